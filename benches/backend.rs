@@ -1,7 +1,7 @@
 //! What the real target costs beside fio: 4 KiB random reads, the same file, the same run (`cargo bench -p
 //! cardscope-engine --bench backend [-- DIRECTORY|DEVICE]`: a file of 256 MiB is made and removed, a device is only read). Only the ratios mean anything beyond this machine.
 
-use cardscope_engine::content::{IoContent, fill};
+use cardscope_engine::content::{IoContent, fill_content};
 use cardscope_engine::real::{BlockDevice, IoChoice, RealOptions, RealTarget};
 use cardscope_engine::target::{IoDirection, IoRequest, LanePlan, Target};
 use cardscope_model::recipe::KernelPath as Way;
@@ -55,11 +55,12 @@ fn is_device(path: &Path) -> bool {
 fn open(path: &Path, options: RealOptions) -> RealTarget {
     if !is_device(path) {
         let file = std::fs::File::options().read(true).write(true).open(path).expect("the file opens");
-        return RealTarget::file(file.into(), path, options).expect("a file target");
+        return RealTarget::open_file(file.into(), path, options).expect("a file target");
     }
     let name = path.display().to_string();
     let fd = std::fs::File::options().read(true).write(true).open(path).expect("the device opens").into();
-    RealTarget::device(BlockDevice { fd, bytes: SIZE, sector: 512, name }, options).expect("a device target")
+    RealTarget::open_device(BlockDevice { fd, bytes: SIZE, sector: 512, name }, options)
+        .expect("a device target")
 }
 
 fn pattern_speed() {
@@ -67,7 +68,7 @@ fn pattern_speed() {
     for content in [IoContent::Stream { seed: 1 }, IoContent::Stamp { salt: 1, generation: 1 }] {
         let (before, rounds) = (cpu(libc::RUSAGE_THREAD).0, 4000u64);
         for round in 0..rounds {
-            fill(content, round << 20, std::hint::black_box(&mut bytes));
+            fill_content(content, round << 20, std::hint::black_box(&mut bytes));
         }
         let gb_s = (rounds << 20) as f64 / (cpu(libc::RUSAGE_THREAD).0 - before) / 1e9;
         println!("{content:?}: {gb_s:.1} GB a second of processor time");
@@ -76,7 +77,7 @@ fn pattern_speed() {
 
 fn make_file(path: &Path) -> u64 {
     let mut bytes = vec![0u8; SIZE as usize];
-    fill(IoContent::Noise, 0, &mut bytes);
+    fill_content(IoContent::Noise, 0, &mut bytes);
     std::fs::write(path, bytes).expect("room for the test file");
     SIZE
 }

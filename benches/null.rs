@@ -1,10 +1,10 @@
 //! What the engine costs for one I/O on a target that answers at once: the clock, the histogram and the choice of
 //! the next place included. The figure to reach is 100 ns.
 
-use cardscope_engine::null;
+use cardscope_engine::null_target;
 
 fn main() {
-    let mut runs: Vec<_> = (0..30).filter_map(|_| null::engine_cost()).collect();
+    let mut runs: Vec<_> = (0..30).filter_map(|_| null_target::engine_cost()).collect();
     let median = |values: &mut Vec<f64>| {
         values.sort_by(f64::total_cmp);
         values[values.len() / 2]

@@ -6,7 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot go on ends with its reason")]
 
-use cardscope_engine::content::{ContentMatch, IoContent, compare, fill};
+use cardscope_engine::content::{ContentMatch, IoContent, compare_content, fill_content};
 use std::path::Path;
 use std::process::Command;
 
@@ -28,7 +28,7 @@ fn main() {
         ("constant", IoContent::Constant(0x55)),
     ];
     for (name, content) in contents {
-        let made = median(|| seconds_of(|at, bytes| fill(content, at, bytes)));
+        let made = median(|| seconds_of(|at, bytes| fill_content(content, at, bytes)));
         let checked = median(|| checking(content));
         row(name, made, checked);
     }
@@ -63,12 +63,12 @@ fn seconds_of(mut each: impl FnMut(u64, &mut [u8])) -> f64 {
 fn checking(content: IoContent) -> f64 {
     let mut blocks = vec![vec![0u8; BLOCK]; 4];
     for (number, block) in blocks.iter_mut().enumerate() {
-        fill(content, (number * BLOCK) as u64, block);
+        fill_content(content, (number * BLOCK) as u64, block);
     }
     let start = own_seconds();
     for number in 0..ROUND as usize / BLOCK {
         let place = number % blocks.len();
-        let found = compare(content, (place * BLOCK) as u64, std::hint::black_box(&blocks[place]));
+        let found = compare_content(content, (place * BLOCK) as u64, std::hint::black_box(&blocks[place]));
         assert_eq!(found, ContentMatch::Same);
     }
     own_seconds() - start

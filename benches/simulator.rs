@@ -83,7 +83,7 @@ fn words(case: &Case) -> String {
 
 /// Nanoseconds for one I/O.
 fn cost(case: &Case) -> f64 {
-    let mut card = SimTarget::named(case.card).unwrap();
+    let mut card = SimTarget::open_named(case.card).unwrap();
     fill(&mut card);
     card.plan(&plan(case.depth, 4096)).unwrap();
     let direction = if case.write { IoDirection::Write } else { IoDirection::Read };
@@ -143,7 +143,7 @@ fn fill(card: &mut SimTarget) {
 /// Writes 1 TB in I/Os of 1 MiB.
 fn whole_card() {
     let start = Instant::now();
-    let mut card = SimTarget::named("sim:lexar-1tb-express").unwrap();
+    let mut card = SimTarget::open_named("sim:lexar-1tb-express").unwrap();
     card.plan(&plan(1, MIB)).unwrap();
     let (mut done, mut offset, end) = (Vec::new(), 0, card.info().bytes / MIB * MIB);
     while offset < end {

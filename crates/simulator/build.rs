@@ -7,5 +7,5 @@ use std::path::Path;
 
 fn main() -> std::io::Result<()> {
     let into = std::env::var_os("OUT_DIR").expect("cargo sets it");
-    embed::embed(Path::new("../.."), Path::new(&into), "cards", "toml")
+    embed::embed_folder(Path::new("../.."), Path::new(&into), "cards", "toml")
 }

@@ -2,8 +2,8 @@
 //! effect.
 
 use crate::common::binary::Home;
-use crate::common::machine::{LoopDevice, MIB, attempt, tool, undo};
-use cardscope_model::card_map::advice::{AdviceFacts, advise};
+use crate::common::machine::{LoopDevice, MIB, run_tool, try_tool, undo_when_free};
+use cardscope_model::card_map::advice::{AdviceFacts, advise_for_map};
 use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::card_map::{MapAdvice, MeasuredMap, SizePoint};
 use std::path::Path;
@@ -23,14 +23,14 @@ impl Rig {
         let dir = tempfile::tempdir().unwrap();
         let image = dir.path().join("card");
         std::fs::File::create(&image).unwrap().set_len(1024 * MIB).unwrap();
-        let device = LoopDevice::over(&image, &["-P"]);
+        let device = LoopDevice::over_file(&image, &["-P"]);
         let facts = AdviceFacts {
             target: device.path.clone(),
             block_device: true,
             bytes: 1024 * MIB,
             ..AdviceFacts::default()
         };
-        Rig { advice: advise(&measured(page, unit), &facts), device, _dir: dir }
+        Rig { advice: advise_for_map(&measured(page, unit), &facts), device, _dir: dir }
     }
 
     /// Runs the advised command that begins with `words`, or has them in a pipe, on a blank card.
@@ -40,9 +40,9 @@ impl Rig {
         let command = &found.unwrap_or_else(|| panic!("no {words} in {:#?}", self.advice.commands)).command;
         let partition = self.partition();
         if Path::new(&partition).exists() {
-            tool("wipefs", &["-a", "-q", &partition]);
+            run_tool("wipefs", &["-a", "-q", &partition]);
         }
-        tool("sh", &["-c", command]);
+        run_tool("sh", &["-c", command]);
     }
 
     fn partition(&self) -> String {
@@ -51,7 +51,7 @@ impl Rig {
 
     /// Start and length of the partition by its table, in sectors of 512 bytes.
     fn in_the_table(&self) -> (u64, u64) {
-        let dump = tool("sfdisk", &["-d", &self.device.path]);
+        let dump = run_tool("sfdisk", &["-d", &self.device.path]);
         let line = dump.lines().find(|line| line.contains("start=")).unwrap();
         let after =
             |name: &str| line.split(name).nth(1).unwrap().split(',').next().unwrap().trim().parse().unwrap();
@@ -115,7 +115,7 @@ fn advised_ext4_has_stride_and_stripe_width() {
     for (page, unit, stride, width) in [(16 * KIB, 4 * MIB, 4, 1024), (48 * KIB, 24 * MIB, 12, 6144)] {
         let rig = Rig::partitioned(page, unit);
         rig.run("mkfs.ext4");
-        let dump = tool("dumpe2fs", &["-h", &rig.partition()]);
+        let dump = run_tool("dumpe2fs", &["-h", &rig.partition()]);
         assert_eq!(
             (number_behind(&dump, "RAID stride:"), number_behind(&dump, "RAID stripe width:")),
             (stride, width)
@@ -123,10 +123,10 @@ fn advised_ext4_has_stride_and_stripe_width() {
         let dir = tempfile::tempdir().unwrap();
         let point = dir.path().to_str().unwrap();
         let mount = rig.advice.commands.iter().find(|c| c.command.starts_with("mount -o")).unwrap();
-        tool("sh", &["-c", &mount.command.replace("/mnt", point)]);
+        run_tool("sh", &["-c", &mount.command.replace("/mnt", point)]);
         let mounts = std::fs::read_to_string("/proc/mounts").unwrap();
         let line = mounts.lines().find(|line| line.contains(point)).unwrap().to_owned();
-        undo("umount", &[point]);
+        undo_when_free("umount", &[point]);
         for option in &rig.advice.mount_options {
             assert!(line.contains(option), "{option} in {line}");
         }
@@ -138,7 +138,7 @@ fn advised_f2fs_has_sections_of_whole_erase_blocks() {
     for (unit, segments) in [(4 * MIB, 2), (24 * MIB, 12), (3 * MIB, 3)] {
         let rig = Rig::partitioned(16 * KIB, unit);
         rig.run("mkfs.f2fs");
-        let dump = attempt("fsck.f2fs", &["--dry-run", "-d", "1", &rig.partition()]);
+        let dump = try_tool("fsck.f2fs", &["--dry-run", "-d", "1", &rig.partition()]);
         let dump = String::from_utf8_lossy(&dump.stdout).into_owned();
         assert_eq!(number_behind(&dump, "Segments per section ="), segments, "{dump}");
         assert_eq!(number_behind(&dump, "Sections per zone ="), 1, "{dump}");
@@ -157,7 +157,7 @@ fn advised_f2fs_has_sections_of_whole_erase_blocks() {
 fn advised_exfat_has_cluster_size_and_boundary() {
     let rig = Rig::partitioned(16 * KIB, 4 * MIB);
     rig.run("mkfs.exfat");
-    let dump = tool("dump.exfat", &[&rig.partition()]);
+    let dump = run_tool("dump.exfat", &[&rig.partition()]);
     assert_eq!(number_behind(&dump, "Cluster size:"), 64 * KIB);
     assert_eq!(Some(64 * KIB), rig.advice.exfat_cluster_bytes);
     let heap = number_behind(&dump, "Cluster Heap Offset (sector offset):") * 512;

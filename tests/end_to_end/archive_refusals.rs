@@ -4,7 +4,7 @@
 use crate::common::binary::Home;
 use crate::common::list;
 use crate::common::logs::{CONSTANT, archive, log, taken_in, titles, told, write};
-use crate::common::machine::{TestMount, names_in, tool};
+use crate::common::machine::{TestMount, names_in, run_tool};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ fn newer_archives_are_refused_untouched_by_every_verb() {
     let home = Home::new();
     let place = small(&home);
     let newer = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('PRAGMA user_version = 99'); c.commit(); c.close()";
-    tool("python3", &["-c", newer, place.to_str().unwrap()]);
+    run_tool("python3", &["-c", newer, place.to_str().unwrap()]);
     refused(&home, &place, 3, &["newer Cardscope"]);
 }
 
@@ -124,7 +124,7 @@ fn unwritable_archive_is_refused_with_the_reason() {
     let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=4m"], "tmpfs");
     let place = disk.point.join("archive.sqlite");
     taken_in(&home, "a.log", &[700], &["--archive", place.to_str().unwrap()]);
-    tool("mount", &["-o", "remount,ro", disk.path()]);
+    run_tool("mount", &["-o", "remount,ro", disk.path()]);
     // Existing data is readable, nothing can be added, and no card is tested in vain.
     let at = ["--archive", place.to_str().unwrap()];
     assert_eq!(list(&told(&home, &["list", at[0], at[1]]), "/sessions").len(), 1);
@@ -159,7 +159,7 @@ fn links_pipes_devices_and_foreign_files_are_no_archives() {
     std::os::unix::fs::chown(&theirs, Some(65_534), None).expect("this test needs root");
     std::os::unix::fs::symlink("made", home.path("dangling")).unwrap();
     std::os::unix::fs::symlink(&place, home.path("link")).unwrap();
-    tool("mkfifo", &[home.path("pipe").to_str().unwrap()]);
+    run_tool("mkfifo", &[home.path("pipe").to_str().unwrap()]);
     let before = home.names();
     for (name, word) in [
         ("dangling", "that is a link"),
@@ -199,5 +199,5 @@ fn concurrent_imports_lose_nothing_and_deduplicate() {
     assert_eq!(runs, 21);
     // SQLite's own integrity check.
     let check = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('PRAGMA integrity_check').fetchone()[0])";
-    assert_eq!(tool("python3", &["-c", check, home.archive().to_str().unwrap()]), "ok");
+    assert_eq!(run_tool("python3", &["-c", check, home.archive().to_str().unwrap()]), "ok");
 }

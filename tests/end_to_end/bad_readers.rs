@@ -26,13 +26,13 @@ fn data_survives(fault: &str, verb: &[&str], behind_a_loop_device: bool) {
     std::fs::write(served.card(), &before).unwrap();
     served.stop(Signal::TERM);
     served.serve(&home, &name(&home, fault, false), &["--no-timing"]);
-    let card = behind_a_loop_device.then(|| LoopDevice::over(served.card(), &["--direct-io=on"]));
+    let card = behind_a_loop_device.then(|| LoopDevice::over_file(served.card(), &["--direct-io=on"]));
     let path = card.as_ref().map_or(served.card().display().to_string(), |card| card.path.clone());
     let outcome = home.run(&[&[verb[0], &path, "--json", "-q"], &verb[1..]].concat());
     drop(card);
     served.stop(Signal::TERM);
     served.serve(&home, &name(&home, "", false), &["--no-timing"]);
-    let card = behind_a_loop_device.then(|| LoopDevice::over(served.card(), &[]));
+    let card = behind_a_loop_device.then(|| LoopDevice::over_file(served.card(), &[]));
     let path = card.as_ref().map_or(served.card().display().to_string(), |card| card.path.clone());
     for journal in journals(&home) {
         home.run(&["restore", journal.to_str().unwrap(), &path, "--yes-destroy", &path]).expect(0);

@@ -109,14 +109,14 @@ fn device_content_is_identical_after_check() {
     let home = Home::new();
     let card = with_data(96, &[]);
     let before = card.content();
-    let written_before = card.written();
+    let written_before = card.written_bytes();
     // Enough on a machine with three builds running; two seconds suffice on an idle one.
     let document = home.run(&["check", &card.path, "--budget", "60s", "--json", "--quiet"]).expect(0).json();
     assert_eq!((text(&document, "/verdict"), &document["data_kept"]), ("genuine", &Value::Bool(true)));
     assert!(card.content() == before, "a byte is not what it was");
     // Counts of the kernel: all bytes of all parts, with preparation and warm-up.
     let said = number(&document, "/bytes_written") + number(&document, "/bytes_restored");
-    assert_eq!(said, (card.written() - written_before) as f64);
+    assert_eq!(said, (card.written_bytes() - written_before) as f64);
     let left: Vec<_> = std::fs::read_dir(home.path("state/cardscope")).unwrap().flatten().collect();
     assert!(left.is_empty(), "no journal stays: {left:?}");
     let kinds = home.run(&["archive", "list"]).expect(0).stdout;
@@ -278,7 +278,7 @@ fn page_does_not_replace_other_files() {
 fn a_mounted_device_is_refused() {
     let home = Home::new();
     let disk = crate::common::machine::TestMount::ext4(64);
-    home.run(&["check", disk.device()]).expect(2).says(&["mounted"]);
+    home.run(&["check", disk.device_path()]).expect(2).says(&["mounted"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Entry points for users: help, lists, completions and manual pages.
 
 use crate::common::binary::{CARDSCOPE, Home, Running};
-use crate::common::machine::tool;
+use crate::common::machine::run_tool;
 use crate::common::{list, text};
 use serde_json::Value;
 
@@ -91,7 +91,7 @@ fn completed_by_bash(script: &str, line: &str) -> Vec<String> {
         call=$(complete -p cardscope); call=${call#*-F }; call=${call%% *}\n\
         $call cardscope \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD - 1]}\"\n\
         printf '%s\\n' \"${COMPREPLY[@]}\"";
-    let said = tool("bash", &[&["-c", program, "bash", script, line], &words[..]].concat());
+    let said = run_tool("bash", &[&["-c", program, "bash", script, line], &words[..]].concat());
     said.lines().map(str::to_owned).collect()
 }
 
@@ -99,7 +99,7 @@ fn completed_by_bash(script: &str, line: &str) -> Vec<String> {
 fn bash_completes_verbs_and_builtin_names() {
     let home = Home::new();
     let script = script(&home, "bash");
-    tool("bash", &["-n", &script]);
+    run_tool("bash", &["-n", &script]);
     for (line, expected) in [
         ("cardscope ver", "verify"),
         ("cardscope bench /dev/sdb --recipe kdi", "kdiskmark"),
@@ -119,12 +119,12 @@ fn bash_completes_verbs_and_builtin_names() {
 fn zsh_and_fish_load_their_completions() {
     let home = Home::new();
     let zsh = script(&home, "zsh");
-    tool("zsh", &["-n", &zsh]);
+    run_tool("zsh", &["-n", &zsh]);
     assert!(std::fs::read_to_string(zsh).unwrap().starts_with("#compdef cardscope\n"));
     let fish = script(&home, "fish");
-    tool("fish", &["--no-execute", &fish]);
+    run_tool("fish", &["--no-execute", &fish]);
     let complete = |line: &str| {
-        let said = tool("fish", &["--no-config", "-c", &format!("source {fish}; complete -C '{line}'")]);
+        let said = run_tool("fish", &["--no-config", "-c", &format!("source {fish}; complete -C '{line}'")]);
         said.lines().map(|l| l.split('\t').next().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(complete("cardscope ver"), ["verify"]);
@@ -145,8 +145,8 @@ fn manual_pages_replace_no_foreign_files() {
         assert!(files.contains(&folder.join(name).to_str().unwrap()), "{name} in {files:?}");
     }
     assert!(!files.iter().any(|file| file.contains("help")), "{files:?}");
-    tool("mandoc", &[&["-T", "lint", "-W", "error"], &files[..]].concat());
-    let check = tool("mandoc", &["-T", "ascii", folder.join("cardscope-check.1").to_str().unwrap()]);
+    run_tool("mandoc", &[&["-T", "lint", "-W", "error"], &files[..]].concat());
+    let check = run_tool("mandoc", &["-T", "ascii", folder.join("cardscope-check.1").to_str().unwrap()]);
     assert!(check.contains("cardscope check sim:sandian-1tb-52g"), "{check}");
     home.run(&["manual", place]).expect(0);
     std::fs::write(folder.join("cardscope.1"), "somebody's own").unwrap();

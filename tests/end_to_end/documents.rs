@@ -311,7 +311,7 @@ fn printed_document_equals_the_archived_one() {
     assert_eq!(sessions.len(), 1);
     assert_eq!(sessions[0].summary.id.to_string(), text(&document, "/session"));
     // In full precision.
-    let stored = cardscope_model::json::text(sessions[0].file.report.as_ref().unwrap()).unwrap();
+    let stored = cardscope_model::json::to_json_text(sessions[0].file.report.as_ref().unwrap()).unwrap();
     let stored: Value = serde_json::from_str(&stored).unwrap();
     assert_eq!(stored, without_answer(document));
     assert_eq!(sessions[0].file.runs.iter().map(|r| r.samples.len()).collect::<Vec<_>>(), [8, 8]);

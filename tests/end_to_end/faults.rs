@@ -1,7 +1,7 @@
 //! Cards and computers that fail during a measurement: results are kept, the document has the cause, and nothing hangs.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running, copy_to};
-use crate::common::machine::{LoopDevice, MIB, TestMount, image, names_in, tool, with_data};
+use crate::common::machine::{LoopDevice, MIB, TestMount, image, names_in, run_tool, with_data};
 use crate::common::served::{Served, is_mounted};
 use crate::common::{caveats, list, number, result, text};
 use rustix::process::Signal;
@@ -25,7 +25,7 @@ fn ended_in_the_second_test(home: &Home, outcome: &Outcome) {
     assert_eq!(list(&document, "/runs/0/results").len(), 1, "{outcome}");
     let sessions = home.sessions();
     assert_eq!(sessions.len(), 1);
-    assert_eq!(sessions[0].summary.ended.map(|how| how.word()), Some("failed"));
+    assert_eq!(sessions[0].summary.ended.map(|how| how.as_str()), Some("failed"));
     assert_eq!(sessions[0].file.runs[0].samples.len(), 1, "the finished sample is kept");
 }
 
@@ -34,7 +34,7 @@ fn vanished_device_keeps_finished_tests() {
     for io in ["auto", "preads"] {
         let home = Home::new();
         let mut served = Served::start(&home, SLOW, &[]);
-        let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
+        let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
         let recipe = home.recipe("prepare = false", LONG);
         let mut command = home.command(CARDSCOPE);
         command.args(["bench", &card.path, "--recipe", &recipe, "--yes-destroy", &card.path, "--json"]);
@@ -85,7 +85,7 @@ fn failed_reads_are_counted_with_addresses() {
 fn vanished_card_still_gives_a_document() {
     let home = Home::new();
     let mut served = Served::start(&home, SLOW, &[]);
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
     let recipe = home.recipe("size = \"4GiB\"", SHORT);
     let mut bench =
         home.start(&["bench", &card.path, "--recipe", &recipe, "--yes-destroy", &card.path, "--json"]);
@@ -113,8 +113,8 @@ fn a_file_whose_server_dies_ends_the_session_too() {
 fn a_directory_whose_card_is_pulled_out_ends_the_session() {
     let home = Home::new();
     let mut served = Served::start(&home, &format!("{SLOW}&announced_bytes=256MiB"), &[]);
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
-    tool("mkfs.ext4", &["-q", "-F", &card.path]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
+    run_tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let mounted = TestMount::new(&[], &card.path);
     // Most of the file is a hole, so ext4 reads it without the card.
     let recipe = home.recipe("size = \"128MiB\"\nprepare = false", LONG);
@@ -128,7 +128,7 @@ fn a_directory_whose_card_is_pulled_out_ends_the_session() {
 fn ctrl_c_leaves_a_hung_card() {
     let home = Home::new();
     let served = Served::start(&home, SLOW, &[]);
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
     let recipe = home.recipe("prepare = false", LONG);
     let mut bench =
         home.start(&["bench", &card.path, "--recipe", &recipe, "--yes-destroy", &card.path, "--json"]);
@@ -173,7 +173,7 @@ fn a_server_that_is_asked_to_end_unmounts() {
 fn a_server_ends_though_its_card_is_still_in_use() {
     let home = Home::new();
     let mut served = Served::start(&home, "constant", &["--no-timing"]);
-    let card = LoopDevice::over(served.card(), &[]);
+    let card = LoopDevice::over_file(served.card(), &[]);
     served.stop(Signal::TERM).expect(0);
     assert!(!is_mounted(served.directory()));
     drop(card);

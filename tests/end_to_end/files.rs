@@ -2,7 +2,7 @@
 //! losses are counted alike, and the user's files are untouched.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{LoopDevice, MIB, TestMount, attempt, names_in, tool, with_data};
+use crate::common::machine::{LoopDevice, MIB, TestMount, names_in, run_tool, try_tool, with_data};
 use crate::common::served::Served;
 use crate::common::{list, number, text};
 use rustix::process::Signal;
@@ -32,7 +32,7 @@ fn file(mounted: &TestMount, name: &str) -> std::path::PathBuf {
 
 fn hash(path: &Path, bytes: &str) -> String {
     let command = format!("head -c {bytes} '{}' | tail -c 512 | sha256sum", path.display());
-    tool("sh", &["-c", &command]).split(' ').next().unwrap().to_owned()
+    run_tool("sh", &["-c", &command]).split(' ').next().unwrap().to_owned()
 }
 
 /// Inverts bits of a file.
@@ -55,7 +55,7 @@ fn f3_sectors(told: &str, word: &str) -> u64 {
 }
 
 fn f3read(mounted: &TestMount) -> String {
-    let output = attempt("f3read", &[mounted.path()]);
+    let output = try_tool("f3read", &[mounted.path()]);
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
 
@@ -69,13 +69,13 @@ fn our_files_are_identical_to_f3write() {
     let path = file(&ours, "1.h2w");
     assert_eq!(hash(&path, "512"), SECTOR_0);
     assert_eq!(hash(&path, "1024"), SECTOR_1);
-    let first_mib = tool("sh", &["-c", &format!("head -c 1048576 '{}' | sha256sum", path.display())]);
+    let first_mib = run_tool("sh", &["-c", &format!("head -c 1048576 '{}' | sha256sum", path.display())]);
     assert!(first_mib.starts_with(FIRST_MIB), "{first_mib}");
-    tool("f3write", &[theirs.path()]);
+    run_tool("f3write", &[theirs.path()]);
     let common = fs::metadata(&path).unwrap().len().min(fs::metadata(file(&theirs, "1.h2w")).unwrap().len());
     assert!(common > 60 * MIB, "{common}");
     let limit = common.to_string();
-    tool("cmp", &["-n", &limit, path.to_str().unwrap(), file(&theirs, "1.h2w").to_str().unwrap()]);
+    run_tool("cmp", &["-n", &limit, path.to_str().unwrap(), file(&theirs, "1.h2w").to_str().unwrap()]);
     let told = f3read(&ours);
     assert_eq!(f3_sectors(&told, "Data LOST"), 0, "{told}");
     assert_eq!(f3_sectors(&told, "Data OK") * 512, fs::metadata(&path).unwrap().len(), "{told}");
@@ -105,12 +105,12 @@ fn card_is_filled_completely_and_cleaned_up() {
     let home = Home::new();
     let mounted = TestMount::ext4(64);
     fs::write(file(&mounted, "holiday.jpg"), vec![0xa5; 3 << 20]).unwrap();
-    let before = tool("sha256sum", &[file(&mounted, "holiday.jpg").to_str().unwrap()]);
+    let before = run_tool("sha256sum", &[file(&mounted, "holiday.jpg").to_str().unwrap()]);
     let document = verify(&home, &mounted, &[]).expect(0).json();
     assert_eq!(text(&document, "/verdict"), "genuine", "{document:#}");
     assert_eq!(document["data_kept"], true);
     assert_eq!(names_in(Path::new(mounted.path())), ["holiday.jpg"]);
-    assert_eq!(tool("sha256sum", &[file(&mounted, "holiday.jpg").to_str().unwrap()]), before);
+    assert_eq!(run_tool("sha256sum", &[file(&mounted, "holiday.jpg").to_str().unwrap()]), before);
     let (tested, free) = (number(&document, "/files/tested_bytes"), number(&document, "/files/free_bytes"));
     assert!(tested >= 0.95 * free && tested <= free, "{tested} of {free}");
     assert_eq!(number(&document, "/proven_bytes"), tested);
@@ -122,7 +122,7 @@ fn card_is_filled_completely_and_cleaned_up() {
 fn files_of_f3write_are_verified_by_us_with_the_same_counts() {
     let home = Home::new();
     let mounted = TestMount::ext4(64);
-    tool("f3write", &[mounted.path()]);
+    run_tool("f3write", &[mounted.path()]);
     let path = file(&mounted, "1.h2w");
     let document = verify(&home, &mounted, &["--read-only"]).expect(0).json();
     assert_eq!(text(&document, "/verdict"), "genuine", "{document:#}");
@@ -201,7 +201,7 @@ fn unwritable_directory_is_refused_with_the_reason() {
     home.run(&["verify", "sim:constant", "--files"]).expect(2).says(&["not a directory"]);
     home.run(&["verify", "/nowhere/at/all", "--files"]).expect(2).says(&["not a directory"]);
     home.run(&["verify", mounted.path(), "--files", "--read-only"]).expect(2).says(&["has no files 1.h2w"]);
-    tool("mount", &["-o", "remount,ro", mounted.path()]);
+    run_tool("mount", &["-o", "remount,ro", mounted.path()]);
     verify(&home, &mounted, &[]).expect(2).says(&["mounted read-only"]);
     verify(&home, &mounted, &["--label", ""]).expect(2).says(&["the label is empty"]);
     let full = memory(1);
@@ -214,7 +214,7 @@ fn a_read_only_mount_can_be_verified() {
     let home = Home::new();
     let mounted = TestMount::ext4(32);
     verify(&home, &mounted, &["--keep-files"]).expect(0);
-    tool("mount", &["-o", "remount,ro", mounted.path()]);
+    run_tool("mount", &["-o", "remount,ro", mounted.path()]);
     let document = verify(&home, &mounted, &["--read-only"]).expect(0).json();
     assert_eq!(text(&document, "/verdict"), "genuine", "{document:#}");
 }
@@ -246,8 +246,8 @@ fn quota_ends_writing_and_is_reported() {
 fn an_interrupted_run_gives_a_partial_document_and_leaves_nothing() {
     let home = Home::new();
     let served = Served::start(&home, "constant?announced_bytes=256MiB&mb_s=40", &[]);
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
-    tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard", &card.path]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
+    run_tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard", &card.path]);
     let mounted = TestMount::new(&[], &card.path);
     fs::write(file(&mounted, "mine"), "mine").unwrap();
     let running = home.start(&["verify", mounted.path(), "--files", "--json"]);
@@ -267,8 +267,8 @@ fn an_interrupted_run_gives_a_partial_document_and_leaves_nothing() {
 fn budget_leaves_time_to_read_back() {
     let home = Home::new();
     let served = Served::start(&home, "constant?announced_bytes=256MiB&mb_s=4", &[]);
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
-    tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard", &card.path]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
+    run_tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard", &card.path]);
     let mounted = TestMount::new(&[], &card.path);
     // Writing everything takes a minute, so even a busy machine gets a result in 15 s.
     let document = verify(&home, &mounted, &["--budget", "15s", "--keep-files"]).expect(4).json();
@@ -292,9 +292,12 @@ fn limbo_card_is_detected_by_files() {
     let home = Home::new();
     let name = "constant?announced_bytes=512MiB&fake=limbo&fake_bytes=384MiB";
     let served = Served::start(&home, name, &["--no-timing"]);
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
     // Without a journal and with initialized tables, ext4 itself writes only to the start.
-    tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0", &card.path]);
+    run_tool(
+        "mkfs.ext4",
+        &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0", &card.path],
+    );
     let mounted = TestMount::new(&[], &card.path);
     let document = verify(&home, &mounted, &["--label", "512MB SDHC 4K"]).expect(1).json();
     assert_eq!(text(&document, "/verdict"), "limbo", "{document:#}");
@@ -311,11 +314,11 @@ fn wraparound_card_is_detected_by_files() {
     let home = Home::new();
     let name = "constant?announced_bytes=512MiB&fake=wraparound&wrap_bytes=256MiB";
     let served = Served::start(&home, name, &["--no-timing"]);
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
     // All tables are at the start and without copies. The wrap hits them, but the kernel has them cached.
     let options = "^has_journal,^resize_inode,sparse_super2";
     let extended = "lazy_itable_init=0,num_backup_sb=0";
-    tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", options, "-E", extended, &card.path]);
+    run_tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", options, "-E", extended, &card.path]);
     let mounted = TestMount::new(&[], &card.path);
     let document = verify(&home, &mounted, &[]).expect(1).json();
     assert_eq!(text(&document, "/verdict"), "wraparound", "{document:#}");
@@ -330,7 +333,7 @@ fn files_fill_a_card_without_fallocate() {
     let home = Home::new();
     let device = with_data(64, &[]);
     // ext2 has no fallocate, and its blocks of 1 KiB leave odd ends.
-    tool("mkfs.ext2", &["-q", "-F", "-m", "0", "-b", "1024", &device.path]);
+    run_tool("mkfs.ext2", &["-q", "-F", "-m", "0", "-b", "1024", &device.path]);
     let mounted = TestMount::new(&["-t", "ext2"], &device.path);
     let document = verify(&home, &mounted, &[]).expect(0).json();
     assert_eq!(text(&document, "/verdict"), "genuine", "{document:#}");
@@ -342,9 +345,9 @@ fn files_fill_a_card_without_fallocate() {
 fn failing(home: &Home) -> (Served, LoopDevice, TestMount) {
     let faults = "faults.failing_share=0.1&faults.unit_bytes=1MiB&faults.begin_after_bytes=24MiB";
     let served = Served::start(home, &format!("constant?announced_bytes=128MiB&{faults}"), &["--no-timing"]);
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
     let options = "^has_journal,^resize_inode";
-    tool(
+    run_tool(
         "mkfs.ext4",
         &["-q", "-F", "-m", "0", "-b", "4096", "-O", options, "-E", "lazy_itable_init=0", &card.path],
     );
@@ -376,8 +379,8 @@ fn failed_sectors_are_listed_and_the_rest_tested() {
 fn a_card_that_vanishes_in_mid_run_ends_it_with_a_partial_document() {
     let home = Home::new();
     let served = Served::start(&home, "constant?announced_bytes=256MiB&mb_s=40", &[]);
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
-    tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "nodiscard", &card.path]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
+    run_tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "nodiscard", &card.path]);
     let mounted = TestMount::new(&["-o", "errors=continue"], &card.path);
     let running = home.start(&["verify", mounted.path(), "--files", "--json"]);
     crate::common::until("some data", || {
@@ -395,7 +398,7 @@ fn unreadable_file_is_no_loss() {
     let home = Home::new();
     let mounted = TestMount::ext4(32);
     verify(&home, &mounted, &["--keep-files"]).expect(0);
-    tool("chmod", &["000", file(&mounted, "1.h2w").to_str().unwrap()]);
+    run_tool("chmod", &["000", file(&mounted, "1.h2w").to_str().unwrap()]);
     // Root can read everything unless that capability is dropped.
     let mut command = home.command("setpriv");
     command.arg("--bounding-set=-dac_override,-dac_read_search").arg(CARDSCOPE);

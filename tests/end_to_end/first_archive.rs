@@ -7,7 +7,7 @@ use cardscope_model::format::FormatReport;
 use cardscope_model::observe::ObserveReport;
 use cardscope_model::result::BenchReport;
 use cardscope_model::sustain::SustainReport;
-use cardscope_model::units::measured;
+use cardscope_model::units::round_measured;
 use cardscope_model::verify::VerifyReport;
 use cardscope_model::{card_map::MapReport, endure::EndureReport};
 use serde::Serialize;
@@ -41,7 +41,7 @@ fn holds(new: &Value, old: &Value, path: &str) {
         // Caveats of a watch used to be plain sentences.
         (Value::Object(new), Value::String(_)) => assert_eq!(new.get("text"), Some(old), "{path}"),
         (new, Value::Number(old)) if old.is_f64() => {
-            assert_eq!(new.as_f64().map(measured), old.as_f64().map(measured), "{path}");
+            assert_eq!(new.as_f64().map(round_measured), old.as_f64().map(round_measured), "{path}");
         }
         (new, old) => assert_eq!(new, old, "{path}"),
     }

@@ -2,7 +2,7 @@
 //! images.
 
 use crate::common::binary::Home;
-use crate::common::machine::{MIB, tool};
+use crate::common::machine::{MIB, run_tool};
 use serde_json::Value;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -86,7 +86,7 @@ fn invalid_images_are_refused_with_advice() {
     let home = Home::new();
     let path = home.path("card.img");
     std::fs::write(&path, vec![7u8; 100_000]).unwrap();
-    tool("gzip", &[path.to_str().unwrap()]);
+    run_tool("gzip", &[path.to_str().unwrap()]);
     let packed = format!("{}.gz", path.display());
     home.run(&["fit", &packed]).expect(2).says(&["packed", "gzip"]);
     home.run(&["fit", "no-such-file"]).expect(2).says(&["is not a file"]);

@@ -2,7 +2,7 @@
 //! all cases that must leave a card unchanged.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{MIB, TestMount, attempt, data, tool, undo, with_data};
+use crate::common::machine::{MIB, TestMount, data, run_tool, try_tool, undo_when_free, with_data};
 use crate::common::served::Served;
 use serde_json::Value;
 use std::fs::File;
@@ -29,20 +29,20 @@ impl Partition {
         let bytes = |field: &str| (document["layout"][field].as_u64().unwrap() * 512).to_string();
         let (start, size) = (bytes("partition_start"), bytes("partition_sectors"));
         let image = image.to_str().unwrap();
-        Partition(tool("losetup", &["-f", "--show", "-o", &start, "--sizelimit", &size, image]))
+        Partition(run_tool("losetup", &["-f", "--show", "-o", &start, "--sizelimit", &size, image]))
     }
 
     /// Asserts that the checker of the file system finds no error.
     #[track_caller]
     fn is_sound(&self, document: &Value) {
         let checker = if document["file_system"] == "exfat" { "fsck.exfat" } else { "fsck.fat" };
-        tool(checker, &["-n", &self.0]);
+        run_tool(checker, &["-n", &self.0]);
     }
 }
 
 impl Drop for Partition {
     fn drop(&mut self) {
-        undo("losetup", &["-d", &self.0]);
+        undo_when_free("losetup", &["-d", &self.0]);
     }
 }
 
@@ -96,10 +96,10 @@ fn a_card_above_2_tib_gets_a_gpt_that_other_tools_read() {
     let card = sparse(&home, 3 << 40);
     let document = format(&home, card.to_str().unwrap(), &[]).expect(0).json();
     Partition::of(&card, &document).is_sound(&document);
-    let listed = tool("partx", &["-s", "-g", "-o", "START,SECTORS", card.to_str().unwrap()]);
+    let listed = run_tool("partx", &["-s", "-g", "-o", "START,SECTORS", card.to_str().unwrap()]);
     let sectors = document["layout"]["partition_sectors"].to_string();
     assert_eq!(listed.split_whitespace().collect::<Vec<_>>(), ["131072", &sectors]);
-    let told = tool("blkid", &["-p", card.to_str().unwrap()]);
+    let told = run_tool("blkid", &["-p", card.to_str().unwrap()]);
     assert!(told.contains("PTTYPE=\"gpt\""), "{told}");
 }
 
@@ -132,10 +132,10 @@ fn a_loop_device_is_formatted_and_takes_files_under_its_label() {
     let document = format(&home, &device.path, &["--label", "Holiday"]).expect(0).json();
     assert_eq!((&document["label"], &document["checked"]), (&Value::from("HOLIDAY"), &Value::from(true)));
     let part = Partition::of(&device.image, &document);
-    assert!(tool("mdir", &["-i", &part.0, "::"]).contains("HOLIDAY"));
+    assert!(run_tool("mdir", &["-i", &part.0, "::"]).contains("HOLIDAY"));
     let file = home.path("a.bin");
     std::fs::write(&file, vec![7u8; 30 << 20]).unwrap();
-    tool("mcopy", &["-i", &part.0, file.to_str().unwrap(), "::"]);
+    run_tool("mcopy", &["-i", &part.0, file.to_str().unwrap(), "::"]);
     part.is_sound(&document);
 }
 
@@ -171,12 +171,12 @@ fn overwrite_removes_old_data_and_sets_the_card_state() {
 fn a_quick_format_of_a_full_card_leaves_nothing_of_the_old_file_system() {
     let home = Home::new();
     let device = with_data(64, &[]);
-    tool("mkfs.ext4", &["-q", "-F", &device.path]);
+    run_tool("mkfs.ext4", &["-q", "-F", &device.path]);
     format(&home, &device.path, &[]).expect(0);
     let seen = home.run(&["info", &device.path, "--json"]).expect(0).json();
     assert_eq!(seen["layout"]["table"], "mbr");
     assert_eq!(seen["layout"]["partitions"].as_array().unwrap().len(), 1);
-    let known = attempt("blkid", &["-p", &device.path]);
+    let known = try_tool("blkid", &["-p", &device.path]);
     let told = String::from_utf8_lossy(&known.stdout).into_owned();
     assert!(told.contains("dos") && !told.contains("ext4"), "{told}");
 }
@@ -231,7 +231,7 @@ fn a_mounted_card_one_partition_and_less_than_1_mib_are_refused() {
     let mut device = with_data(16, &[]);
     let partition = device.add_partition(1, 2048, 8192);
     format(&home, &partition, &[]).expect(2).says(&["is a partition; name the whole card", device.name()]);
-    tool("mkfs.ext4", &["-q", "-F", &device.path]);
+    run_tool("mkfs.ext4", &["-q", "-F", &device.path]);
     let mounted = TestMount::new(&[], &device.path);
     format(&home, &device.path, &[]).expect(2).says(&["mounted", mounted.path()]);
     let small = sparse(&home, MIB - 512);
@@ -303,11 +303,11 @@ fn limited_fake_keeps_its_files() {
     let file = home.path("full.bin");
     let bytes = data(free as usize);
     std::fs::write(&file, &bytes).unwrap();
-    tool("mcopy", &["-i", &part.0, file.to_str().unwrap(), "::"]);
-    tool("blockdev", &["--flushbufs", &part.0]);
+    run_tool("mcopy", &["-i", &part.0, file.to_str().unwrap(), "::"]);
+    run_tool("blockdev", &["--flushbufs", &part.0]);
     part.is_sound(&document);
     let back = home.path("back.bin");
-    tool("mcopy", &["-i", &part.0, "::full.bin", back.to_str().unwrap()]);
+    run_tool("mcopy", &["-i", &part.0, "::full.bin", back.to_str().unwrap()]);
     assert!(std::fs::read(&back).unwrap() == bytes, "the fake lost a file inside its partition");
 }
 
@@ -356,7 +356,7 @@ fn info_reports_misaligned_partitions() {
     let home = Home::new();
     let card = sparse(&home, 15_523_840 * 512);
     let path = card.to_str().unwrap();
-    tool("mkfs.fat", &["-F", "32", "--offset", "63", path]);
+    run_tool("mkfs.fat", &["-F", "32", "--offset", "63", path]);
     // FAT32 partition from sector 63, as old tools created it.
     let mut entry = [0u8; 66];
     entry[4] = 0x0c;

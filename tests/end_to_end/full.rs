@@ -87,7 +87,7 @@ fn later_reads_ignore_overwritten_blocks() {
     let image = std::fs::File::options().write(true).open(&card.image).unwrap();
     image.write_all_at(&[7; 8192], 10 * MIB).unwrap();
     image.sync_all().unwrap();
-    crate::common::machine::tool("blockdev", &["--flushbufs", &card.path]);
+    crate::common::machine::run_tool("blockdev", &["--flushbufs", &card.path]);
     let document = again(4);
     assert_eq!(text(&document, "/verdict"), "inconclusive");
     assert_eq!(number(&document, "/good_bytes"), 64.0 * MIB as f64 - 8192.0);
@@ -128,7 +128,7 @@ fn full_verify_resumes_on_the_same_card_only() {
     let copied = with_data(64, &[]);
     let bytes = &card.content()[..(64 * MIB) as usize];
     std::fs::write(&copied.image, bytes).unwrap();
-    crate::common::machine::tool("blockdev", &["--flushbufs", &copied.path]);
+    crate::common::machine::run_tool("blockdev", &["--flushbufs", &copied.path]);
     home.run(&["verify", &copied.path, "--full", "--resume", "--yes-destroy", &copied.path])
         .expect(2)
         .says(&["another card"]);

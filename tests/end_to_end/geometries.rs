@@ -5,7 +5,7 @@
 //! them and writes the table in `docs/accuracy.md`. Otherwise a few are run.
 
 use crate::common::binary::Home;
-use crate::common::machine::{LoopDevice, attempt};
+use crate::common::machine::{LoopDevice, try_tool};
 use crate::common::served::Served;
 use serde_json::Value;
 use std::fmt::Write;
@@ -164,7 +164,7 @@ fn verify(home: &Home, target: &str, case: &Case) -> Value {
 
 /// Kind and usable bytes by f3probe.
 fn f3probe(device: &str) -> (String, Option<u64>) {
-    let output = attempt("f3probe", &["--destructive", "--time-ops", device]);
+    let output = try_tool("f3probe", &["--destructive", "--time-ops", device]);
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     let kind = match told.lines().find(|l| l.starts_with("Good news") || l.starts_with("Bad news")) {
         Some(line) if line.starts_with("Good") => "good".to_owned(),
@@ -181,7 +181,7 @@ fn f3probe(device: &str) -> (String, Option<u64>) {
 
 fn served_on_loop(home: &Home, case: &Case) -> (Served, LoopDevice) {
     let served = Served::start(home, &case.name, &["--no-timing"]);
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
     (served, card)
 }
 

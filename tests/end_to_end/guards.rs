@@ -2,7 +2,7 @@
 //! shows whether anything was written.
 
 use crate::common::binary::{Home, Outcome, Running};
-use crate::common::machine::{LoopDevice, MIB, SWAP_PAGES, TestMount, image, swap_on, tool, with_data};
+use crate::common::machine::{LoopDevice, MIB, SWAP_PAGES, TestMount, image, run_tool, swap_on, with_data};
 use crate::common::{result, results, text};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
@@ -51,7 +51,7 @@ fn refused_beside(kernels: Range<usize>, card: &LoopDevice, device: &str, words:
 #[test]
 fn mounted_card_is_refused_despite_consent() {
     let card = with_data(32, &[]);
-    tool("mkfs.ext4", &["-q", "-F", &card.path]);
+    run_tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let mounted = TestMount::new(&["-o", "ro,noload"], &card.path);
     refused(&card, &card.path, &["mounted at", mounted.path(), "umount"]);
 }
@@ -60,7 +60,7 @@ fn mounted_card_is_refused_despite_consent() {
 fn mounted_partition_blocks_the_card_but_not_other_partitions() {
     let mut card = with_data(64, &[]);
     let (first, second) = (card.add_partition(1, 2048, 32768), card.add_partition(2, 34816, 65536));
-    tool("mkfs.ext4", &["-q", "-F", &first]);
+    run_tool("mkfs.ext4", &["-q", "-F", &first]);
     let mounted = TestMount::new(&["-o", "ro,noload"], &first);
     refused(&card, &card.path, &["mounted at", mounted.path()]);
     refused(&card, &first, &["mounted at", mounted.path()]);
@@ -116,9 +116,9 @@ fn script_without_consent_writes_nothing() {
 #[test]
 fn question_names_the_content_of_the_card() {
     let card = with_data(64, &[]);
-    tool("mkfs.vfat", &["-F", "32", "-n", "CAMERA", &card.path]);
+    run_tool("mkfs.vfat", &["-F", "32", "-n", "CAMERA", &card.path]);
     write_to(&card.path, &[]).expect(2).says(&["vfat", "CAMERA"]);
-    tool("mkfs.ext4", &["-q", "-F", "-L", "photos", &card.path]);
+    run_tool("mkfs.ext4", &["-q", "-F", "-L", "photos", &card.path]);
     write_to(&card.path, &[]).expect(2).says(&["ext4", "photos"]);
 }
 
@@ -202,7 +202,7 @@ fn a_recipe_that_only_reads_needs_no_consent_and_writes_nothing() {
 #[test]
 fn mounted_card_can_be_read() {
     let card = with_data(32, &[]);
-    tool("mkfs.ext4", &["-q", "-F", &card.path]);
+    run_tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let mounted = TestMount::new(&["-o", "ro,noload"], &card.path);
     let before = card.content();
     let home = Home::new();
@@ -240,7 +240,7 @@ fn image_of_a_loop_device_is_refused_by_any_name() {
 #[test]
 fn swap_file_is_refused() {
     let card = with_data(64, &[]);
-    tool("mkfs.ext4", &["-q", "-F", &card.path]);
+    run_tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let mounted = TestMount::new(&[], &card.path);
     let file = image(std::path::Path::new(mounted.path()), 16);
     let name = file.to_str().unwrap();
@@ -260,7 +260,7 @@ fn a_directory_needs_no_consent_and_keeps_its_files() {
 #[test]
 fn terminal_question_accepts_only_the_target_name() {
     let card = with_data(32, &[]);
-    tool("mkfs.vfat", &["-n", "CAMERA", &card.path]);
+    run_tool("mkfs.vfat", &["-n", "CAMERA", &card.path]);
     let before = card.content();
     let home = Home::new();
     let recipe = home.recipe("", WRITES);

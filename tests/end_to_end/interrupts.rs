@@ -1,7 +1,7 @@
 //! Ctrl-C in every phase, kill -9, and two processes at once: finished samples are kept, and nothing is left behind.
 
 use crate::common::binary::{Home, Outcome, Running};
-use crate::common::machine::{LoopDevice, TestMount, names_in, tool, with_data};
+use crate::common::machine::{LoopDevice, TestMount, names_in, run_tool, with_data};
 use crate::common::served::Served;
 use crate::common::{list, text, until};
 use rustix::process::Signal;
@@ -32,7 +32,7 @@ fn kept(home: &Home, outcome: Outcome, results: usize) {
     let found: usize = list(&document, "/runs").iter().map(|run| list(run, "/results").len()).sum();
     assert_eq!(found, results, "{outcome}");
     let sessions = home.sessions();
-    assert_eq!(sessions[0].summary.ended.map(|how| how.word()), Some("interrupted"));
+    assert_eq!(sessions[0].summary.ended.map(|how| how.as_str()), Some("interrupted"));
     assert_eq!(sessions[0].summary.samples as usize, results);
 }
 
@@ -80,8 +80,8 @@ struct SlowCard {
 impl SlowCard {
     fn new(home: &Home) -> Self {
         let served = Served::start(home, "constant?command_s=0.0005&mb_s=10&announced_bytes=256MiB", &[]);
-        let device = LoopDevice::over(served.card(), &["--direct-io=on"]);
-        tool("mkfs.ext4", &["-q", "-F", "-O", "^has_journal", &device.path]);
+        let device = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
+        run_tool("mkfs.ext4", &["-q", "-F", "-O", "^has_journal", &device.path]);
         SlowCard { mounted: Some(TestMount::new(&[], &device.path)), _device: device, _served: served }
     }
 

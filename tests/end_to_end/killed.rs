@@ -117,7 +117,7 @@ fn restore_recovers_a_card_after_sigkill_during_verify() {
 #[test]
 fn restore_recovers_a_card_after_sigkill_during_restore() {
     let table = Table::of_mib(24);
-    let other_reader = LoopDevice::over(&table.card.image, &[]);
+    let other_reader = LoopDevice::over_file(&table.card.image, &[]);
     let whole = table.whole_run();
     let (mut torn, mut again) = (0, 0);
     for moment in 0..moments() {
@@ -153,10 +153,10 @@ fn restore_recovers_a_card_after_sigkill_during_check() {
     for (n, (part, stage)) in (0..).zip(parts) {
         let mut visit = table.home.start(&["check", &table.card.path, "--budget", "60s"]);
         visit.wait_for(stage);
-        let before = table.card.written();
+        let before = table.card.written_bytes();
         until("it overwrites", || {
             let over = visit.is_over();
-            let wrote = table.card.written() > before;
+            let wrote = table.card.written_bytes() > before;
             assert!(wrote || !over, "{part} ended without a write:\n{}{}", visit.noted(), visit.printed());
             wrote
         });

@@ -6,7 +6,6 @@
 mod common;
 
 mod advice;
-mod answering;
 mod archive_refusals;
 mod archive_server;
 mod archives;
@@ -41,23 +40,24 @@ mod outside_text;
 mod own_home;
 mod pages;
 mod progress;
+mod progress_events;
+mod published_reports;
 mod races;
 mod recorded_sys;
 mod report_files;
 mod reports;
 mod restore;
 mod screens;
-mod seeds;
 mod served_ends;
 mod served_errors;
 mod served_fakes;
 mod served_files;
 mod served_nbd;
 mod server;
+mod signal_response;
 mod simulated;
 mod situations;
 mod sustain;
-mod told;
 mod top;
 mod verdicts;
 #[path = "../vm/mod.rs"]

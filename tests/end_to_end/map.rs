@@ -1,7 +1,7 @@
 //! `map` on simulated cards, files and devices: document, skipped parts and text.
 
 use crate::common::binary::Home;
-use crate::common::machine::{TestMount, image, tool, with_data};
+use crate::common::machine::{TestMount, image, run_tool, with_data};
 use crate::common::maps::{PROMISED, holds_what_is_promised, journals};
 use crate::common::{list, number, text};
 use serde_json::Value;
@@ -60,7 +60,7 @@ fn read_only_map_lists_skipped_properties() {
 fn a_file_on_a_file_system_that_takes_no_writes_can_be_read() {
     let (home, mounted) = (Home::new(), TestMount::ext4(64));
     let file = image(&mounted.point, 16);
-    tool("mount", &["-o", "remount,ro", mounted.path()]);
+    run_tool("mount", &["-o", "remount,ro", mounted.path()]);
     let name = file.to_str().unwrap();
     let page = home.run(&["map", name, "--read-only", "-q", "--only", "boundaries"]).expect(4).stdout;
     assert!(page.starts_with("NOT TESTED: ") && page.contains("  • Read "), "{page}");

@@ -1,7 +1,7 @@
 //! `map` leaves the card unchanged to the byte, however it ended, and is refused where it is not safe.
 
 use crate::common::binary::{Home, Outcome};
-use crate::common::machine::{LoopDevice, MIB, TestMount, data, image, names_in, tool, with_data};
+use crate::common::machine::{LoopDevice, MIB, TestMount, data, image, names_in, run_tool, with_data};
 use crate::common::maps::{claims, holds_what_is_promised, journals, parts};
 use crate::common::served::Served;
 use crate::common::{list, number, text, until};
@@ -37,7 +37,7 @@ fn map_preserves_a_served_card() {
     let served = Served::start(&home, "sim:constant?announced_bytes=64MiB", &[]);
     let content = data((64 * MIB) as usize);
     std::fs::write(served.card(), &content).unwrap();
-    let card = LoopDevice::over(served.card(), &[]);
+    let card = LoopDevice::over_file(served.card(), &[]);
     let outcome = home.run(&[&["map", &card.path, "--json", "-q"], parts()].concat()).expect(0);
     assert!(number(&outcome.json(), "/bytes_written") > 0.0, "{outcome}");
     assert!(card.content() == content, "the card was changed");
@@ -65,7 +65,7 @@ fn map_in_a_directory_uses_its_own_file() {
 #[test]
 fn map_refuses_mounted_devices() {
     let (home, card) = (Home::new(), with_data(64, &[]));
-    tool("mkfs.ext4", &["-q", "-F", &card.path]);
+    run_tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let _mounted = TestMount::new(&[], &card.path);
     let consent = ["--erase", "--yes-destroy", &card.path];
     for options in [&[][..], &consent, &["--region", "8M+8M", "--yes-destroy", &card.path]] {
@@ -102,7 +102,7 @@ fn invalid_map_options_write_nothing() {
 fn erased_region_needs_consent_and_limits_writes() {
     let (home, card) = (Home::new(), with_data(96, &[]));
     let table = "label: dos\nstart=1MiB, size=31MiB, type=83\nstart=32MiB, size=32MiB, type=c\n";
-    tool("sh", &["-c", &format!("printf '{table}' | sfdisk -q {}", card.path)]);
+    run_tool("sh", &["-c", &format!("printf '{table}' | sfdisk -q {}", card.path)]);
     let before = card.content();
     let refused = home.run(&["map", &card.path, "--region", "40M+32M"]).expect(2);
     assert!(refused.stderr.contains("partition 2") && !refused.stderr.contains("partition 1 ("), "{refused}");
@@ -146,20 +146,20 @@ fn missing_journal_place_gets_advice() {
     // Disk with too little space.
     std::fs::create_dir(home.path("state")).unwrap();
     let state = home.path("state");
-    tool("mount", &["-t", "tmpfs", "-o", "size=4m", "none", state.to_str().unwrap()]);
+    run_tool("mount", &["-t", "tmpfs", "-o", "size=4m", "none", state.to_str().unwrap()]);
     let outcome = home.run(&["map", &card.path]);
-    tool("umount", &[state.to_str().unwrap()]);
+    run_tool("umount", &[state.to_str().unwrap()]);
     outcome.expect(2).says(&ways);
     assert!(card.content() == before);
 }
 
 /// Map on a slow served card, stopped when it writes.
 fn stopped(home: &Home, card: &LoopDevice, signal: Signal) -> Outcome {
-    let before = card.written();
+    let before = card.written_bytes();
     let mut running = home.start(&["map", &card.path, "--json", "--only", "write-curve"]);
     running.wait_for("writes by size");
     // The reader is tested first.
-    until("it writes", || card.written() > before);
+    until("it writes", || card.written_bytes() > before);
     std::thread::sleep(Duration::from_secs(1));
     running.signal(signal);
     running.finish_within(Duration::from_secs(60))
@@ -179,7 +179,7 @@ impl Slow {
         let served = Served::start(&home, "sim:lexar-16g-c10?announced_bytes=64MiB", &[]);
         let content = data((64 * MIB) as usize);
         std::fs::write(served.card(), &content).unwrap();
-        let card = LoopDevice::over(served.card(), &[]);
+        let card = LoopDevice::over_file(served.card(), &[]);
         Slow { home, card, content, _served: served }
     }
 }
@@ -247,7 +247,7 @@ fn file_system_trials_leave_nothing_mounted() {
     let (home, dir) = (Home::new(), tempfile::tempdir().unwrap());
     let file = dir.path().join("card");
     std::fs::File::create(&file).unwrap().set_len(700 * MIB).unwrap();
-    let card = LoopDevice::over(&file, &[]);
+    let card = LoopDevice::over_file(&file, &[]);
     home.run(&["map", &card.path, "--try-file-systems"]).expect(2).says(&["--erase"]);
     let arguments = ["map", &card.path, "--erase", "--try-file-systems", "--yes-destroy", &card.path];
     let limits = ["--only", "boundaries", "--json", "-q"];
@@ -280,7 +280,7 @@ fn read_only_map_of_a_directory_is_refused() {
 fn ctrl_c_during_a_file_system_trial_cleans_up() {
     let home = Home::new();
     let served = Served::start(&home, "sim:lexar-16g-c10?announced_bytes=600MiB", &[]);
-    let card = LoopDevice::over(served.card(), &[]);
+    let card = LoopDevice::over_file(served.card(), &[]);
     let arguments = ["map", &card.path, "--erase", "--try-file-systems", "--yes-destroy", &card.path];
     for after in [50, 700] {
         let mut running = home.start(&[&arguments[..], &["--only", "axis", "--json"]].concat());
@@ -288,6 +288,6 @@ fn ctrl_c_during_a_file_system_trial_cleans_up() {
         std::thread::sleep(Duration::from_millis(after));
         running.signal(Signal::INT);
         running.finish_within(Duration::from_secs(60)).expect(130);
-        assert_eq!(tool("wipefs", &["-p", &card.path]), "", "after {after} ms");
+        assert_eq!(run_tool("wipefs", &["-p", &card.path]), "", "after {after} ms");
     }
 }

@@ -1,7 +1,7 @@
 //! `observe` on loop devices under load, idle, and removed: it does not touch the device and names the bottleneck.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{TestMount, tool, with_data};
+use crate::common::machine::{TestMount, run_tool, with_data};
 use crate::common::{number, text, without_answer};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -228,7 +228,7 @@ fn vanished_device_keeps_samples() {
     let mut watch = home.start(&["observe", &card.path, "--for", "60s", "--json"]);
     watch.wait_for("watching");
     std::thread::sleep(Duration::from_millis(2300));
-    card.pull_out();
+    card.detach_now();
     let outcome = watch.finish().expect(3).says(&["went away"]);
     let report = outcome.json();
     assert!((1..=4).contains(&report["samples"].as_array().unwrap().len()), "{report:#}");
@@ -241,7 +241,7 @@ fn vanished_device_keeps_samples() {
 #[test]
 fn watched_card_is_not_written_during_the_watch() {
     let mounted = TestMount::ext4(64);
-    let device = tool("findmnt", &["-no", "SOURCE", mounted.path()]);
+    let device = run_tool("findmnt", &["-no", "SOURCE", mounted.path()]);
     let home = Home::new();
     let on_card = mounted.point.join("archive.sqlite");
     let saved = mounted.point.join("watch.json");

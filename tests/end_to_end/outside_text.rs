@@ -5,7 +5,7 @@
 
 use crate::common::binary::{Home, Outcome};
 use crate::common::{list, text};
-use cardscope_model::outside::is_hidden;
+use cardscope_model::untrusted_text::is_hidden;
 use rustix::process::Signal;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -3,7 +3,7 @@
 //! `CARDSCOPE_LONG=1`.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{LoopDevice, MIB, image, names_in, tool, with_data};
+use crate::common::machine::{LoopDevice, MIB, image, names_in, run_tool, with_data};
 use crate::common::served::Served;
 use crate::common::{number, text};
 use std::os::unix::fs::symlink;
@@ -100,8 +100,8 @@ fn a_file_that_became_a_loop_device_while_the_question_waits_is_not_written_to()
         let place = Place::new();
         let outcome = asked(&home, &place.link, &format!("losetup -f {}", place.first.display()));
         let first = place.first.to_str().unwrap();
-        let devices = tool("losetup", &["-n", "-O", "NAME", "-j", first]);
-        tool("losetup", &["-d", devices.trim()]);
+        let devices = run_tool("losetup", &["-n", "-O", "NAME", "-j", first]);
+        run_tool("losetup", &["-d", devices.trim()]);
         refused(outcome, &["is in use", devices.trim(), "losetup -d"]);
         assert!(place.untouched());
     }
@@ -150,15 +150,15 @@ fn replaced_directory_gets_no_test_files() {
 fn device_stays_open_during_the_question() {
     let home = Home::new();
     let card = with_data(16, &[]);
-    tool("mkfs.ext4", &["-q", "-F", &card.path]);
+    run_tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let before = card.content();
     let point = home.path("point");
     std::fs::create_dir(&point).unwrap();
     // The kernel refuses another claim; a loop device claims nothing, and is detected.
     let meanwhile = format!("! mount {0} {1} && losetup -f {0}", card.path, point.display());
     let outcome = asked(&home, Path::new(&card.path), &meanwhile);
-    let above = tool("losetup", &["-n", "-O", "NAME", "-j", &card.path]);
-    tool("losetup", &["-d", above.trim()]);
+    let above = run_tool("losetup", &["-n", "-O", "NAME", "-j", &card.path]);
+    run_tool("losetup", &["-d", above.trim()]);
     refused(outcome, &["is in use", above.trim().trim_start_matches("/dev/")]);
     assert!(before == card.content());
 }
@@ -226,7 +226,7 @@ fn a_file_that_becomes_a_loop_device_in_mid_run_is_left_alone_within_a_second() 
     let name = card.to_str().unwrap();
     let run = home.start(&["verify", "--full", name, "--yes-destroy", name, "--json"]);
     first_writes(&served);
-    let device = LoopDevice::over(&card, &[]);
+    let device = LoopDevice::over_file(&card, &[]);
     let outcome = run.finish().expect(3);
     let document = outcome.json();
     let error = text(&document, "/error");
@@ -242,7 +242,7 @@ fn shrink(device: &str, bytes: u64) {
         fcntl.ioctl(device, 0x4c05, info)\n\
         struct.pack_into('Q', info, 32, int(sys.argv[2]))\n\
         fcntl.ioctl(device, 0x4c04, bytes(info))";
-    tool("python3", &["-c", script, device, &bytes.to_string()]);
+    run_tool("python3", &["-c", script, device, &bytes.to_string()]);
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_device_that_shrinks_in_mid_run_is_not_called_damaged() {
     let home = Home::new();
     for way in [&["--full"][..], &["--erase"], &[]] {
         let served = Served::start(&home, SLOW, &[]);
-        let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
+        let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
         let options = ["verify", &card.path, "--yes-destroy", &card.path, "--json"];
         let run = home.start(&[&options[..], way].concat());
         first_writes(&served);

@@ -3,7 +3,7 @@
 
 use crate::common::binary::Home;
 use crate::common::logs::{CONSTANT, taken_in};
-use crate::common::machine::{TestMount, names_in, tool};
+use crate::common::machine::{TestMount, names_in, run_tool};
 use crate::common::pages::{
     ENDINGS, browsed, document, drawer, letters, markdown_tables, only_script, page, published, read_again,
     records, report,
@@ -58,7 +58,7 @@ fn impossible_output_paths_are_refused_first() {
         assert_eq!(names_in(&disk.point), [""; 0], "no half of a file is left");
     }
     let full = disk.point.join("cards.html");
-    tool("mount", &["-o", "remount,ro", disk.path()]);
+    run_tool("mount", &["-o", "remount,ro", disk.path()]);
     report(&home, &full, &[]).expect(2).says(&["Read-only file system", "name a file in a writable folder"]);
     report(&home, &home.path("cards.doc"), &[]).expect(2).says(&["its extension selects no format", "html"]);
     report(&home, &home.path(""), &["--format", "html"]).expect(2).says(&["not the name of a file"]);

@@ -3,13 +3,13 @@
 
 use crate::common::binary::Home;
 use crate::common::logs::taken_in;
-use crate::common::machine::tool;
+use crate::common::machine::run_tool;
 use crate::common::pages::{
     browsed, document, drawer, figures, letters, markdown_tables, only_script, page, published, read_again,
     records, report,
 };
 use crate::common::{list, text};
-use cardscope_model::units::measured;
+use cardscope_model::units::round_measured;
 use serde_json::Value;
 
 #[test]
@@ -30,7 +30,7 @@ fn all_formats_have_the_same_figures() {
         };
         let found: Vec<f64> = rows.iter().filter(of).map(|row| text(row, "/mb_s").parse().unwrap()).collect();
         // CSV has ten digits, the resolution of the clock.
-        assert_eq!(found, [measured(*mb_s)], "{kind} of {test} of {}", names[*entry]);
+        assert_eq!(found, [round_measured(*mb_s)], "{kind} of {test} of {}", names[*entry]);
     }
     let runs: usize = list(&document, "/comparison/tests")
         .iter()
@@ -76,7 +76,7 @@ fn a_page_for_hugo_has_the_averages_worsts_and_bests_in_its_charts() {
     let page = page(&home, "plotly.md", &[]);
     let front = page.split("+++").nth(1).unwrap();
     let toml = "import json, sys, tomllib; print(json.dumps(tomllib.loads(sys.argv[1])['title']))";
-    let title: Value = serde_json::from_str(&tool("python3", &["-c", toml, front])).unwrap();
+    let title: Value = serde_json::from_str(&run_tool("python3", &["-c", toml, front])).unwrap();
     assert_eq!(title, document["title"]);
     for (heading, kind) in [("averages", "average"), ("worsts", "worst"), ("bests", "best")] {
         let part = page.split(&format!("## Comparison of {heading}\n")).nth(1).unwrap();
@@ -119,7 +119,7 @@ channels = {2: 3, 6: 4}[colour]
 rows = zlib.decompress(pixels)
 print(last.decode(), width, len(rows) == height * (1 + width * channels * depth // 8), len(set(rows)) > 20)
 ";
-    assert_eq!(tool("python3", &["-c", read, file.to_str().unwrap()]), "IEND 1520 True True");
+    assert_eq!(run_tool("python3", &["-c", read, file.to_str().unwrap()]), "IEND 1520 True True");
 }
 
 #[test]

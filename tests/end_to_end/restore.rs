@@ -3,7 +3,7 @@
 
 use crate::common::binary::{Home, Outcome};
 use crate::common::machine::{
-    LoopDevice, MIB, TestMount, attempt, first_difference, image, names_in, tool, with_data,
+    LoopDevice, MIB, TestMount, first_difference, image, names_in, run_tool, try_tool, with_data,
 };
 use crate::common::{list, number, text, until};
 use rustix::process::Signal;
@@ -145,7 +145,7 @@ fn restore_recognizes_a_card_in_another_reader() {
     let torn = Torn::new();
     let now = torn.card.content();
     // Another loop device over the same image is the same card in another reader.
-    let reader = LoopDevice::over(&torn.card.image, &[]);
+    let reader = LoopDevice::over_file(&torn.card.image, &[]);
     let (home, recipe) = (&torn.home, overwrite(&torn.home));
     for arguments in [
         &["verify", &reader.path][..],
@@ -188,7 +188,7 @@ fn put_in(reader: &LoopDevice, content: &[u8]) {
     let image = std::fs::OpenOptions::new().write(true).open(&reader.image).unwrap();
     image.write_all_at(content, 0).unwrap();
     image.sync_all().unwrap();
-    tool("blockdev", &["--flushbufs", &reader.path]);
+    run_tool("blockdev", &["--flushbufs", &reader.path]);
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn restore_refuses_another_card() {
     let other = image(dir.path(), 24);
     let foreign: Vec<u8> = std::fs::read(&other).unwrap().iter().map(|byte| byte ^ 0x5a).collect();
     std::fs::write(&other, &foreign).unwrap();
-    let other = LoopDevice::over(&other, &[]);
+    let other = LoopDevice::over_file(&other, &[]);
     let smaller = with_data(20, &[]);
     let untouched = smaller.content();
     torn.restore(&[&other.path]).expect(2).says(&["may not be the card", "nothing was written"]);
@@ -266,7 +266,7 @@ fn restore_refuses_a_mounted_card() {
     let mut card = torn.card;
     let part = card.add_partition(1, 2048, 8192);
     // The kernel releases the resources of a killed process with a delay.
-    until("the partition to be free", || attempt("mkfs.ext4", &["-q", "-F", &part]).status.success());
+    until("the partition to be free", || try_tool("mkfs.ext4", &["-q", "-F", &part]).status.success());
     let mounted = TestMount::new(&[], &part);
     let refused = torn.home.run(&["restore", torn.journal.to_str().unwrap()]);
     refused.expect(2).says(&["mounted"]);
@@ -279,13 +279,13 @@ fn journal_on_the_card_is_refused() {
     let mut card = with_data(64, &[]);
     let [state, target] = [(1, 2048, 65536), (2, 67584, 32768)]
         .map(|(number, start, len)| card.add_partition(number, start, len));
-    tool("mkfs.ext4", &["-q", "-F", &state]);
+    run_tool("mkfs.ext4", &["-q", "-F", &state]);
     let mounted = TestMount::new(&[], &state);
     // An image file on the card, with a file system of its own, is still on the card.
     let inner = mounted.point.join("inner.img");
     std::fs::write(&inner, vec![0; 8 << 20]).unwrap();
-    let inner = LoopDevice::over(&inner, &[]);
-    tool("mkfs.ext4", &["-q", "-F", &inner.path]);
+    let inner = LoopDevice::over_file(&inner, &[]);
+    run_tool("mkfs.ext4", &["-q", "-F", &inner.path]);
     let deeper = TestMount::new(&[], &inner.path);
     for place in [&mounted, &deeper] {
         let mut command = home.command(crate::common::binary::CARDSCOPE);
@@ -313,7 +313,7 @@ fn full_journal_disk_leaves_the_card_unchanged() {
     verify().finish().expect(2).says(&["journal may need", "8 MiB"]);
     assert!(before == card.content());
     // Another program uses up the space after the journal began.
-    tool("mount", &["-o", "remount,size=128m", disk.path()]);
+    run_tool("mount", &["-o", "remount,size=128m", disk.path()]);
     let mut running = verify();
     running.wait_for("writing test data");
     std::fs::write(disk.point.join("greedy"), vec![1; 100 << 20]).unwrap_or_default();
@@ -472,7 +472,7 @@ fn backup_on_the_card_or_a_full_disk_is_refused() {
     let mut card = with_data(96, &[]);
     let [place, target] = [(1, 2048, 65536), (2, 67584, 65536)]
         .map(|(number, start, len)| card.add_partition(number, start, len));
-    tool("mkfs.ext4", &["-q", "-F", &place]);
+    run_tool("mkfs.ext4", &["-q", "-F", &place]);
     let mounted = TestMount::new(&[], &place);
     bench(&target, &mounted.point.join("backup")).expect(2).says(&["would be on", "itself"]);
     assert!(names_in(&mounted.point).is_empty());

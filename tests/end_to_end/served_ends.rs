@@ -2,7 +2,7 @@
 //! several cards. Single cards are tested in `faults.rs`.
 
 use crate::common::binary::{CARDSCOPE, Home, Running, copy_to};
-use crate::common::machine::{names_in, tool};
+use crate::common::machine::{names_in, run_tool};
 use crate::common::served::{Served, is_mounted, mounts_in};
 use crate::common::until;
 use rustix::process::Signal;
@@ -43,10 +43,10 @@ fn unmounting_one_card_leaves_the_others_served() {
     let mut served = Served::several(&home, &CARDS[..2], &["--no-timing"]);
     let [first, second] = ["constant", "lexar-16g-c10"].map(|name| served.directory().join(name));
     until("the second card", || second.join("card").exists());
-    tool("umount", &[first.to_str().unwrap()]);
+    run_tool("umount", &[first.to_str().unwrap()]);
     std::thread::sleep(Duration::from_millis(200));
     assert!(second.join("card").exists());
-    tool("umount", &[second.to_str().unwrap()]);
+    run_tool("umount", &[second.to_str().unwrap()]);
     served.finish().expect(0);
     assert!(names_in(served.directory()).is_empty());
 }

@@ -31,7 +31,7 @@ fn data_survives(
     let home = Home::new();
     let served = Served::start(&home, spec, if spec.starts_with(CARD) { &["--no-timing"] } else { &[] });
     let before = served.content();
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
     let mut command = home.command(CARDSCOPE);
     command.arg(arguments[0]).arg(&card.path).args(&arguments[1..]).env("CARDSCOPE_IO", io);
     let mut running = Running::of(command);
@@ -78,7 +78,7 @@ fn bad_sectors_lose_no_data() {
     let home = Home::new();
     let served = Served::start(&home, &spec, &["--no-timing"]);
     let before = served.content();
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
     let outcome = home.run(&["verify", &card.path, "--json"]);
     says_no_more_than_it_knows(&outcome);
     for journal in journals(&home) {

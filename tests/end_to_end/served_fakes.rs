@@ -2,15 +2,15 @@
 //! and a genuine card passes.
 
 use crate::common::binary::Home;
-use crate::common::machine::{LoopDevice, TestMount, attempt, tool};
+use crate::common::machine::{LoopDevice, TestMount, run_tool, try_tool};
 use crate::common::served::Served;
 
 /// Output of f3probe 8 for a served card; its exit status encodes the kind of fake.
 fn f3probe(name: &str) -> String {
     let home = Home::new();
     let served = Served::start(&home, name, &["--no-timing"]);
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
-    let output = attempt("f3probe", &["--destructive", "--time-ops", &card.path]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
+    let output = try_tool("f3probe", &["--destructive", "--time-ops", &card.path]);
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
 
@@ -45,15 +45,18 @@ fn f3probe_recognizes_kinds_of_served_fakes() {
 fn f3(name: &str) -> String {
     let home = Home::new();
     let served = Served::start(&home, name, &["--no-timing"]);
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
     // Without a journal, and the tables made at once: what the file system itself writes stays at the start.
-    tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0", &card.path]);
+    run_tool(
+        "mkfs.ext4",
+        &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0", &card.path],
+    );
     let mounted = TestMount::new(&[], &card.path);
-    tool("f3write", &["--end-at=2", mounted.path()]);
+    run_tool("f3write", &["--end-at=2", mounted.path()]);
     drop(mounted);
-    tool("blockdev", &["--flushbufs", &card.path]);
+    run_tool("blockdev", &["--flushbufs", &card.path]);
     let mounted = TestMount::new(&[], &card.path);
-    let output = attempt("f3read", &["--end-at=2", mounted.path()]);
+    let output = try_tool("f3read", &["--end-at=2", mounted.path()]);
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
 

@@ -2,7 +2,7 @@
 //! so vfat is filled by mtools and exFAT checked by its own tools.
 
 use crate::common::binary::Home;
-use crate::common::machine::{LoopDevice, MIB, TestMount, tool};
+use crate::common::machine::{LoopDevice, MIB, TestMount, run_tool};
 use crate::common::number;
 use crate::common::served::Served;
 use rustix::process::Signal;
@@ -13,21 +13,21 @@ use std::path::Path;
 fn a_file_system_on_a_served_card_keeps_what_is_written() {
     let home = Home::new();
     let mut served = Served::start(&home, "lexar-16g-c10", &["--no-timing"]);
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
     let films: Vec<u8> = (0..8 * MIB).map(|n| ((n * n) >> 7) as u8).collect();
-    tool("mkfs.ext4", &["-q", "-F", &card.path]);
+    run_tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let mounted = TestMount::new(&[], &card.path);
     std::fs::write(mounted.point.join("films"), &films).unwrap();
     drop(mounted);
-    tool("blockdev", &["--flushbufs", &card.path]);
-    tool("e2fsck", &["-f", "-n", &card.path]);
+    run_tool("blockdev", &["--flushbufs", &card.path]);
+    run_tool("e2fsck", &["-f", "-n", &card.path]);
     let again = TestMount::new(&["-o", "ro"], &card.path);
     assert!(std::fs::read(again.point.join("films")).unwrap() == films);
     drop(again);
     // Not every kernel can mount vfat; its checker reads everything.
-    tool("mkfs.vfat", &["-F", "32", &card.path]);
-    tool("blockdev", &["--flushbufs", &card.path]);
-    tool("fsck.vfat", &["-n", &card.path]);
+    run_tool("mkfs.vfat", &["-F", "32", &card.path]);
+    run_tool("blockdev", &["--flushbufs", &card.path]);
+    run_tool("fsck.vfat", &["-n", &card.path]);
     drop(card);
     served.stop(Signal::TERM).expect(0);
 }
@@ -46,26 +46,26 @@ fn mtools_copy_to_a_vfat_on_a_served_card_and_back() {
     let served = Served::start(&home, "lexar-16g-c10", &["--no-timing"]);
     let (card, film, back) = (served.card(), film(&home), home.path("back"));
     let (card, back_name) = (card.to_str().unwrap(), back.to_str().unwrap());
-    tool("mformat", &["-i", card, "-F", "-v", "CARD", "-T", "2097152", "-h", "255", "-s", "63", "::"]);
-    tool("mmd", &["-i", card, "::/DCIM"]);
-    tool("mcopy", &["-i", card, film.to_str().unwrap(), "::/DCIM/film.mp4"]);
-    let listed = tool("mdir", &["-i", card, "::/DCIM"]);
+    run_tool("mformat", &["-i", card, "-F", "-v", "CARD", "-T", "2097152", "-h", "255", "-s", "63", "::"]);
+    run_tool("mmd", &["-i", card, "::/DCIM"]);
+    run_tool("mcopy", &["-i", card, film.to_str().unwrap(), "::/DCIM/film.mp4"]);
+    let listed = run_tool("mdir", &["-i", card, "::/DCIM"]);
     assert!(listed.contains("film") && listed.replace(' ', "").contains("3146505"), "{listed}");
-    tool("mcopy", &["-i", card, "::/DCIM/film.mp4", back_name]);
+    run_tool("mcopy", &["-i", card, "::/DCIM/film.mp4", back_name]);
     assert!(std::fs::read(&film).unwrap() == std::fs::read(&back).unwrap());
-    tool("fsck.vfat", &["-n", card]);
+    run_tool("fsck.vfat", &["-n", card]);
 }
 
 #[test]
 fn an_exfat_on_a_served_card_is_made_and_found_clean() {
     let home = Home::new();
     let served = Served::start(&home, "lexar-1tb-express", &["--no-timing"]);
-    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
-    tool("mkfs.exfat", &["-L", "CARD", &card.path]);
-    tool("blockdev", &["--flushbufs", &card.path]);
-    let checked = tool("fsck.exfat", &["-n", &card.path]);
+    let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
+    run_tool("mkfs.exfat", &["-L", "CARD", &card.path]);
+    run_tool("blockdev", &["--flushbufs", &card.path]);
+    let checked = run_tool("fsck.exfat", &["-n", &card.path]);
     assert!(checked.contains("clean"), "{checked}");
-    let dumped = tool("dump.exfat", &[&card.path]);
+    let dumped = run_tool("dump.exfat", &[&card.path]);
     let length =
         dumped.lines().find(|l| l.starts_with("Volume Length")).unwrap_or_else(|| panic!("{dumped}"));
     let sectors: u64 = length.rsplit([' ', '\t']).next().unwrap().parse().unwrap();
@@ -84,7 +84,7 @@ fn verified(file: &Path, more: &[&str]) -> Value {
         "--verify_state_save=0",
         "--output-format=json",
     ];
-    let told = tool("fio", &[&fixed[..], &[name.as_str()], more].concat());
+    let told = run_tool("fio", &[&fixed[..], &[name.as_str()], more].concat());
     serde_json::from_str(&told[told.find('{').unwrap_or_else(|| panic!("{told}"))..]).unwrap()
 }
 
@@ -123,7 +123,7 @@ fn fio_sees_that_a_fake_lost_what_it_wrote() {
         "--do_verify=1",
         "--verify_state_save=0",
     ];
-    let output = crate::common::machine::attempt("fio", &[&options[..], &[name.as_str()]].concat());
+    let output = crate::common::machine::try_tool("fio", &[&options[..], &[name.as_str()]].concat());
     assert!(!output.status.success());
     let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert!(told.contains("verify") && told.contains(&format!("{}", 32 * MIB)), "first lost block: {told}");

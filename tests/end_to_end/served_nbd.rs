@@ -1,7 +1,7 @@
 //! Cards over NBD with real clients (libnbd, qemu): several at once, and clients that send garbage or die.
 
 use crate::common::binary::Home;
-use crate::common::machine::{MIB, attempt, image, tool};
+use crate::common::machine::{MIB, image, run_tool, try_tool};
 use crate::common::nbd::Nbd;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -27,13 +27,13 @@ fn nbdinfo_finds_every_card_by_its_name_with_what_it_can_do() {
     let home = Home::new();
     let socket = home.path("cards.sock");
     let nbd = Nbd::start(&home, &["lexar-16g-c10", CARD], socket.to_str().unwrap(), &["--no-timing"]);
-    let list: Value = serde_json::from_str(&tool("nbdinfo", &["--list", "--json", nbd.uri(0)])).unwrap();
+    let list: Value = serde_json::from_str(&run_tool("nbdinfo", &["--list", "--json", nbd.uri(0)])).unwrap();
     assert_eq!(list["protocol"], "newstyle-fixed");
     let cards: Vec<_> =
         list["exports"].as_array().unwrap().iter().map(|e| (&e["export-name"], &e["export-size"])).collect();
     let (lexar, constant) = (Value::from(16_012_804_096u64), Value::from(32 * MIB));
     assert_eq!(cards, [(&"lexar-16g-c10".into(), &lexar), (&"constant".into(), &constant)]);
-    let one: Value = serde_json::from_str(&tool("nbdinfo", &["--json", nbd.uri(1)])).unwrap();
+    let one: Value = serde_json::from_str(&run_tool("nbdinfo", &["--json", nbd.uri(1)])).unwrap();
     let one = &one["exports"][0];
     for can in ["can_flush", "can_fua", "can_trim", "can_zero", "can_multi_conn", "can_cache"] {
         assert_eq!(one[can], true, "{can}: {one:#}");
@@ -46,9 +46,9 @@ fn nbdinfo_finds_every_card_by_its_name_with_what_it_can_do() {
     assert_eq!(one["block_size_maximum"], 32 * MIB);
     // Without a name the first card is used.
     let default = format!("nbd+unix:///?socket={}", socket.display());
-    assert_eq!(tool("nbdinfo", &["--size", &default]), "16012804096");
+    assert_eq!(run_tool("nbdinfo", &["--size", &default]), "16012804096");
     let unknown = format!("nbd+unix:///nonesuch?socket={}", socket.display());
-    assert!(!attempt("nbdinfo", &["--size", &unknown]).status.success());
+    assert!(!try_tool("nbdinfo", &["--size", &unknown]).status.success());
     nbd.stop().expect(0);
     assert!(!socket.exists(), "removed at the end");
 }
@@ -59,14 +59,14 @@ fn an_image_copied_to_a_card_and_back_is_the_same() {
     let nbd = Nbd::start(&home, &[CARD], "127.0.0.1:0", &["--no-timing"]);
     let image = image(&home.path(""), 32);
     let (image_name, back, third) = (image.to_str().unwrap(), home.path("back"), home.path("third"));
-    tool("nbdcopy", &["--flush", "--connections=4", image_name, nbd.uri(0)]);
-    tool("nbdcopy", &[nbd.uri(0), back.to_str().unwrap()]);
+    run_tool("nbdcopy", &["--flush", "--connections=4", image_name, nbd.uri(0)]);
+    run_tool("nbdcopy", &[nbd.uri(0), back.to_str().unwrap()]);
     assert!(std::fs::read(&image).unwrap() == std::fs::read(&back).unwrap());
-    tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", image_name, nbd.uri(0)]);
-    tool("qemu-img", &["convert", "-f", "raw", "-O", "qcow2", nbd.uri(0), third.to_str().unwrap()]);
-    tool("qemu-img", &["convert", "-n", "-f", "qcow2", "-O", "raw", third.to_str().unwrap(), nbd.uri(0)]);
-    tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", image_name, nbd.uri(0)]);
-    let info = tool("qemu-img", &["info", nbd.uri(0)]);
+    run_tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", image_name, nbd.uri(0)]);
+    run_tool("qemu-img", &["convert", "-f", "raw", "-O", "qcow2", nbd.uri(0), third.to_str().unwrap()]);
+    run_tool("qemu-img", &["convert", "-n", "-f", "qcow2", "-O", "raw", third.to_str().unwrap(), nbd.uri(0)]);
+    run_tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", image_name, nbd.uri(0)]);
+    let info = run_tool("qemu-img", &["info", nbd.uri(0)]);
     assert!(info.contains("32 MiB (33554432 bytes)"), "{info}");
     let told = nbd.stop().expect(0);
     assert!(!told.stderr.contains("warning"), "{told}");
@@ -78,7 +78,7 @@ fn qemu_io_writes_reads_trims_and_is_refused_beyond_the_end() {
     let nbd = Nbd::start(&home, &[CARD], "127.0.0.1:0", &["--no-timing"]);
     let run = |commands: &[&str]| {
         let each: Vec<&str> = commands.iter().flat_map(|c| ["-c", c]).collect();
-        let output = attempt("qemu-io", &[&["-f", "raw"], each.as_slice(), &[nbd.uri(0)]].concat());
+        let output = try_tool("qemu-io", &[&["-f", "raw"], each.as_slice(), &[nbd.uri(0)]].concat());
         String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
     };
     let told = run(&[
@@ -160,8 +160,8 @@ fn bad_nbd_clients_do_not_disturb_others() {
             (0..4000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8 ^ seed).collect();
         let _ = noisy.write_all(&noise);
     }
-    tool("nbdcopy", &["--flush", image.to_str().unwrap(), nbd.uri(0)]);
-    tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", image.to_str().unwrap(), nbd.uri(0)]);
+    run_tool("nbdcopy", &["--flush", image.to_str().unwrap(), nbd.uri(0)]);
+    run_tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", image.to_str().unwrap(), nbd.uri(0)]);
     assert!(peak_mib(&nbd) < 200, "memory does not grow with what clients ask for: {} MiB", peak_mib(&nbd));
     nbd.stop().expect(0);
 }
@@ -172,12 +172,12 @@ fn idle_nbd_connections_do_not_block_others() {
     let nbd = Nbd::start(&home, &[CARD], "127.0.0.1:0", &["--no-timing"]);
     let image = image(&home.path(""), 32);
     let _silent: Vec<_> = (0..200).map(|_| TcpStream::connect(nbd.host()).unwrap()).collect();
-    assert_eq!(tool("nbdinfo", &["--size", nbd.uri(0)]), "33554432");
+    assert_eq!(run_tool("nbdinfo", &["--size", nbd.uri(0)]), "33554432");
     // These select the card and send no request.
     let _idle: Vec<_> = (0..100).map(|_| by_hand(&nbd)).collect();
-    assert_eq!(tool("nbdinfo", &["--size", nbd.uri(0)]), "33554432");
-    tool("nbdcopy", &["--flush", "--connections=4", image.to_str().unwrap(), nbd.uri(0)]);
-    tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", image.to_str().unwrap(), nbd.uri(0)]);
+    assert_eq!(run_tool("nbdinfo", &["--size", nbd.uri(0)]), "33554432");
+    run_tool("nbdcopy", &["--flush", "--connections=4", image.to_str().unwrap(), nbd.uri(0)]);
+    run_tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", image.to_str().unwrap(), nbd.uri(0)]);
     nbd.stop().expect(0);
 }
 
@@ -206,8 +206,8 @@ fn stuck_nbd_clients_use_bounded_memory() {
         stream
     };
     let _endless: Vec<_> = (0..16).map(endless).collect();
-    tool("nbdcopy", &["--flush", image.to_str().unwrap(), nbd.uri(0)]);
-    tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", image.to_str().unwrap(), nbd.uri(0)]);
+    run_tool("nbdcopy", &["--flush", image.to_str().unwrap(), nbd.uri(0)]);
+    run_tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", image.to_str().unwrap(), nbd.uri(0)]);
     assert!(peak_mib(&nbd) < 300, "{} MiB", peak_mib(&nbd));
     nbd.stop().expect(0);
 }
@@ -221,7 +221,7 @@ fn a_client_that_is_killed_with_requests_in_flight_is_forgotten() {
     std::thread::sleep(Duration::from_millis(300));
     client.kill().unwrap();
     client.wait().unwrap();
-    assert_eq!(tool("nbdinfo", &["--size", nbd.uri(0)]), "33554432");
+    assert_eq!(run_tool("nbdinfo", &["--size", nbd.uri(0)]), "33554432");
     nbd.stop().expect(0);
 }
 

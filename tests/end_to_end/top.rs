@@ -104,7 +104,7 @@ fn is_given_back(terminal: &Terminal, status: i32) {
 fn top_shows_and_stops_a_test() {
     let home = Home::new();
     let served = slow_card(&home);
-    let card = LoopDevice::over(served.card(), &[]);
+    let card = LoopDevice::over_file(served.card(), &[]);
     let server = Server::start(&home, 0);
     let order = json!({"verb": "sustain", "options": {"minutes": 5}, "target": card.path});
     let id = server.order(&order);

@@ -36,7 +36,7 @@ fn sources(folder: &Path, into: &mut String) -> std::io::Result<()> {
 /// True for files that only tests use.
 fn made_up(path: &Path) -> bool {
     let path = path.to_string_lossy();
-    path.contains("test") || path.ends_with("report/src/sample.rs")
+    path.ends_with("tests.rs") || path.contains("/tests/")
 }
 
 /// Text between quotes, if it looks like a claim.

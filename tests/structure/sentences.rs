@@ -28,7 +28,7 @@ const READ_BACK: [(&str, &str, &str); 17] = [
 ];
 
 /// Modules that write the evidence which they read.
-const WRITERS: [&str; 2] = ["crates/model/src/judged_label.rs", "crates/model/src/judged_label/speed.rs"];
+const WRITERS: [&str; 2] = ["crates/model/src/label_check.rs", "crates/model/src/label_check/speed.rs"];
 
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder can be read") {

@@ -2,7 +2,7 @@
 
 use super::qmp::Qmp;
 use crate::common::binary::CARDSCOPE;
-use crate::common::machine::tool;
+use crate::common::machine::run_tool;
 use crate::common::until;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, setpriority_process};
@@ -173,7 +173,7 @@ fn make_state() -> PathBuf {
     std::fs::create_dir_all(&made).unwrap();
     let lock = std::fs::File::create(made.join("lock")).unwrap();
     flock(&lock, FlockOperation::LockExclusive).unwrap();
-    tool(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vm/guest/build"), &[made.to_str().unwrap()]);
+    run_tool(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vm/guest/build"), &[made.to_str().unwrap()]);
     let state = made.join("state");
     if !state.exists() {
         let mut qemu = Qemu::start(&made, None, None, 0);

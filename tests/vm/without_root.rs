@@ -6,7 +6,7 @@ use super::card::Card;
 use super::machine::{Machine, Slot};
 use super::qemu::made;
 use crate::common::binary::{Home, Outcome};
-use crate::common::machine::tool;
+use crate::common::machine::run_tool;
 
 /// Prefix of commands in the Debian with the services and the user.
 const WITHIN: &str = "chroot /debian /usr/bin/env -i PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 SYSTEMD_IGNORE_CHROOT=1";
@@ -38,9 +38,15 @@ struct Debian {
 impl Debian {
     fn start(home: &Home) -> Debian {
         let made = made();
-        tool(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vm/guest/debian"), &[made.to_str().unwrap()]);
+        run_tool(
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vm/guest/debian"),
+            &[made.to_str().unwrap()],
+        );
         let disk = home.path("debian.ext4");
-        tool("cp", &["--sparse=always", made.join("debian.ext4").to_str().unwrap(), disk.to_str().unwrap()]);
+        run_tool(
+            "cp",
+            &["--sparse=always", made.join("debian.ext4").to_str().unwrap(), disk.to_str().unwrap()],
+        );
         let mut machine = Machine::with_disk(home, "vm", &disk);
         machine
             .run(

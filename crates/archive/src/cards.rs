@@ -1,11 +1,11 @@
 //! Cards of the archive: listing, details, corrections, events, attachments and merging.
 
-use super::line::{AnswerCache, SessionLine, lines};
-use super::named;
-use cardscope_model::archived::StoredCard;
+use super::lookup;
+use super::session_line::{AnswerCache, SessionLine, session_lines};
+use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::card::{Attachment, CardEvent, CardFacts, CardPrice, EventKind, is_date};
 use cardscope_model::identity::Identity;
-use cardscope_session::archive_access::{open_filled, open_to_read};
+use cardscope_session::archive_access::{open_to_read, require_archive};
 use cardscope_session::attachment;
 use cardscope_session::error::{Failure, Result};
 use cardscope_store::{Archive, NewAttachment, SessionId, SessionSummary};
@@ -42,13 +42,13 @@ pub struct CardEdit {
     #[arg(long, value_name = "MARKS", value_delimiter = ',')]
     pub marks: Option<Vec<String>>,
     /// Add an event: bought, in-use, failed, warranty, gone, note
-    #[arg(long, value_name = "EVENT", value_parser = event_kind)]
+    #[arg(long, value_name = "EVENT", value_parser = parse_event_kind)]
     pub event: Option<EventKind>,
     /// Date of the event: YYYY, YYYY-MM or YYYY-MM-DD
-    #[arg(long, requires = "event", value_parser = date)]
+    #[arg(long, requires = "event", value_parser = parse_date)]
     pub date: Option<String>,
     /// Price paid, e.g. 12.99EUR
-    #[arg(long, requires = "event", value_parser = price)]
+    #[arg(long, requires = "event", value_parser = parse_price)]
     pub price: Option<CardPrice>,
     /// Details: box contents, seller, way of failure
     #[arg(long, requires = "event")]
@@ -62,7 +62,7 @@ pub struct CardEdit {
 }
 
 /// Attaches a picture, a text or a PDF to a card under the file name `name`; refuses other media types.
-pub fn attach(path: Option<&Path>, card: &str, name: &str, bytes: &[u8]) -> Result<()> {
+pub fn attach_file(path: Option<&Path>, card: &str, name: &str, bytes: &[u8]) -> Result<()> {
     let media_type = attachment::media_type(bytes);
     if media_type == "application/octet-stream" {
         return Err(Failure::refused(format!(
@@ -70,7 +70,7 @@ pub fn attach(path: Option<&Path>, card: &str, name: &str, bytes: &[u8]) -> Resu
         )));
     }
     let file = NewAttachment { name, media_type, note: None, bytes };
-    Ok(open_filled(path)?.edit_card(card, |_| {}, &[], &[file])?)
+    Ok(require_archive(path)?.edit_card(card, |_| {}, &[], &[file])?)
 }
 
 impl CardEdit {
@@ -78,17 +78,17 @@ impl CardEdit {
     pub fn state_event(&mut self, kind: &str, when: Option<&str>, paid: Option<&str>) -> Result<(), String> {
         let given =
             |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
-        self.event = Some(event_kind(kind)?);
-        self.date = given(when).map(|text| date(&text)).transpose()?;
-        self.price = given(paid).map(|text| price(&text)).transpose()?;
+        self.event = Some(parse_event_kind(kind)?);
+        self.date = given(when).map(|text| parse_date(&text)).transpose()?;
+        self.price = given(paid).map(|text| parse_price(&text)).transpose()?;
         Ok(())
     }
 
-    fn facts(&self) -> Result<Vec<(&str, Option<String>)>> {
+    fn parse_facts(&self) -> Result<Vec<(&str, Option<String>)>> {
         self.facts.iter().map(|text| parse_fact(text)).collect()
     }
 
-    fn event(&self) -> Option<CardEvent> {
+    fn build_event(&self) -> Option<CardEvent> {
         let (date, price) = (self.date.clone(), self.price.clone());
         Some(CardEvent {
             date,
@@ -100,7 +100,7 @@ impl CardEdit {
     }
 }
 
-pub fn cards(path: Option<&Path>) -> Result<Vec<StoredCard>> {
+pub fn list_cards(path: Option<&Path>) -> Result<Vec<StoredCard>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
     let counts = archive.session_counts()?;
     let mut cards = archive.cards()?;
@@ -111,21 +111,21 @@ pub fn cards(path: Option<&Path>) -> Result<Vec<StoredCard>> {
 }
 
 /// Details of a card by its whole id; `None` if the archive has no such card.
-pub fn card(path: Option<&Path>, id: &str, answers: &AnswerCache) -> Result<Option<CardPage>> {
+pub fn card_by_id(path: Option<&Path>, id: &str, answers: &AnswerCache) -> Result<Option<CardPage>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
     let found = archive.cards_by_id(id)?.into_iter().find(|card| card.id == id);
-    found.map(|card| shown(&mut archive, card, answers)).transpose()
+    found.map(|card| load_details(&mut archive, card, answers)).transpose()
 }
 
 /// Identity from the newest session that read one.
-pub fn said(path: Option<&Path>, id: &str) -> Result<Option<Identity>> {
+pub fn newest_identity(path: Option<&Path>, id: &str) -> Result<Option<Identity>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
     let mut said = archive.identities(id)?.into_iter().filter_map(|said| Identity::deserialize(said).ok());
     Ok(said.find(|identity| *identity != Identity::default()))
 }
 
 /// An attached file by its hash; `None` if the card has no such file.
-pub fn attached_bytes(path: Option<&Path>, id: &str, hash: &str) -> Result<Option<(Attachment, Vec<u8>)>> {
+pub fn attached_file(path: Option<&Path>, id: &str, hash: &str) -> Result<Option<(Attachment, Vec<u8>)>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
     let mut files = archive.attachments(id)?.into_iter().map(|stored| stored.file);
     let Some(file) = files.find(|file| file.hash == hash) else { return Ok(None) };
@@ -135,19 +135,20 @@ pub fn attached_bytes(path: Option<&Path>, id: &str, hash: &str) -> Result<Optio
 
 /// Changes a card and returns its new details. A refusal (ambiguous name, unknown fact, unreadable file) leaves the card
 /// unchanged.
-pub fn edit(path: Option<&Path>, edit: &CardEdit, answers: &AnswerCache) -> Result<CardPage> {
-    let facts = edit.facts()?;
-    let mut archive = open_filled(path)?;
-    let card = named::card(&mut archive, &edit.card)?;
-    let files = edit.attach.iter().map(|file| attachment::read(file)).collect::<Result<Vec<_>, _>>()?;
+pub fn edit_card(path: Option<&Path>, edit: &CardEdit, answers: &AnswerCache) -> Result<CardPage> {
+    let facts = edit.parse_facts()?;
+    let mut archive = require_archive(path)?;
+    let card = lookup::find_card(&mut archive, &edit.card)?;
+    let files =
+        edit.attach.iter().map(|file| attachment::read_attachment(file)).collect::<Result<Vec<_>, _>>()?;
     let attach: Vec<NewAttachment<'_>> = files
         .iter()
         .map(|(name, media_type, bytes)| NewAttachment { name, media_type, note: None, bytes })
         .collect();
-    let change = |known: &mut CardFacts| change(known, facts, edit.marks.as_deref());
-    archive.edit_card(&card.id, change, edit.event().as_slice(), &attach)?;
-    let card = named::card(&mut archive, &card.id)?;
-    shown(&mut archive, card, answers)
+    let change = |known: &mut CardFacts| apply_facts(known, facts, edit.marks.as_deref());
+    archive.edit_card(&card.id, change, edit.build_event().as_slice(), &attach)?;
+    let card = lookup::find_card(&mut archive, &card.id)?;
+    load_details(&mut archive, card, answers)
 }
 
 fn parse_fact(text: &str) -> Result<(&str, Option<String>)> {
@@ -155,13 +156,13 @@ fn parse_fact(text: &str) -> Result<(&str, Option<String>)> {
         .split_once('=')
         .ok_or_else(|| Failure::refused(format!("--set {text:?} is not FACT=VALUE, e.g. brand=SanDisk")))?;
     // Refuses an unknown fact before anything is changed.
-    fact(&mut CardFacts::default(), word)?;
+    find_fact(&mut CardFacts::default(), word)?;
     Ok((word, Some(value.trim().to_owned()).filter(|value| !value.is_empty())))
 }
 
-fn change(known: &mut CardFacts, facts: Vec<(&str, Option<String>)>, marks: Option<&[String]>) {
+fn apply_facts(known: &mut CardFacts, facts: Vec<(&str, Option<String>)>, marks: Option<&[String]>) {
     for (word, value) in facts {
-        if let Ok(fact) = fact(known, word) {
+        if let Ok(fact) = find_fact(known, word) {
             *fact = value;
         }
     }
@@ -171,36 +172,40 @@ fn change(known: &mut CardFacts, facts: Vec<(&str, Option<String>)>, marks: Opti
 }
 
 /// Moves everything of card `from` to card `into` and removes `from`.
-pub fn merge(path: Option<&Path>, from: &str, into: &str, answers: &AnswerCache) -> Result<CardPage> {
-    let mut archive = open_filled(path)?;
-    let (from, into) = (named::card(&mut archive, from)?, named::card(&mut archive, into)?);
+pub fn merge_cards(path: Option<&Path>, from: &str, into: &str, answers: &AnswerCache) -> Result<CardPage> {
+    let mut archive = require_archive(path)?;
+    let (from, into) = (lookup::find_card(&mut archive, from)?, lookup::find_card(&mut archive, into)?);
     if from.id == into.id {
         return Err(Failure::refused(format!("both names match the card {:?}", into.title)));
     }
     archive.merge_cards(&from.id, &into.id)?;
-    let card = named::card(&mut archive, &into.id)?;
-    shown(&mut archive, card, answers)
+    let card = lookup::find_card(&mut archive, &into.id)?;
+    load_details(&mut archive, card, answers)
 }
 
-pub(super) fn runs_first(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
+pub(super) fn ids_with_records_last(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
     sessions.sort_by_key(|session| session.is_record);
     sessions.iter().map(|session| session.id).collect()
 }
 
-pub(super) fn shown(archive: &mut Archive, mut card: StoredCard, answers: &AnswerCache) -> Result<CardPage> {
+pub(super) fn load_details(
+    archive: &mut Archive,
+    mut card: StoredCard,
+    answers: &AnswerCache,
+) -> Result<CardPage> {
     let id = card.id.clone();
     let pieces = archive.units(&id)?.into_iter().map(|s| s.id).collect();
     let events = archive.events(&id)?.into_iter().map(|(_, event)| event).collect();
     let attachments = archive.attachments(&id)?.into_iter().map(|stored| stored.file).collect();
     let sessions = archive.card_sessions(&id)?;
-    let session_lines = lines(archive, sessions.clone(), answers)?;
-    let names = runs_first(sessions).iter().map(ToString::to_string).collect();
+    let session_lines = session_lines(archive, sessions.clone(), answers)?;
+    let names = ids_with_records_last(sessions).iter().map(ToString::to_string).collect();
     card.sessions = u32::try_from(session_lines.len()).unwrap_or(u32::MAX);
     Ok(CardPage { card, pieces, events, attachments, sessions_and_records: names, session_lines })
 }
 
 /// Editable text facts, each with the word that names it in `--set`.
-pub fn facts(facts: &mut CardFacts) -> [(&'static str, &mut Option<String>); 10] {
+pub fn text_facts(facts: &mut CardFacts) -> [(&'static str, &mut Option<String>); 10] {
     [
         ("brand", &mut facts.brand),
         ("name", &mut facts.name),
@@ -215,14 +220,14 @@ pub fn facts(facts: &mut CardFacts) -> [(&'static str, &mut Option<String>); 10]
     ]
 }
 
-fn fact<'a>(of: &'a mut CardFacts, word: &str) -> Result<&'a mut Option<String>> {
-    let all = facts(of);
+fn find_fact<'a>(of: &'a mut CardFacts, word: &str) -> Result<&'a mut Option<String>> {
+    let all = text_facts(of);
     let known = all.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
     let found = all.into_iter().find(|(known, _)| *known == word).map(|(_, fact)| fact);
     found.ok_or_else(|| Failure::refused(format!("unknown fact {word:?}; the facts are {known}")))
 }
 
-fn event_kind(text: &str) -> Result<EventKind, String> {
+fn parse_event_kind(text: &str) -> Result<EventKind, String> {
     serde_json::from_value(text.into()).map_err(|_| {
         format!(
             "unknown event {text:?}; the events are bought, in-use, failed, warranty, \
@@ -231,13 +236,13 @@ fn event_kind(text: &str) -> Result<EventKind, String> {
     })
 }
 
-fn date(text: &str) -> Result<String, String> {
+fn parse_date(text: &str) -> Result<String, String> {
     let error = || format!("{text:?} is not a date; write 2024, 2024-03 or 2024-03-12");
     is_date(text).then(|| text.to_owned()).ok_or_else(error)
 }
 
 /// Parses `12.99EUR`, `12.99 EUR` or `12,99 EUR`. Refuses three digits behind a point or comma, which may be thousands.
-fn price(text: &str) -> Result<CardPrice, String> {
+fn parse_price(text: &str) -> Result<CardPrice, String> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (amount, currency) = text.split_at(split);
     let amount = amount.trim().replace(',', ".").parse::<f64>().ok().filter(|a| a.is_finite() && *a >= 0.0);
@@ -261,13 +266,13 @@ mod tests {
         let mut facts = CardFacts::default();
         let mut set = |text: &str| {
             let edit = CardEdit { facts: vec![text.into()], ..CardEdit::default() };
-            change(&mut facts, edit.facts().unwrap(), None);
+            apply_facts(&mut facts, edit.parse_facts().unwrap(), None);
             facts.brand.clone()
         };
         assert_eq!(set("brand= Acme ").as_deref(), Some("Acme"));
         assert_eq!(set("brand="), None);
         assert!(facts.is_empty());
-        assert!(fact(&mut facts, "colour").unwrap_err().to_string().contains("unknown fact \"colour\""));
+        assert!(find_fact(&mut facts, "colour").unwrap_err().to_string().contains("unknown fact \"colour\""));
     }
 
     #[test]
@@ -275,18 +280,18 @@ mod tests {
         for (text, amount, currency) in
             [("12.99EUR", 12.99, "EUR"), ("8 usd", 8.0, "USD"), ("6,81 EUR", 6.81, "EUR")]
         {
-            assert_eq!(price(text), Ok(CardPrice { amount, currency: currency.into() }));
+            assert_eq!(parse_price(text), Ok(CardPrice { amount, currency: currency.into() }));
         }
         for bad in ["EUR", "1,299 EUR", "1.299EUR", "1,299.00 EUR", "12", "-3EUR", "nanEUR", "12 €"] {
-            assert!(price(bad).is_err(), "{bad}");
+            assert!(parse_price(bad).is_err(), "{bad}");
         }
         assert!(
-            date("2024-03").is_ok()
-                && date("2024-13").is_err()
-                && date("2024-02-31").is_err()
-                && date("2024-2-3").is_err()
-                && date("24-03").is_err()
-                && date("").is_err()
+            parse_date("2024-03").is_ok()
+                && parse_date("2024-13").is_err()
+                && parse_date("2024-02-31").is_err()
+                && parse_date("2024-2-3").is_err()
+                && parse_date("24-03").is_err()
+                && parse_date("").is_err()
         );
     }
 }

@@ -1,13 +1,13 @@
 //! Export of sessions as files, one each (docs/result-file.schema.json), and import of such files.
 
-use super::cards::runs_first;
-use super::named::{self, NamedItem};
+use super::cards::ids_with_records_last;
+use super::lookup::{self, NamedItem};
 use cardscope_engine::cause::ErrorCause;
-use cardscope_engine::input;
+use cardscope_engine::input_file;
 use cardscope_files::{FileUse, ResolvedFolder};
 use cardscope_import::verb::result_file;
 use cardscope_model::session_file::SessionFile;
-use cardscope_session::archive_access::{open, open_filled, open_to_read};
+use cardscope_session::archive_access::{open_or_create, open_to_read, require_archive};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::output_file::{FileMark, OutputFile};
 use cardscope_store::{Archive, ImportedSource, SessionId};
@@ -40,24 +40,24 @@ pub struct TakenFile {
 /// # Errors
 /// Refuses a name without a match, an existing file with other content, and a session too long to be read again.
 /// Files written before the error remain.
-pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec<ExportedFile>> {
-    let archive = if what.is_empty() { open_to_read(path)? } else { Some(open_filled(path)?) };
+pub fn export_sessions(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec<ExportedFile>> {
+    let archive = if what.is_empty() { open_to_read(path)? } else { Some(require_archive(path)?) };
     let Some(mut archive) = archive else { return Ok(Vec::new()) };
-    let sessions = sessions(&mut archive, what)?;
-    ResolvedFolder::make(folder, 0o777)
+    let sessions = resolve_sessions(&mut archive, what)?;
+    ResolvedFolder::open_or_create(folder, 0o777)
         .map_err(|e| Failure::io_for(format!("{}: {e}", folder.display()), e))?;
     sessions.into_iter().map(|session| write_session_file(&mut archive, session, folder)).collect()
 }
 
-fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>> {
+fn resolve_sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>> {
     if what.is_empty() {
-        return Ok(runs_first(archive.sessions()?));
+        return Ok(ids_with_records_last(archive.sessions()?));
     }
     let mut found = Vec::new();
     for text in what {
-        match named::any(archive, text)? {
+        match lookup::find_item(archive, text)? {
             NamedItem::Session(session) => found.push(session),
-            NamedItem::Card(card) => found.extend(runs_first(archive.card_sessions(&card.id)?)),
+            NamedItem::Card(card) => found.extend(ids_with_records_last(archive.card_sessions(&card.id)?)),
         }
     }
     Ok(found)
@@ -68,7 +68,7 @@ fn write_session_file(archive: &mut Archive, session: SessionId, folder: &Path) 
     let text = file.to_json().map_err(Failure::io)?;
     let place = folder.join(format!("{session}.json"));
     // A file that `import` would refuse is worth nothing as a copy.
-    result_file::fits(text.len() as u64).map_err(|why| {
+    result_file::check_length(text.len() as u64).map_err(|why| {
         Failure::refused_for(
             format!("{session} was not exported, since it could not be read again: {why}"),
             why,
@@ -77,9 +77,8 @@ fn write_session_file(archive: &mut Archive, session: SessionId, folder: &Path) 
     match place.symlink_metadata() {
         Ok(_) => refuse_other_content(&place, &text)?,
         // Written whole or not at all, also if the power fails: half a file would pass for a damaged one.
-        Err(_) => {
-            OutputFile::claim("--output", &place, None, FileMark::Head(SESSION_FILE_HEAD))?.write(&text)?
-        }
+        Err(_) => OutputFile::claim("--output", &place, None, FileMark::BeginsWith(SESSION_FILE_HEAD))?
+            .write_content(&text)?,
     }
     Ok(ExportedFile { session: session.to_string(), file: place.display().to_string() })
 }
@@ -87,7 +86,7 @@ fn write_session_file(archive: &mut Archive, session: SessionId, folder: &Path) 
 fn refuse_other_content(place: &Path, text: &str) -> Result<()> {
     let mut there = Vec::new();
     // One byte more than expected shows that the file is longer.
-    let read = cardscope_files::open(place, FileUse::Read)
+    let read = cardscope_files::open_file(place, FileUse::Read)
         .and_then(|file| Ok(file.take(text.len() as u64 + 1).read_to_end(&mut there)?));
     match read {
         Ok(_) if there == text.as_bytes() => Ok(()),
@@ -99,8 +98,8 @@ fn refuse_other_content(place: &Path, text: &str) -> Result<()> {
 }
 
 /// Imports session files and those directly in folders. A file that fails does not stop the others.
-pub fn take(path: Option<&Path>, files: &[PathBuf]) -> Result<Vec<TakenFile>> {
-    let mut archive = open(path)?;
+pub fn import_session_files(path: Option<&Path>, files: &[PathBuf]) -> Result<Vec<TakenFile>> {
+    let mut archive = open_or_create(path)?;
     let mut all = Vec::new();
     for file in files {
         if file.is_dir() {
@@ -122,7 +121,7 @@ fn files_in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn import_session_file(archive: &mut Archive, file: &Path) -> TakenFile {
-    let added = read(file).and_then(|read| Ok(archive.add_file(&read)?));
+    let added = read_session_file(file).and_then(|read| Ok(archive.add_file(&read)?));
     let session = match &added {
         Ok(ImportedSource::New { sessions, .. }) => sessions.first().map(ToString::to_string),
         _ => None,
@@ -136,9 +135,9 @@ fn import_session_file(archive: &mut Archive, file: &Path) -> TakenFile {
     }
 }
 
-fn read(file: &Path) -> Result<SessionFile, ErrorCause> {
-    let bytes = input::bytes(file, result_file::MOST_BYTES)?;
-    result_file::read(&bytes)
+fn read_session_file(file: &Path) -> Result<SessionFile, ErrorCause> {
+    let bytes = input_file::read_bytes(file, result_file::MOST_BYTES)?;
+    result_file::parse_session_file(&bytes)
 }
 
 #[cfg(test)]
@@ -152,18 +151,18 @@ mod tests {
     fn export_leaves_no_drafts_and_replaces_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("archive.sqlite");
-        let start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        let start = recorder::session_start("verify", "sim:constant", 1, &Condition::default(), None);
         let session = Archive::open(&place).unwrap().begin_session(&start).unwrap();
         let out = folder.path().join("out");
         let file = out.join(format!("{session}.json"));
         let names = || std::fs::read_dir(&out).unwrap().map(|e| e.unwrap().path()).collect::<BTreeSet<_>>();
         for _ in 0..2 {
-            export(Some(&place), &[], &out).unwrap();
+            export_sessions(Some(&place), &[], &out).unwrap();
             assert_eq!(names(), [file.clone()].into(), "nothing half done lies beside it");
         }
         assert!(std::fs::read_to_string(&file).unwrap().starts_with(SESSION_FILE_HEAD));
         std::fs::write(&file, "mine").unwrap();
-        let refused = export(Some(&place), &[], &out).unwrap_err();
+        let refused = export_sessions(Some(&place), &[], &out).unwrap_err();
         assert!(refused.to_string().contains("other content"), "{refused}");
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     }

@@ -44,33 +44,38 @@ struct TableList {
 ///
 /// # Errors
 /// Refuses a folder that holds anything but an earlier export. After an error the earlier content is unchanged.
-pub fn export(path: Option<&Path>, folder: &Path, interrupt: &InterruptFlag) -> Result<Vec<WrittenTable>> {
+pub fn export_tables(
+    path: Option<&Path>,
+    folder: &Path,
+    interrupt: &InterruptFlag,
+) -> Result<Vec<WrittenTable>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
     let place = ExportFolder::claim(folder)?;
-    let excluded = excluded(path)?;
-    let mut draft = DraftFolder::new(&place.parent, &place.last).map_err(|e| place.refused(&e))?;
+    let excluded = unranked_reasons(path)?;
+    let mut draft = DraftFolder::new(&place.parent, &place.folder_name).map_err(|e| place.refusal(&e))?;
     let make = |name: &str| Ok(draft.create(Path::new(name))?);
-    let written = archive.write_tables(&excluded, make, || interrupt.raised());
+    let written = archive.write_tables(&excluded, make, || interrupt.is_raised());
     let files = written.map_err(|e| match e {
         TablesError::Archive(error) => error.into(),
         TablesError::File(error) => place.write_failure(error),
-        TablesError::Stopped => Failure::Undone("nothing was written"),
+        TablesError::Stopped => Failure::InterruptedUndone("nothing was written"),
     })?;
-    let tables = tables(&files);
-    let listed = draft.create(Path::new(LIST_FILE)).map_err(Into::into).and_then(|file| list(files, file));
+    let tables = sum_by_table(&files);
+    let listed =
+        draft.create(Path::new(LIST_FILE)).map_err(Into::into).and_then(|file| write_list(files, file));
     listed.map_err(|e| place.write_failure(e))?;
-    draft.place(place.old.as_ref()).map_err(|e| place.write_failure(e.into()))?;
+    draft.place(place.earlier_files.as_ref()).map_err(|e| place.write_failure(e.into()))?;
     Ok(tables)
 }
 
-fn excluded(path: Option<&Path>) -> Result<HashMap<String, String>> {
+fn unranked_reasons(path: Option<&Path>) -> Result<HashMap<String, String>> {
     let mut source = CardSource::open(path, false)?;
     let cards = source.cards()?;
-    let reasons = rank::reasons(&mut source, &cards, false)?;
+    let reasons = rank::exclusion_reasons(&mut source, &cards, false)?;
     Ok(reasons.into_iter().map(|(card, (reason, _))| (card, reason)).collect())
 }
 
-fn list(files: Vec<TableFile>, mut to: std::fs::File) -> std::io::Result<()> {
+fn write_list(files: Vec<TableFile>, mut to: std::fs::File) -> std::io::Result<()> {
     let list = TableList {
         format: LIST_FORMAT.to_owned(),
         version: 1,
@@ -81,7 +86,7 @@ fn list(files: Vec<TableFile>, mut to: std::fs::File) -> std::io::Result<()> {
     to.sync_all()
 }
 
-fn tables(files: &[TableFile]) -> Vec<WrittenTable> {
+fn sum_by_table(files: &[TableFile]) -> Vec<WrittenTable> {
     let mut tables: Vec<WrittenTable> = Vec::new();
     for file in files {
         if tables.last().is_none_or(|table| table.table != file.table) {
@@ -96,10 +101,10 @@ fn tables(files: &[TableFile]) -> Vec<WrittenTable> {
 }
 
 struct ExportFolder<'a> {
-    named: &'a Path,
+    path: &'a Path,
     parent: ResolvedFolder,
-    last: std::ffi::OsString,
-    old: Option<BTreeSet<PathBuf>>,
+    folder_name: std::ffi::OsString,
+    earlier_files: Option<BTreeSet<PathBuf>>,
 }
 
 impl<'a> ExportFolder<'a> {
@@ -112,26 +117,26 @@ impl<'a> ExportFolder<'a> {
             )));
         };
         let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
-        let parent = ResolvedFolder::make(above, 0o777).map_err(why)?;
+        let parent = ResolvedFolder::open_or_create(above, 0o777).map_err(why)?;
         let old = earlier_export(&parent, last).map_err(|what| {
             Failure::refused(format!("--parquet {}: {what}; name a new folder", named.display()))
         })?;
-        Ok(ExportFolder { named, parent, last: last.to_owned(), old })
+        Ok(ExportFolder { path: named, parent, folder_name: last.to_owned(), earlier_files: old })
     }
 
-    fn refused(&self, error: &FileError) -> Failure {
-        Failure::refused(format!("--parquet {}: {error}", self.named.display()))
+    fn refusal(&self, error: &FileError) -> Failure {
+        Failure::refused(format!("--parquet {}: {error}", self.path.display()))
     }
 
     fn write_failure(&self, error: std::io::Error) -> Failure {
-        let words = format!("--parquet {}: it could not be written: {error}", self.named.display());
+        let words = format!("--parquet {}: it could not be written: {error}", self.path.display());
         Failure::io_for(words, error)
     }
 }
 
 /// Files of the earlier export; `None` if nothing or an empty folder has the name; an error if it must not be replaced.
 fn earlier_export(parent: &ResolvedFolder, last: &OsStr) -> Result<Option<BTreeSet<PathBuf>>, String> {
-    let there = match parent.folder(last) {
+    let there = match parent.open_folder(last) {
         Ok(there) => there,
         Err(error) if error.is_absent() => return Ok(None),
         Err(error) => return Err(error.to_string()),
@@ -141,15 +146,15 @@ fn earlier_export(parent: &ResolvedFolder, last: &OsStr) -> Result<Option<BTreeS
     if files.is_empty() {
         return if there.names().is_ok_and(|names| names.is_empty()) { Ok(None) } else { Err(other()) };
     }
-    match listed(&there) {
+    match read_list(&there) {
         Some(listed) if listed == files => Ok(Some(files)),
         _ => Err(other()),
     }
 }
 
-fn listed(folder: &ResolvedFolder) -> Option<BTreeSet<PathBuf>> {
+fn read_list(folder: &ResolvedFolder) -> Option<BTreeSet<PathBuf>> {
     let mut text = String::new();
-    let file = folder.find(OsStr::new(LIST_FILE)).ok()??;
+    let file = folder.open_existing(OsStr::new(LIST_FILE)).ok()??;
     file.take(MOST_LIST_BYTES).read_to_string(&mut text).ok()?;
     let list: TableList =
         serde_json::from_str(&text).ok().filter(|list: &TableList| list.format == LIST_FORMAT)?;
@@ -168,7 +173,7 @@ mod tests {
     fn archive_with_session() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let (place, out) = (folder.path().join("archive.sqlite"), folder.path().join("out"));
-        let start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        let start = recorder::session_start("verify", "sim:constant", 1, &Condition::default(), None);
         Archive::open(&place).unwrap().begin_session(&start).unwrap();
         (folder, place, out)
     }
@@ -180,19 +185,19 @@ mod tests {
     #[test]
     fn interrupted_export_keeps_the_earlier_one() {
         let (folder, place, out) = archive_with_session();
-        let export = |interrupt: &InterruptFlag| export(Some(&place), &out, interrupt);
+        let export = |interrupt: &InterruptFlag| export_tables(Some(&place), &out, interrupt);
         let names =
             || fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>();
         let before = names().len();
         let interrupted = InterruptFlag::default();
         interrupted.raise();
-        assert_eq!(export(&interrupted), Err(Failure::Undone("nothing was written")));
+        assert_eq!(export(&interrupted), Err(Failure::InterruptedUndone("nothing was written")));
         assert_eq!(names().len(), before, "nothing half done lies beside the archive: {:?}", names());
         assert_eq!(sessions(&export(&InterruptFlag::default()).unwrap()), 1);
         let list = fs::read_to_string(out.join(LIST_FILE)).unwrap();
         export(&interrupted).unwrap_err();
         assert_eq!(fs::read_to_string(out.join(LIST_FILE)).unwrap(), list, "the earlier export stays");
-        let start = recorder::start("verify", "sim:constant", 2, &Condition::default(), None);
+        let start = recorder::session_start("verify", "sim:constant", 2, &Condition::default(), None);
         Archive::open(&place).unwrap().begin_session(&start).unwrap();
         assert_eq!(sessions(&export(&InterruptFlag::default()).unwrap()), 2);
         assert_eq!(names().len(), before + 1, "{:?}", names());
@@ -202,7 +207,7 @@ mod tests {
     fn export_refuses_a_folder_with_other_files() {
         let (folder, place, out) = archive_with_session();
         let refused = |what: &str| {
-            let failure = export(Some(&place), &out, &InterruptFlag::default()).unwrap_err();
+            let failure = export_tables(Some(&place), &out, &InterruptFlag::default()).unwrap_err();
             assert_eq!(failure.exit_status(), 2, "{failure}");
             assert!(failure.to_string().contains(what), "{failure}");
         };
@@ -210,14 +215,14 @@ mod tests {
         fs::create_dir(out.join("empty")).unwrap();
         refused("not of an earlier export");
         fs::remove_dir(out.join("empty")).unwrap();
-        export(Some(&place), &out, &InterruptFlag::default()).unwrap();
+        export_tables(Some(&place), &out, &InterruptFlag::default()).unwrap();
         fs::write(out.join("notes.txt"), "mine").unwrap();
         refused("not of an earlier export");
         fs::remove_file(out.join("notes.txt")).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", out.join("cards/link")).unwrap();
         refused("not of an earlier export");
         fs::remove_file(out.join("cards/link")).unwrap();
-        export(Some(&place), &out, &InterruptFlag::default()).unwrap();
+        export_tables(Some(&place), &out, &InterruptFlag::default()).unwrap();
         // An invalid list does not make a folder an export.
         fs::remove_dir_all(&out).unwrap();
         fs::create_dir(&out).unwrap();

@@ -1,6 +1,6 @@
 //! `recipes`: lists the built-in recipes and explains any recipe.
 
-use cardscope_engine::input;
+use cardscope_engine::input_file;
 pub use cardscope_model::recipe::RecipeError;
 use cardscope_model::recipe::{self, ExplainedRecipe, RECIPES};
 use cardscope_session::error::{Failure, Result};
@@ -18,35 +18,35 @@ pub struct RecipesRequest {
 }
 
 /// All built-in recipes. Fails only if one of them is broken.
-pub fn list() -> Result<Vec<ExplainedRecipe>> {
-    let all = RECIPES.all(|text| recipe::parse(text, None)).map_err(Failure::io)?;
-    Ok(all.iter().map(recipe::Recipe::explained).collect())
+pub fn list_recipes() -> Result<Vec<ExplainedRecipe>> {
+    let all = RECIPES.parse_all(|text| recipe::parse(text, None)).map_err(Failure::io)?;
+    Ok(all.iter().map(recipe::Recipe::explain_recipe).collect())
 }
 
 /// Explains a recipe by its name or the path of its file.
-pub fn show(name: &str) -> Result<ExplainedRecipe> {
-    let recipe = recipe::parse(&text(name)?, None);
-    Ok(recipe.map_err(|e| Failure::refused_for(format!("recipe {name:?}: {e}"), e))?.explained())
+pub fn explain_named(name: &str) -> Result<ExplainedRecipe> {
+    let recipe = recipe::parse(&recipe_text(name)?, None);
+    Ok(recipe.map_err(|e| Failure::refused_for(format!("recipe {name:?}: {e}"), e))?.explain_recipe())
 }
 
 /// Text of a built-in recipe.
-pub fn builtin(name: &str) -> Result<&'static str> {
-    RECIPES.find(name).map_err(Failure::refused)
+pub fn builtin_text(name: &str) -> Result<&'static str> {
+    RECIPES.find_text(name).map_err(Failure::refused)
 }
 
-pub fn explain(text: &str) -> Result<ExplainedRecipe, RecipeError> {
-    Ok(recipe::parse(text, None)?.explained())
+pub fn explain_text(text: &str) -> Result<ExplainedRecipe, RecipeError> {
+    Ok(recipe::parse(text, None)?.explain_recipe())
 }
 
 /// Text of a recipe, by path if the name ends in `.toml` or has a slash, otherwise of a built-in one.
-pub(crate) fn text(name: &str) -> Result<String> {
+pub(crate) fn recipe_text(name: &str) -> Result<String> {
     if name.ends_with(".toml") || name.contains('/') {
         let path = Path::new(name);
-        return input::text(path, input::MOST_TEXT).map_err(|e| {
+        return input_file::read_text(path, input_file::MAX_TEXT_BYTES).map_err(|e| {
             Failure::refused_for(format!("the recipe file {} cannot be read: {e}", path.display()), e)
         });
     }
-    RECIPES.find(name).map(str::to_owned).map_err(Failure::refused)
+    RECIPES.find_text(name).map(str::to_owned).map_err(Failure::refused)
 }
 
 #[cfg(test)]
@@ -55,19 +55,19 @@ mod tests {
 
     #[test]
     fn every_builtin_recipe_has_tests_and_a_duration() {
-        let all = list().unwrap();
+        let all = list_recipes().unwrap();
         assert_eq!(all.len(), RECIPES.names().count());
         for recipe in &all {
             assert!(!recipe.tests.is_empty() && recipe.estimate.seconds > 0.0, "{}", recipe.name);
-            assert_eq!(show(&recipe.name).unwrap(), *recipe);
+            assert_eq!(explain_named(&recipe.name).unwrap(), *recipe);
         }
-        let quick = show("quick").unwrap();
+        let quick = explain_named("quick").unwrap();
         assert_eq!((quick.tests.len(), quick.estimate.seconds, quick.writes), (8, 46.0, true));
     }
 
     #[test]
     fn mistyped_recipe_name_gets_a_suggestion() {
-        let refused = show("kdiskmrak").unwrap_err();
+        let refused = explain_named("kdiskmrak").unwrap_err();
         assert_eq!(refused.exit_status(), 2);
         let text = refused.to_string();
         assert!(
@@ -80,11 +80,14 @@ mod tests {
     fn recipe_file_is_explained_by_path() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("mine.toml");
-        std::fs::write(&file, RECIPES.find("short").unwrap().replace("name = \"short\"", "name = \"mine\""))
-            .unwrap();
+        std::fs::write(
+            &file,
+            RECIPES.find_text("short").unwrap().replace("name = \"short\"", "name = \"mine\""),
+        )
+        .unwrap();
         let path = file.to_str().unwrap();
-        assert_eq!(show(path).unwrap().name, "mine");
+        assert_eq!(explain_named(path).unwrap().name, "mine");
         std::fs::write(&file, "name = 1").unwrap();
-        assert!(show(path).unwrap_err().to_string().contains(path));
+        assert!(explain_named(path).unwrap_err().to_string().contains(path));
     }
 }

@@ -3,7 +3,7 @@
 use crate::recipes;
 use cardscope_model::condition::Condition;
 use cardscope_model::recipe::{self, Recipe, RecipeError};
-use cardscope_session::arguments::size;
+use cardscope_session::arguments::parse_size_argument;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{CommonOptions, SpendLimits};
 use cardscope_session::option_json;
@@ -39,7 +39,7 @@ pub struct BenchRequest {
     #[arg(long, value_name = "TEST")]
     pub only: Vec<String>,
     /// Size of the test area, e.g. 1G
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_argument)]
     #[serde(with = "option_json")]
     pub size: Option<u64>,
     /// Save an image of the card to FILE first, and restore it afterwards
@@ -55,11 +55,11 @@ pub struct BenchRequest {
 impl BenchRequest {
     /// Parses the recipe and keeps only the selected tests.
     pub(super) fn recipe(&self) -> Result<Recipe> {
-        self.recipe_over(self.size)
+        self.recipe_with_area(self.size)
     }
 
     /// Like [`recipe`](Self::recipe), over an area of this size if one is given.
-    pub(super) fn recipe_over(&self, area: Option<u64>) -> Result<Recipe> {
+    pub(super) fn recipe_with_area(&self, area: Option<u64>) -> Result<Recipe> {
         let text = self.recipe_text()?;
         let mut recipe = recipe::parse(text, area).map_err(|e| self.with_recipe_name(e))?;
         if !self.only.is_empty() {
@@ -83,7 +83,7 @@ impl BenchRequest {
     pub(super) fn recipe_text(&self) -> Result<&str> {
         if self.text.get().is_none() {
             let given = self.recipe_text.clone();
-            let _ = self.text.set(given.map_or_else(|| recipes::text(&self.recipe), Ok)?);
+            let _ = self.text.set(given.map_or_else(|| recipes::recipe_text(&self.recipe), Ok)?);
         }
         Ok(self.text.get().map_or("", String::as_str))
     }
@@ -92,14 +92,14 @@ impl BenchRequest {
 /// A recipe that an API client names: no path.
 fn builtin_recipe<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let name = String::deserialize(from)?;
-    recipes::builtin(&name).map_err(D::Error::custom)?;
+    recipes::builtin_text(&name).map_err(D::Error::custom)?;
     Ok(name)
 }
 
 /// A recipe that an API client sends.
 fn valid_recipe<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let text = Option::<String>::deserialize(from)?;
-    let explained = text.as_deref().map(recipes::explain).transpose();
+    let explained = text.as_deref().map(recipes::explain_text).transpose();
     explained.map_err(|e| D::Error::custom(format!("the recipe cannot be run: {e}")))?;
     Ok(text)
 }

@@ -86,7 +86,7 @@ impl VerifyRequest {
     }
 
     /// Parsed text of `--label`.
-    pub(super) fn printed(&self) -> Result<Option<CardLabel>> {
+    pub(super) fn printed_label(&self) -> Result<Option<CardLabel>> {
         self.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)
     }
 }

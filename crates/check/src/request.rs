@@ -1,6 +1,6 @@
 //! Options of `check`.
 
-use cardscope_model::judged_mark::TestForm;
+use cardscope_model::mark_result::TestForm;
 use cardscope_session::frame::{CommonOptions, SpendLimits};
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -42,15 +42,15 @@ pub struct CheckRequest {
 }
 
 /// Default budget.
-pub(super) const BUDGET: Duration = Duration::from_secs(180);
+pub(super) const DEFAULT_BUDGET: Duration = Duration::from_secs(180);
 
 impl CheckRequest {
     pub(super) fn budget(&self) -> Duration {
-        self.limits.budget.unwrap_or(BUDGET)
+        self.limits.budget.unwrap_or(DEFAULT_BUDGET)
     }
 
     /// Form of the marks test, from short to the specification's.
-    pub(super) fn form(&self) -> TestForm {
+    pub(super) fn marks_form(&self) -> TestForm {
         match (self.erase, self.marks) {
             (false, _) => TestForm::Short,
             (true, false) => TestForm::Volumes,
@@ -59,7 +59,7 @@ impl CheckRequest {
     }
 
     /// True if the marks have no time limit.
-    pub(super) fn takes_its_time(&self) -> bool {
-        self.form() == TestForm::Specification && self.limits.budget.is_none()
+    pub(super) fn has_no_time_limit(&self) -> bool {
+        self.marks_form() == TestForm::Specification && self.limits.budget.is_none()
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::output;
 use cardscope_model::{job::JOBS, recipe::RECIPES};
-use cardscope_session::{Result, simulate};
+use cardscope_session::{Result, simulated_cards};
 use clap::{Arg, Command, ValueEnum};
 use clap_complete::{Shell as Script, generate};
 
@@ -44,7 +44,7 @@ impl ValueSource {
     }
 
     /// Placeholder in the generated script; in zsh the name of a function.
-    fn word(self) -> &'static str {
+    fn placeholder(self) -> &'static str {
         match self {
             ValueSource::Recipes => "_cardscope_recipes",
             ValueSource::Jobs => "_cardscope_jobs",
@@ -53,9 +53,9 @@ impl ValueSource {
         }
     }
 
-    fn list(self) -> Result<Vec<String>> {
+    fn load_names(self) -> Result<Vec<String>> {
         let cards = |prefix: &str| -> Result<Vec<String>> {
-            Ok(simulate::list()?.iter().map(|card| format!("{prefix}{}", card.name)).collect())
+            Ok(simulated_cards::list_cards()?.iter().map(|card| format!("{prefix}{}", card.name)).collect())
         };
         match self {
             ValueSource::Recipes => Ok(RECIPES.names().map(str::to_owned).collect()),
@@ -66,11 +66,11 @@ impl ValueSource {
     }
 }
 
-pub(crate) fn print(shell: Shell, command: Command) -> Result<u8> {
-    output::bytes(script(shell, command)?.as_bytes()).map(|()| 0)
+pub(crate) fn print_script(shell: Shell, command: Command) -> Result<u8> {
+    output::print_bytes(build_script(shell, command)?.as_bytes()).map(|()| 0)
 }
 
-fn script(shell: Shell, command: Command) -> Result<String> {
+fn build_script(shell: Shell, command: Command) -> Result<String> {
     let mut command = with_placeholders(command);
     let generator = match shell {
         Shell::Bash => Script::Bash,
@@ -91,7 +91,7 @@ fn script(shell: Shell, command: Command) -> Result<String> {
 fn with_placeholders(command: Command) -> Command {
     let verb = command.get_name().to_owned();
     let command = command.mut_args(|argument| match ValueSource::for_argument(&verb, &argument) {
-        Some(names) => argument.value_parser([names.word()]),
+        Some(names) => argument.value_parser([names.placeholder()]),
         None => argument,
     });
     command.mut_subcommands(with_placeholders)
@@ -101,7 +101,7 @@ fn with_placeholders(command: Command) -> Command {
 fn bash_script(script: String) -> Result<String> {
     let mut script = script.replace("complete -F _cardscope ", "complete -F _cardscope_whole_words ");
     for names in ValueSource::ALL {
-        script = script.replace(names.word(), &names.list()?.join(" "));
+        script = script.replace(names.placeholder(), &names.load_names()?.join(" "));
     }
     Ok(script + BASH_WRAPPER)
 }
@@ -126,7 +126,7 @@ fn zsh_script(script: String) -> Result<String> {
     let (head, body) = script.split_once('\n').unwrap_or((&script, ""));
     let (mut body, mut functions) = (body.to_owned(), String::new());
     for names in ValueSource::ALL {
-        let (word, list) = (names.word(), names.list()?.join(" ").replace(':', "\\:"));
+        let (word, list) = (names.placeholder(), names.load_names()?.join(" ").replace(':', "\\:"));
         body = body.replace(&format!("({word})"), word);
         functions +=
             &format!("{word}() {{\n    _alternative 'names:name:({list})' 'files:file:_files'\n}}\n");
@@ -138,7 +138,7 @@ fn zsh_script(script: String) -> Result<String> {
 fn fish_script(script: String, command: &Command) -> Result<String> {
     let mut script = script;
     for names in ValueSource::ALL {
-        let (word, list) = (names.word(), names.list()?.join(" "));
+        let (word, list) = (names.placeholder(), names.load_names()?.join(" "));
         script = script.replace(&format!("-f -a \"{word}\\t''\""), &format!("-F -a \"{list}\""));
         for verb in verbs_taking(command, names) {
             script += &format!(
@@ -166,15 +166,15 @@ mod tests {
     #[test]
     fn scripts_contain_no_placeholder() {
         for shell in [Shell::Bash, Shell::Fish] {
-            let script = script(shell, help::command()).unwrap();
+            let script = build_script(shell, help::full_command()).unwrap();
             for names in ValueSource::ALL {
-                assert!(!script.contains(names.word()), "{names:?} in {shell:?}");
-                assert!(script.contains(&names.list().unwrap()[0]), "{names:?} in {shell:?}");
+                assert!(!script.contains(names.placeholder()), "{names:?} in {shell:?}");
+                assert!(script.contains(&names.load_names().unwrap()[0]), "{names:?} in {shell:?}");
             }
         }
-        let script = script(Shell::Zsh, help::command()).unwrap();
+        let script = build_script(Shell::Zsh, help::full_command()).unwrap();
         for names in ValueSource::ALL {
-            let word = names.word();
+            let word = names.placeholder();
             assert!(!script.contains(&format!("({word})")), "{word}");
             assert!(
                 script.contains(&format!(":{word}")) && script.contains(&format!("\n{word}() {{")),
@@ -185,8 +185,8 @@ mod tests {
 
     #[test]
     fn verbs_on_cards_complete_simulated_targets() {
-        let asked = verbs_taking(&help::command(), ValueSource::Targets);
+        let asked = verbs_taking(&help::full_command(), ValueSource::Targets);
         assert_eq!(asked.len(), 9, "{asked:?}");
-        assert_eq!(verbs_taking(&help::command(), ValueSource::Cards), ["show", "serve"]);
+        assert_eq!(verbs_taking(&help::full_command(), ValueSource::Cards), ["show", "serve"]);
     }
 }

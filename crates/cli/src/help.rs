@@ -8,7 +8,7 @@ use std::fmt::Write;
 pub(crate) mod examples;
 
 use examples::EXIT_STATUS;
-pub(crate) use examples::of as examples;
+pub(crate) use examples::examples_of as examples;
 
 /// Verbs in the order in which a user needs them. Each verb must be in one group.
 const GROUPS: [(&str, &[&str]); 7] = [
@@ -22,10 +22,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
 ];
 
 /// Returns the command line with its complete help.
-pub(crate) fn command() -> Command {
+pub(crate) fn full_command() -> Command {
     let bare = CommandLine::command();
     let verbs: Vec<String> = bare.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
-    let grouped = grouped(&bare);
+    let grouped = grouped_template(&bare);
     verbs.iter().fold(bare.help_template(grouped), |command, name| {
         command.mut_subcommand(name, |verb| match examples(name) {
             [] => verb,
@@ -38,7 +38,7 @@ pub(crate) fn command() -> Command {
 }
 
 /// Help template of the program with grouped verbs, which clap does not support.
-fn grouped(command: &Command) -> StyledStr {
+fn grouped_template(command: &Command) -> StyledStr {
     let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
     let width = command.get_subcommands().map(|verb| verb.get_name().len()).max().unwrap_or(0);
     let mut text = StyledStr::new();

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
-    file_limit::survive();
+    file_limit::ignore_size_limit_signal();
     let thread = std::thread::Builder::new().name("main".into()).stack_size(STACK);
     match thread.spawn(run).map(std::thread::JoinHandle::join) {
         Ok(Ok(status)) => status,
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let mut command = help::command();
+    let mut command = help::full_command();
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
     let parsed = parsed
         .and_then(|matches| CommandLine::from_arg_matches(&matches).map_err(|e| e.format(&mut command)));
@@ -43,21 +43,21 @@ fn run() -> ExitCode {
         // Without arguments the short help is printed as an error.
         Err(help) if help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => help.exit(),
         Err(error) if error.use_stderr() => {
-            output::usage(error);
+            output::print_usage_error(error);
             return ExitCode::from(2);
         }
         // Help and version are our own text, so nothing in them needs quoting.
         Err(help) => help.exit(),
     };
     let run = || match cli.asked {
-        CommandKind::Verb(verb) => signals::watch().and_then(|()| verb.run(&cli.output)),
-        CommandKind::Completions(asked) => completions::print(asked.shell, help::command()),
-        CommandKind::Manual(manual) => manual.run(help::command(), &cli.output),
+        CommandKind::Verb(verb) => signals::install_handlers().and_then(|()| verb.run(&cli.output)),
+        CommandKind::Completions(asked) => completions::print_script(asked.shell, help::full_command()),
+        CommandKind::Manual(manual) => manual.run(help::full_command(), &cli.output),
     };
     let status = match run() {
         Ok(status) => status,
         Err(failure) => {
-            output::failure(&failure, &cli.output);
+            output::print_failure(&failure, &cli.output);
             failure.exit_status()
         }
     };
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn clap_definition_is_consistent() {
-        help::command().debug_assert();
+        help::full_command().debug_assert();
     }
 
     fn section(out: &mut String, path: &str, command: &mut Command) {
@@ -86,7 +86,7 @@ mod tests {
     /// Compares docs/cli.md with the binary; `UPDATE_DOCS=1 cargo test -p cardscope` writes it.
     #[test]
     fn published_cli_reference_is_up_to_date() {
-        let mut command = help::command().term_width(110);
+        let mut command = help::full_command().term_width(110);
         command.build();
         let mut text = "# The command line\n\nWritten by the binary itself; a test keeps it so.\n".to_owned();
         section(&mut text, "cardscope", &mut command);

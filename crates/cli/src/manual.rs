@@ -1,8 +1,8 @@
 //! `manual`: writes manual pages generated from the parser's definition.
 
-use crate::help::examples::{EXIT_STATUS, of as examples_of};
+use crate::help::examples::{EXIT_STATUS, examples_of};
 use crate::output::{self, OutputOptions};
-use cardscope_page::figure::count;
+use cardscope_page::figure::pluralize;
 use cardscope_page::tree::{Page, PageBlock};
 use cardscope_session::output_file::{FileMark, OutputFile};
 use cardscope_session::{Failure, Result};
@@ -21,7 +21,7 @@ pub(crate) struct Manual {
 }
 
 /// Mark by which an existing page is recognized as generated.
-const PAGE_MARK: FileMark = FileMark::Word(".TH cardscope");
+const PAGE_MARK: FileMark = FileMark::ContainsWord(".TH cardscope");
 
 /// Source line in the footer of the pages.
 const PAGE_SOURCE: &str = concat!("cardscope ", env!("CARGO_PKG_VERSION"));
@@ -33,23 +33,23 @@ impl Manual {
                 .map(|file| (file, page))
         };
         // Every file is claimed before the first is written, so that foreign pages stay.
-        let claimed = pages(command)?.into_iter().map(claim).collect::<Result<Vec<(_, Vec<u8>)>>>()?;
+        let claimed = render_pages(command)?.into_iter().map(claim).collect::<Result<Vec<(_, Vec<u8>)>>>()?;
         let mut written = Vec::new();
         for (file, page) in claimed {
-            file.write(page)?;
+            file.write_content(page)?;
             written.push(file.name().display().to_string());
         }
-        output::list(options, "files", &written, |files| {
-            let pages = count(files.len() as u64, "manual page");
-            let mut page = Page::plain(format!("Wrote {pages} to {}.", self.folder.display()));
-            page.fold("Files", [PageBlock::Lines(files.to_vec())]);
+        output::print_list(options, "files", &written, |files| {
+            let pages = pluralize(files.len() as u64, "manual page");
+            let mut page = Page::from_answer(format!("Wrote {pages} to {}.", self.folder.display()));
+            page.add_detail("Files", [PageBlock::Lines(files.to_vec())]);
             page
         })
     }
 }
 
 /// File name and text of each page.
-fn pages(command: Command) -> Result<Vec<(String, Vec<u8>)>> {
+fn render_pages(command: Command) -> Result<Vec<(String, Vec<u8>)>> {
     let mut command = without_help_verbs(command);
     command.build();
     let mut pages = Vec::new();
@@ -74,12 +74,12 @@ fn add_page(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::R
         man.render_subcommands_section(&mut page)?;
     }
     writeln!(page, ".SH EXIT STATUS\n{}", EXIT_STATUS)?;
-    examples(command.get_name(), &mut page)?;
+    write_examples(command.get_name(), &mut page)?;
     pages.push((man.get_filename(), page));
     command.get_subcommands().try_for_each(|verb| add_page(verb, pages))
 }
 
-fn examples(verb: &str, page: &mut Vec<u8>) -> std::io::Result<()> {
+fn write_examples(verb: &str, page: &mut Vec<u8>) -> std::io::Result<()> {
     let examples = examples_of(verb);
     if examples.is_empty() {
         return Ok(());

@@ -4,11 +4,11 @@
 //! verb can steer the terminal by it.
 
 use crate::file_limit;
-use cardscope_engine::pending::{CleanupGuard, owing};
+use cardscope_engine::pending::{CleanupGuard, register_cleanup};
 use cardscope_model::report::NewsTone;
 use cardscope_model::report::{ExitStatus, ReportDocument};
-use cardscope_model::{json, outside};
-use cardscope_page::figure::wrapped;
+use cardscope_model::{json, untrusted_text};
+use cardscope_page::figure::wrap_text;
 use cardscope_page::tree::Page;
 use cardscope_page::tree::terminal;
 use cardscope_page::tree::terminal::ScreenOptions;
@@ -55,22 +55,22 @@ pub(crate) struct OutputOptions {
 static INTERRUPTIBLE: AtomicBool = AtomicBool::new(false);
 
 /// Declares that the verb reacts to the interrupt itself and prints its result so far.
-pub(crate) fn a_verb_ends_by_itself() {
+pub(crate) fn set_interruptible() {
     INTERRUPTIBLE.store(true, Ordering::Relaxed);
 }
 
-pub(crate) fn verb_ends_by_itself() -> bool {
+pub(crate) fn is_interruptible() -> bool {
     INTERRUPTIBLE.load(Ordering::Relaxed)
 }
 
 /// Prints the result of a verb and its failure, if any; returns the exit status.
-pub(crate) fn outcome<D: ReportDocument + Serialize + DeserializeOwned>(
+pub(crate) fn print_outcome<D: ReportDocument + Serialize + DeserializeOwned>(
     options: &OutputOptions,
     outcome: &VerbOutcome<D>,
     page: impl FnOnce(&D) -> Page,
 ) -> Result<u8> {
     let status = outcome.report.exit_status();
-    document(options, &outcome.report, |report| {
+    print_document(options, &outcome.report, |report| {
         let page = page(report);
         // The page's colour and the exit status must express the same verdict.
         let agree = match status {
@@ -83,7 +83,7 @@ pub(crate) fn outcome<D: ReportDocument + Serialize + DeserializeOwned>(
     })?;
     Ok(match &outcome.failure {
         Some(failure) => {
-            say(failure);
+            print_failure_reason(failure);
             failure.exit_status()
         }
         None => status.code(),
@@ -92,7 +92,7 @@ pub(crate) fn outcome<D: ReportDocument + Serialize + DeserializeOwned>(
 
 /// Prints a document without a verdict, as JSON or as its page; returns the exit status. Foreign text in the document
 /// cannot begin a line of its own. Fails if stdout cannot be written, for example on a full disk.
-pub(crate) fn document<T: Serialize + DeserializeOwned>(
+pub(crate) fn print_document<T: Serialize + DeserializeOwned>(
     options: &OutputOptions,
     document: &T,
     page: impl FnOnce(&T) -> Page,
@@ -101,15 +101,15 @@ pub(crate) fn document<T: Serialize + DeserializeOwned>(
     match options.json {
         true => print_answered(&page(document).answer, document)?,
         false => {
-            let within = outside::within_lines(document);
-            show(options, &page(within.as_ref().unwrap_or(document)))?;
+            let within = untrusted_text::escape_document(document);
+            print_page(options, &page(within.as_ref().unwrap_or(document)))?;
         }
     }
     Ok(0)
 }
 
 /// Prints a list, as a JSON object with the field `name` or as its page; returns the exit status.
-pub(crate) fn list<T: Serialize + DeserializeOwned>(
+pub(crate) fn print_list<T: Serialize + DeserializeOwned>(
     options: &OutputOptions,
     name: &str,
     list: &T,
@@ -119,8 +119,8 @@ pub(crate) fn list<T: Serialize + DeserializeOwned>(
     match options.json {
         true => print_answered(&page(list).answer, &BTreeMap::from([(name, list)]))?,
         false => {
-            let within = outside::within_lines(list);
-            show(options, &page(within.as_ref().unwrap_or(list)))?;
+            let within = untrusted_text::escape_document(list);
+            print_page(options, &page(within.as_ref().unwrap_or(list)))?;
         }
     }
     Ok(0)
@@ -128,11 +128,11 @@ pub(crate) fn list<T: Serialize + DeserializeOwned>(
 
 /// Prints a document as JSON, with the answer of its page first.
 fn print_answered(answer: &str, document: &impl Serialize) -> Result<()> {
-    print_json_text(json::answered(answer, document))
+    print_json_text(json::to_answered_json(answer, document))
 }
 
-pub(crate) fn json(document: &impl Serialize) -> Result<()> {
-    print_json_text(json::text(document))
+pub(crate) fn print_json(document: &impl Serialize) -> Result<()> {
+    print_json_text(json::to_json_text(document))
 }
 
 fn print_json_text(text: serde_json::Result<String>) -> Result<()> {
@@ -142,13 +142,15 @@ fn print_json_text(text: serde_json::Result<String>) -> Result<()> {
 }
 
 /// Prints a page in the terminal's width, coloured if wanted.
-pub(crate) fn show(options: &OutputOptions, page: &Page) -> Result<()> {
-    let coloured = coloured(options.color);
-    let screen = ScreenOptions { columns: columns(), details: options.details };
+pub(crate) fn print_page(options: &OutputOptions, page: &Page) -> Result<()> {
+    let coloured = uses_colours(options.color);
+    let screen = ScreenOptions { columns: terminal_width(), details: options.details };
     let mut out = String::new();
-    for line in terminal::lines(page, &screen) {
-        let line: String =
-            line.iter().map(|span| paint(&outside::line(&span.text), span.style, coloured)).collect();
+    for line in terminal::render_lines(page, &screen) {
+        let line: String = line
+            .iter()
+            .map(|span| paint(&untrusted_text::escape_line(&span.text), span.style, coloured))
+            .collect();
         out += line.trim_end();
         out.push('\n');
     }
@@ -156,14 +158,14 @@ pub(crate) fn show(options: &OutputOptions, page: &Page) -> Result<()> {
 }
 
 /// Width of the terminal, else `COLUMNS`, else 80.
-fn columns() -> usize {
+fn terminal_width() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let real = terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
     real.or(asked).filter(|columns| *columns > 0).unwrap_or(80)
 }
 
 /// True if stdout gets colours.
-pub(crate) fn coloured(choice: ColorChoice) -> bool {
+pub(crate) fn uses_colours(choice: ColorChoice) -> bool {
     match choice {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
@@ -180,7 +182,7 @@ fn paint(text: &str, style: terminal::SpanStyle, coloured: bool) -> String {
         terminal::SpanStyle::Plain => Style::new(),
         terminal::SpanStyle::Strong => Style::new().bold(),
         terminal::SpanStyle::Dim => Style::new().dimmed(),
-        terminal::SpanStyle::News(tone) => match tone {
+        terminal::SpanStyle::Message(tone) => match tone {
             NewsTone::Plain => Style::new().bold(),
             NewsTone::Good => AnsiColor::Green.on_default().bold(),
             NewsTone::Warning => AnsiColor::Yellow.on_default().bold(),
@@ -192,15 +194,15 @@ fn paint(text: &str, style: terminal::SpanStyle, coloured: bool) -> String {
 
 /// Guard that keeps a signal from ending the program while an interrupted verb prints its result.
 fn guard_printing() -> Option<CleanupGuard> {
-    verb_ends_by_itself().then(|| owing("the result is printed", ""))
+    is_interruptible().then(|| register_cleanup("the result is printed", ""))
 }
 
 fn print_text(body: &str) -> Result<()> {
-    bytes(format!("{}\n", body.trim_end()).as_bytes())
+    print_bytes(format!("{}\n", body.trim_end()).as_bytes())
 }
 
 /// Writes bytes to stdout unchanged.
-pub(crate) fn bytes(body: &[u8]) -> Result<()> {
+pub(crate) fn print_bytes(body: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(body).and_then(|()| out.flush());
     match written {
@@ -212,11 +214,11 @@ pub(crate) fn bytes(body: &[u8]) -> Result<()> {
 }
 
 /// Prints a failure on stderr, and with `--json` also as a document on stdout, where scripts read.
-pub(crate) fn failure(failure: &Failure, options: &OutputOptions) {
-    say(failure);
+pub(crate) fn print_failure(failure: &Failure, options: &OutputOptions) {
+    print_failure_reason(failure);
     if options.json {
-        let document = serde_json::json!({ "error": words(failure) }).to_string();
-        let _ = print_text(&outside::json(&document));
+        let document = serde_json::json!({ "error": failure_text(failure) }).to_string();
+        let _ = print_text(&untrusted_text::escape_json(&document));
     }
 }
 
@@ -226,21 +228,21 @@ pub(crate) fn stderr() -> std::io::Stderr {
 }
 
 /// Prints a failure on stderr, wrapped at words on a terminal.
-pub(crate) fn say(failure: &Failure) {
-    let said = format!("cardscope: {}", words(failure));
+pub(crate) fn print_failure_reason(failure: &Failure) {
+    let said = format!("cardscope: {}", failure_text(failure));
     match terminal_size::terminal_size_of(std::io::stderr()) {
         // A message with a command is not wrapped, so that the command can be copied.
         Some((width, _)) if !said.contains('`') => {
-            wrapped(&said, usize::from(width.0)).iter().for_each(|line| note(line))
+            wrap_text(&said, usize::from(width.0)).iter().for_each(|line| print_note(line))
         }
-        _ => note(&said),
+        _ => print_note(&said),
     }
 }
 
 /// Text of a failure. Adds the size limit of files, which the system signals to this process only.
-fn words(failure: &Failure) -> String {
-    let mut words = short(&failure.to_string()).into_owned();
-    if file_limit::is_reached() {
+fn failure_text(failure: &Failure) -> String {
+    let mut words = shortened(&failure.to_string()).into_owned();
+    if file_limit::is_limit_reached() {
         words +=
             "; a file reached the size limit of this shell: raise it (`ulimit -f unlimited`) and try again";
     }
@@ -248,29 +250,29 @@ fn words(failure: &Failure) -> String {
 }
 
 /// Shortens quotations of long arguments and files in a message.
-fn short(message: &str) -> Cow<'_, str> {
+fn shortened(message: &str) -> Cow<'_, str> {
     static ARGUMENTS: LazyLock<Vec<String>> =
         LazyLock::new(|| std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect());
-    outside::message(message, &ARGUMENTS)
+    untrusted_text::shorten_message(message, &ARGUMENTS)
 }
 
 /// Prints one line on stderr.
-pub(crate) fn note(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", outside::line(&short(line)));
+pub(crate) fn print_note(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", untrusted_text::escape_line(&shortened(line)));
 }
 
 /// Prints a question on stderr without a line end.
-pub(crate) fn ask(question: &str) {
+pub(crate) fn print_question(question: &str) {
     let mut err = std::io::stderr();
-    let _ = write!(err, "{}", outside::line(&short(question)));
+    let _ = write!(err, "{}", untrusted_text::escape_line(&shortened(question)));
     let _ = err.flush();
 }
 
 /// Prints the parser's error with quoted and shortened arguments.
-pub(crate) fn usage(mut error: UsageError) {
+pub(crate) fn print_usage_error(mut error: UsageError) {
     let typed: Vec<_> = error.context().map(|(kind, value)| (kind, value.clone())).collect();
     for (kind, value) in typed {
-        let line = |text: &str| outside::line(&outside::shortened(text)).into_owned();
+        let line = |text: &str| untrusted_text::escape_line(&untrusted_text::shorten_text(text)).into_owned();
         let shown = match value {
             ContextValue::String(text) => ContextValue::String(line(&text)),
             ContextValue::Strings(all) => ContextValue::Strings(all.iter().map(|text| line(text)).collect()),
@@ -281,5 +283,6 @@ pub(crate) fn usage(mut error: UsageError) {
         };
         error.insert(kind, shown);
     }
-    let _ = write!(std::io::stderr(), "{}", outside::page(&short(&error.render().to_string())));
+    let _ =
+        write!(std::io::stderr(), "{}", untrusted_text::escape_page(&shortened(&error.render().to_string())));
 }

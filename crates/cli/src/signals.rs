@@ -5,8 +5,8 @@
 use crate::output;
 use crate::progress::{self, screen};
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_engine::pending::{PendingCleanup, PendingWait, debts, longest_wait};
-use cardscope_model::outside;
+use cardscope_engine::pending::{PendingCleanup, PendingWait, longest_wait, pending_cleanups};
+use cardscope_model::untrusted_text;
 use cardscope_session::{Failure, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
@@ -29,24 +29,24 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 static INTERRUPT: OnceLock<InterruptFlag> = OnceLock::new();
 
 /// Installs the handlers. Must run before any verb.
-pub(crate) fn watch() -> Result<()> {
+pub(crate) fn install_handlers() -> Result<()> {
     let refused = |e: std::io::Error| Failure::io_for(format!("signal handlers cannot be set: {e}"), e);
     let interrupt = INTERRUPT.get_or_init(InterruptFlag::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, interrupt.flag()).map_err(refused)?;
     }
     // A parent such as the server may have blocked the signals.
-    InterruptFlag::let_signals_in().map_err(refused)?;
+    InterruptFlag::unblock_signals().map_err(refused)?;
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(refused)?;
     // Threads, because a handler may neither lock nor allocate.
     let thread = |name: &str| std::thread::Builder::new().name(name.into());
     thread("signals").spawn(move || handle_signals(signals)).map_err(refused)?;
-    InterruptFlag::keep_signals_from_this_thread().map_err(refused)
+    InterruptFlag::block_signals().map_err(refused)
 }
 
 /// Returns the flag that signals raise, for a verb that polls it and ends by itself.
-pub(crate) fn interrupt() -> InterruptFlag {
-    output::a_verb_ends_by_itself();
+pub(crate) fn shared_interrupt() -> InterruptFlag {
+    output::set_interruptible();
     INTERRUPT.get_or_init(InterruptFlag::default).clone()
 }
 
@@ -59,14 +59,14 @@ fn handle_signals(mut signals: Signals) {
             let thread = std::thread::Builder::new().name("ending".into());
             if thread.spawn(end_when_idle).is_err() {
                 // Without another thread nothing can wait, so pending work is announced and finishes by itself.
-                let owed = debts();
+                let owed = pending_cleanups();
                 if owed.is_empty() {
                     exit_interrupted("");
                 }
                 write_stderr(&waiting_message(longest_wait(), &owed));
             }
         } else if is_deliberate(&seen, signal, now) {
-            exit_interrupted(&abort_message(&debts()));
+            exit_interrupted(&abort_message(&pending_cleanups()));
         }
         seen.push((signal, now));
     }
@@ -92,10 +92,10 @@ fn end_when_idle() {
         write_stderr(&progress::stop_message(&pending));
     }
     loop {
-        let owed = debts();
+        let owed = pending_cleanups();
         if !owed.is_empty() {
             free_since = Instant::now();
-        } else if free_since.elapsed() >= END_TIMEOUT || !output::verb_ends_by_itself() {
+        } else if free_since.elapsed() >= END_TIMEOUT || !output::is_interruptible() {
             exit_interrupted("interrupted\n");
         }
         if !said && !owed.is_empty() && asked.elapsed() >= END_TIMEOUT {
@@ -108,7 +108,7 @@ fn end_when_idle() {
 
 /// Message about the current wait, the pending work, and the effect of a second signal.
 fn waiting_message(wait: Option<(PendingWait, Duration)>, owed: &[PendingCleanup]) -> String {
-    let (then, left) = (distinct_texts(owed, |debt| &debt.then).join(", and "), left(owed));
+    let (then, left) = (distinct_texts(owed, |debt| &debt.planned).join(", and "), remaining_text(owed));
     let wait = wait.map_or_else(String::new, |(wait, since)| match since.as_secs_f64() {
         short if short < 1.0 => format!("waiting for {wait}; then "),
         long => format!("waiting for {wait}, which has hung for {long:.0} s; then "),
@@ -118,11 +118,11 @@ fn waiting_message(wait: Option<(PendingWait, Duration)>, owed: &[PendingCleanup
 
 /// Final message before an immediate end.
 fn abort_message(owed: &[PendingCleanup]) -> String {
-    format!("ended at once{}\n", left(owed))
+    format!("ended at once{}\n", remaining_text(owed))
 }
 
-fn left(owed: &[PendingCleanup]) -> String {
-    let left = distinct_texts(owed, |debt| &debt.left);
+fn remaining_text(owed: &[PendingCleanup]) -> String {
+    let left = distinct_texts(owed, |debt| &debt.leftover);
     if left.is_empty() { String::new() } else { format!(": {}", left.join("; ")) }
 }
 
@@ -142,7 +142,7 @@ fn exit_interrupted(words: &str) -> ! {
 fn write_stderr(words: &str) {
     let mut open = std::fs::OpenOptions::new();
     let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let words = format!("\n{}\n", outside::line(words.trim_end()));
+    let words = format!("\n{}\n", untrusted_text::escape_line(words.trim_end()));
     match open.append(true).custom_flags(flags).open("/dev/stderr") {
         Ok(mut stderr) => drop(stderr.write_all(words.as_bytes())),
         // Sockets and other users' terminals cannot be reopened.
@@ -184,12 +184,12 @@ mod tests {
     fn waiting_message_names_wait_next_step_and_remainder() {
         let owed = [
             PendingCleanup {
-                then: "the 69.1 MB saved are restored".into(),
-                left: "the journal j keeps them".into(),
-                restores: 69,
+                planned: "the 69.1 MB saved are restored".into(),
+                leftover: "the journal j keeps them".into(),
+                restore_bytes: 69,
             },
             PendingCleanup {
-                then: "the results are stored in the archive".into(),
+                planned: "the results are stored in the archive".into(),
                 ..PendingCleanup::default()
             },
         ];

@@ -12,38 +12,38 @@ use std::time::Duration;
 /// Consent by a question on the terminal, unless it was given as an option.
 pub(crate) struct TerminalPrompt {
     /// Target given in `--yes-destroy`.
-    pub(crate) given: Option<String>,
+    pub(crate) given_consent: Option<String>,
     /// Ends the wait for an answer.
     pub(crate) interrupt: InterruptFlag,
 }
 
 impl ConsentSource for TerminalPrompt {
     fn ask(&mut self, question: &ConsentQuestion) -> Option<String> {
-        if self.given.is_some() || !std::io::stdin().is_terminal() {
-            return GivenBeforehand(self.given.clone()).ask(question);
+        if self.given_consent.is_some() || !std::io::stdin().is_terminal() {
+            return GivenBeforehand(self.given_consent.clone()).ask(question);
         }
         // Progress lines must not overwrite the question.
-        let _alone = screen::pause();
-        output::note(&format!("This overwrites data on {}.", question.at_stake));
-        output::ask(&format!("Type {} to go on: ", question.target));
-        let answer = typed(&self.interrupt)?;
+        let _alone = screen::pause_drawing();
+        output::print_note(&format!("This overwrites data on {}.", question.at_stake));
+        output::print_question(&format!("Type {} to go on: ", question.target));
+        let answer = read_line(&self.interrupt)?;
         Some(answer.trim_end_matches(['\n', '\r']).to_owned())
     }
 
     fn announce(&mut self, text: &str) {
-        output::note(text);
+        output::print_note(text);
     }
 }
 
 /// Reads a line; `None` after Ctrl-C. Uses its own thread, because a signal does not end the read.
-fn typed(interrupt: &InterruptFlag) -> Option<String> {
+fn read_line(interrupt: &InterruptFlag) -> Option<String> {
     let (hand_over, lines) = channel();
     std::thread::spawn(move || {
         let mut line = String::new();
         let read = std::io::stdin().lock().read_line(&mut line);
         let _ = hand_over.send(read.ok().map(|_| line));
     });
-    while !interrupt.raised() {
+    while !interrupt.is_raised() {
         match lines.recv_timeout(Duration::from_millis(50)) {
             Ok(line) => return line,
             Err(RecvTimeoutError::Timeout) => {}
@@ -60,13 +60,16 @@ impl ManualReading for TypedTemperatures {
     fn begin(&mut self, places: &[String], into: ManualThermometer) {
         let (first, several) = (places.first().cloned().unwrap_or_default(), places.len() > 1);
         let how = if several { "PLACE VALUE" } else { "a value" };
-        screen::say(&format!("type {how} in °C and Enter as often as you like: {}", places.join(", ")));
+        screen::print_above(&format!(
+            "type {how} in °C and Enter as often as you like: {}",
+            places.join(", ")
+        ));
         // The thread ends with the program, because a read of the terminal cannot be cancelled.
         std::thread::spawn(move || {
             for line in std::io::stdin().lock().lines().map_while(Result::ok) {
                 let said = parse_temperature(&line, &first);
-                if !said.is_some_and(|(place, celsius)| into.take(place, celsius)) {
-                    screen::say(&format!("{line:?} is not a temperature of one of these places"));
+                if !said.is_some_and(|(place, celsius)| into.submit(place, celsius)) {
+                    screen::print_above(&format!("{line:?} is not a temperature of one of these places"));
                 }
             }
         });

@@ -3,7 +3,7 @@
 
 use crate::card_source::CardSource;
 use cardscope_model::answer::Answer;
-use cardscope_model::archived::{CardOverview, NewestVerdict, StoredCard};
+use cardscope_model::archive_rows::{CardOverview, NewestVerdict, StoredCard};
 use cardscope_model::report::NewsTone;
 use cardscope_model::units::DecimalSize;
 use cardscope_session::error::Result;
@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// All cards, those of the archive first, each part by title. `answer` renders a document of a verb (first argument) and
 /// returns answer and tone of its page.
-pub fn all(
+pub fn card_overviews(
     archive: Option<&Path>,
     answer: fn(&str, &Value) -> Option<(Answer, NewsTone)>,
 ) -> Result<Vec<CardOverview>> {

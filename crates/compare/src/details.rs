@@ -9,16 +9,16 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// Details from sessions, oldest first; later values win.
-pub fn of_words(words: &[CardStatement]) -> CardDetails {
+pub fn details_from_sessions(words: &[CardStatement]) -> CardDetails {
     let mut details = CardDetails::default();
     for word in words {
-        details.add_said(&word.identity);
-        details.add_noted(&word.condition);
+        details.add_identity_json(&word.identity);
+        details.add_note_temperatures(&word.condition);
         let (idle_c, peak_c) = word.temperatures;
         details.add_temperatures(&word.condition, idle_c, peak_c);
         let Some(document) = &word.document else { continue };
         match word.kind.as_str() {
-            "import" => add_log(&mut details, &document["other"]),
+            "import" => add_log_details(&mut details, &document["other"]),
             "map" => add_map_geometry(&mut details, document),
             "check" => add_map_geometry(&mut details, &document["map"]),
             _ => {}
@@ -28,8 +28,8 @@ pub fn of_words(words: &[CardStatement]) -> CardDetails {
 }
 
 /// Adds the details in a log.
-pub(crate) fn add_log(details: &mut CardDetails, other: &Value) {
-    details.add_said(other);
+pub(crate) fn add_log_details(details: &mut CardDetails, other: &Value) {
+    details.add_identity_json(other);
     geometry_in_log(other).into_iter().for_each(|found| details.add_geometry(found));
 }
 

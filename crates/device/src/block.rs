@@ -3,7 +3,7 @@
 //!
 //! Layout: `Documentation/ABI/stable/sysfs-block` of the Linux kernel.
 
-use crate::system::{SystemRoots, base_name, flag, link_name, names, number, text};
+use crate::system::{SystemRoots, base_name, dir_names, link_name, read_flag, read_number, read_text};
 use std::path::{Path, PathBuf};
 
 /// Unit of `size` and `start` in sysfs, whatever the sector size of the device.
@@ -44,16 +44,16 @@ pub struct BlockDevice {
 }
 
 impl BlockDevice {
-    pub(crate) fn all(system: &SystemRoots) -> Vec<BlockDevice> {
+    pub(crate) fn all_disks(system: &SystemRoots) -> Vec<BlockDevice> {
         let root = system.sys().join("block");
-        names(&root)
+        dir_names(&root)
             .into_iter()
             .filter(|name| root.join(name).is_dir())
             .map(|name| BlockDevice { dir: system.resolve(&root.join(&name)), name, whole: None })
             .collect()
     }
 
-    pub(crate) fn named(system: &SystemRoots, name: &str) -> Option<BlockDevice> {
+    pub(crate) fn by_name(system: &SystemRoots, name: &str) -> Option<BlockDevice> {
         if name.is_empty() || name.contains('/') || name.starts_with('.') {
             return None;
         }
@@ -61,26 +61,26 @@ impl BlockDevice {
         if dir.is_dir() {
             return Some(BlockDevice { name: name.to_owned(), dir: system.resolve(&dir), whole: None });
         }
-        Self::all(system)
+        Self::all_disks(system)
             .into_iter()
             .filter(|disk| name.starts_with(&disk.name))
             .flat_map(|disk| disk.partitions())
             .find(|partition| partition.name == name)
     }
 
-    pub(crate) fn numbered(system: &SystemRoots, wanted: DeviceNumber) -> Option<BlockDevice> {
+    pub(crate) fn by_number(system: &SystemRoots, wanted: DeviceNumber) -> Option<BlockDevice> {
         // File systems without a device have major number 0.
         if wanted.major == 0 {
             return None;
         }
         let link = system.sys().join("dev/block").join(wanted.to_string());
         if let Some(name) = link_name(link)
-            && let Some(device) = Self::named(system, &name)
+            && let Some(device) = Self::by_name(system, &name)
         {
             return Some(device);
         }
         // Recorded trees may lack the links.
-        Self::all(system)
+        Self::all_disks(system)
             .into_iter()
             .flat_map(|disk| std::iter::once(disk.clone()).chain(disk.partitions()))
             .find(|device| device.number() == Some(wanted))
@@ -90,16 +90,16 @@ impl BlockDevice {
     pub fn find(system: &SystemRoots, name_or_path: &str) -> Option<BlockDevice> {
         let path = Path::new(name_or_path);
         if system.is_live() && name_or_path.contains('/') {
-            return Self::numbered(system, path_number(path)?);
+            return Self::by_number(system, block_number_at(path)?);
         }
-        base_name(path).and_then(|name| Self::named(system, name))
+        base_name(path).and_then(|name| Self::by_name(system, name))
     }
 
     pub(crate) fn partitions(&self) -> Vec<BlockDevice> {
         if self.whole.is_some() {
             return Vec::new();
         }
-        names(&self.dir)
+        dir_names(&self.dir)
             .into_iter()
             .filter(|name| name.starts_with(&self.name) && self.dir.join(name).join("partition").exists())
             .map(|name| BlockDevice { dir: self.dir.join(&name), name, whole: Some(Box::new(self.clone())) })
@@ -117,50 +117,50 @@ impl BlockDevice {
 
     /// Announced bytes; 0 for an empty slot, `None` if sysfs does not report it.
     pub fn bytes(&self) -> Option<u64> {
-        number(self.dir.join("size"))?.checked_mul(SYSFS_UNIT)
+        read_number(self.dir.join("size"))?.checked_mul(SYSFS_UNIT)
     }
 
     /// First byte of a partition on its disk.
     pub fn start(&self) -> Option<u64> {
-        number(self.dir.join("start"))?.checked_mul(SYSFS_UNIT)
+        read_number(self.dir.join("start"))?.checked_mul(SYSFS_UNIT)
     }
 
     pub fn number(&self) -> Option<DeviceNumber> {
-        DeviceNumber::parse(&text(self.dir.join("dev"))?)
+        DeviceNumber::parse(&read_text(self.dir.join("dev"))?)
     }
 
     /// Disk sequence number (`diskseq`, Linux 5.15), new for every medium and never reused until reboot.
     pub fn sequence(&self) -> Option<u64> {
-        number(self.disk().dir.join("diskseq"))
+        read_number(self.disk().dir.join("diskseq"))
     }
 
     /// True if `ro` or the MMC driver's `force_ro` is set.
-    pub(crate) fn read_only(&self) -> bool {
-        flag(self.dir.join("ro")) == Some(true) || flag(self.dir.join("force_ro")) == Some(true)
+    pub(crate) fn is_read_only(&self) -> bool {
+        read_flag(self.dir.join("ro")) == Some(true) || read_flag(self.dir.join("force_ro")) == Some(true)
     }
 
     /// Devices built on this one: device mapper, RAID, bcache.
     pub(crate) fn holders(&self) -> Vec<String> {
-        names(self.dir.join("holders"))
+        dir_names(self.dir.join("holders"))
     }
 
     pub(crate) fn slaves(&self) -> Vec<String> {
-        names(self.dir.join("slaves"))
+        dir_names(self.dir.join("slaves"))
     }
 
     /// File or device behind a loop device.
     pub(crate) fn backing_file(&self) -> Option<String> {
-        text(self.dir.join("loop/backing_file"))
+        read_text(self.dir.join("loop/backing_file"))
     }
 
     /// Directory of the hardware: card, SCSI device or NVMe controller.
-    pub(crate) fn hardware(&self, system: &SystemRoots) -> PathBuf {
+    pub(crate) fn hardware_dir(&self, system: &SystemRoots) -> PathBuf {
         system.resolve(&self.disk().dir.join("device"))
     }
 
     /// Directories from the hardware up to the root of the tree, nearest first.
     pub(crate) fn ancestors(&self, system: &SystemRoots) -> Vec<PathBuf> {
-        let hardware = self.hardware(system);
+        let hardware = self.hardware_dir(system);
         let start =
             if hardware.starts_with(system.sys().join("devices")) { hardware } else { self.disk().dir };
         start.ancestors().take_while(|dir| *dir != system.sys()).map(Path::to_owned).collect()
@@ -173,7 +173,7 @@ impl BlockDevice {
     }
 }
 
-pub(crate) fn path_number(path: &Path) -> Option<DeviceNumber> {
+pub(crate) fn block_number_at(path: &Path) -> Option<DeviceNumber> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
     let meta = path.metadata().ok()?;
     meta.file_type().is_block_device().then(|| DeviceNumber::from_raw(meta.rdev()))
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn names_outside_tree_match_no_device() {
         for name in ["", ".", "..", "../etc", "/dev/none-such"] {
-            assert_eq!(BlockDevice::named(&SystemRoots::host(), name), None, "{name}");
+            assert_eq!(BlockDevice::by_name(&SystemRoots::host(), name), None, "{name}");
         }
         assert_eq!(BlockDevice::find(&SystemRoots::host(), "/etc/passwd"), None);
     }

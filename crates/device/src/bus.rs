@@ -5,7 +5,7 @@
 
 use crate::block::BlockDevice;
 use crate::nvme;
-use crate::system::{SystemRoots, flag, joined, text};
+use crate::system::{SystemRoots, join_texts, read_flag, read_text};
 use crate::usb;
 use cardscope_model::device::Bus;
 
@@ -13,39 +13,39 @@ use cardscope_model::device::Bus;
 const BUS_BY_PREFIX: [(&str, Bus); 5] =
     [("mmcblk", Bus::Mmc), ("nvme", Bus::Nvme), ("loop", Bus::Loop), ("nbd", Bus::Nbd), ("vd", Bus::Virtio)];
 
-pub fn bus(system: &SystemRoots, disk: &BlockDevice) -> Bus {
+pub fn disk_bus(system: &SystemRoots, disk: &BlockDevice) -> Bus {
     match BUS_BY_PREFIX.iter().find(|(prefix, _)| disk.name.starts_with(prefix)) {
         Some((_, bus)) => *bus,
         None if !disk.name.starts_with("sd") => Bus::Other,
-        None if usb::place(system, disk).is_some() => Bus::Usb,
+        None if usb::usb_path(system, disk).is_some() => Bus::Usb,
         None => Bus::Ata,
     }
 }
 
 /// Model as reported by the card, the reader's inquiry data or the controller.
-pub(crate) fn model(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
-    let hardware = disk.hardware(system);
+pub(crate) fn disk_model(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
+    let hardware = disk.hardware_dir(system);
     if let Some(file) = disk.backing_file() {
         return Some(format!("file {file}"));
     }
     if disk.name.starts_with("mmcblk") {
-        return joined([text(hardware.join("type")), text(hardware.join("name"))], " ");
+        return join_texts([read_text(hardware.join("type")), read_text(hardware.join("name"))], " ");
     }
-    match (text(hardware.join("vendor")), text(hardware.join("model"))) {
+    match (read_text(hardware.join("vendor")), read_text(hardware.join("model"))) {
         // The vendor of virtio disks is a PCI-like id, and there is no model.
         _ if disk.name.starts_with("vd") => None,
-        (None, None) => nvme::controller(system, disk).and_then(|dir| text(dir.join("model"))),
+        (None, None) => nvme::controller_dir(system, disk).and_then(|dir| read_text(dir.join("model"))),
         (_, None) => None,
-        said => joined(said.into(), " "),
+        said => join_texts(said.into(), " "),
     }
 }
 
-pub(crate) fn removable(system: &SystemRoots, disk: &BlockDevice) -> bool {
-    match bus(system, disk) {
+pub(crate) fn is_removable(system: &SystemRoots, disk: &BlockDevice) -> bool {
+    match disk_bus(system, disk) {
         Bus::Mmc => !is_emmc(system, disk),
         Bus::Usb => true,
         Bus::Nvme => nvme::is_removable(system, disk),
-        Bus::Ata | Bus::Virtio | Bus::Other => flag(disk.dir.join("removable")) == Some(true),
+        Bus::Ata | Bus::Virtio | Bus::Other => read_flag(disk.dir.join("removable")) == Some(true),
         Bus::Loop | Bus::Nbd => false,
     }
 }
@@ -54,5 +54,5 @@ pub(crate) fn removable(system: &SystemRoots, disk: &BlockDevice) -> bool {
 fn is_emmc(system: &SystemRoots, disk: &BlockDevice) -> bool {
     let boot = format!("{}boot0", disk.name);
     let has_boot = system.sys().join("block").join(&boot).exists() || disk.dir.join(&boot).exists();
-    has_boot || text(disk.hardware(system).join("type")).as_deref() == Some("MMC")
+    has_boot || read_text(disk.hardware_dir(system).join("type")).as_deref() == Some("MMC")
 }

@@ -3,10 +3,10 @@
 //! Each fact is optional. Their words are those of [`cardscope_model::condition::WORDS`].
 
 use crate::block::BlockDevice;
-use crate::bus::bus;
+use crate::bus::disk_bus;
 use crate::inspect;
 use crate::inspect::mmc::mmc_host;
-use crate::system::{SystemRoots, base_name, entries, flag, joined, link_name, text};
+use crate::system::{SystemRoots, base_name, dir_entries, join_texts, link_name, read_flag, read_text};
 use crate::{hwmon, nvme, usb};
 use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::device::Bus;
@@ -21,22 +21,22 @@ const EMPTY_WORDS: &[&str] = &[
 ];
 
 /// Facts of the computer, and of the way to `device` (name or path of a disk) if one is given.
-pub fn condition(system: &SystemRoots, device: Option<&str>) -> Condition {
+pub fn host_condition(system: &SystemRoots, device: Option<&str>) -> Condition {
     let mut condition = Condition::default();
     let facts = [
-        ("kernel", kernel(system)),
-        ("board", board(system)),
-        ("cpu_governor", governor(system)),
-        ("supply", supply(system).map(|state| state.to_string())),
+        ("kernel", kernel_release(system)),
+        ("board", board_name(system)),
+        ("cpu_governor", cpu_governor(system)),
+        ("supply", supply_state(system).map(|state| state.to_string())),
     ];
     set_facts(&mut condition, facts);
     if let Some(disk) = device.and_then(|device| BlockDevice::find(system, device)).map(|found| found.disk())
     {
         let facts = [
             ("reader", reader_name(system, &disk)),
-            ("usb_host", usb::place(system, &disk).and_then(|place| usb::host_controller(system, &place))),
+            ("usb_host", usb::usb_path(system, &disk).and_then(|place| usb::host_controller(system, &place))),
             ("bus_mode", inspect::bus_mode(system, &disk)),
-            ("firmware", firmware(system, &disk)),
+            ("firmware", card_firmware(system, &disk)),
         ];
         set_facts(&mut condition, facts);
     }
@@ -51,60 +51,62 @@ fn set_facts<const N: usize>(condition: &mut Condition, facts: [(&str, Option<St
     }
 }
 
-pub fn kernel(system: &SystemRoots) -> Option<String> {
+pub fn kernel_release(system: &SystemRoots) -> Option<String> {
     if system.is_live() {
         return Some(rustix::system::uname().release().to_string_lossy().into_owned());
     }
-    text(system.proc().join("sys/kernel/osrelease")).or_else(|| {
+    read_text(system.proc().join("sys/kernel/osrelease")).or_else(|| {
         // Linux version 6.12.25+rpt-rpi-2712 (…) …
-        let version = text(system.proc().join("version"))?;
+        let version = read_text(system.proc().join("version"))?;
         version.split_whitespace().nth(2).map(str::to_owned)
     })
 }
 
 /// Board or computer: the device tree's model, or maker and product from DMI.
-pub fn board(system: &SystemRoots) -> Option<String> {
+pub fn board_name(system: &SystemRoots) -> Option<String> {
     let tree = [system.proc().join("device-tree/model"), system.sys().join("firmware/devicetree/base/model")];
-    tree.iter().find_map(text).or_else(|| {
+    tree.iter().find_map(read_text).or_else(|| {
         let dmi = system.sys().join("class/dmi/id");
         let word = |name: &str| {
-            text(dmi.join(name)).filter(|word| !EMPTY_WORDS.contains(&word.to_ascii_lowercase().as_str()))
+            read_text(dmi.join(name))
+                .filter(|word| !EMPTY_WORDS.contains(&word.to_ascii_lowercase().as_str()))
         };
         let maker = word("sys_vendor").or_else(|| word("board_vendor"));
         let product = word("product_name").or_else(|| word("board_name"));
-        joined([maker, product], " ")
+        join_texts([maker, product], " ")
     })
 }
 
 /// CPU frequency governor; several if cores differ.
-pub fn governor(system: &SystemRoots) -> Option<String> {
+pub fn cpu_governor(system: &SystemRoots) -> Option<String> {
     let cpu = system.sys().join("devices/system/cpu");
-    let cores = entries(&cpu).into_iter().map(|core| core.join("cpufreq"));
-    let policies = entries(cpu.join("cpufreq")).into_iter().chain(cores);
-    let mut found: Vec<String> = policies.filter_map(|dir| text(dir.join("scaling_governor"))).collect();
+    let cores = dir_entries(&cpu).into_iter().map(|core| core.join("cpufreq"));
+    let policies = dir_entries(cpu.join("cpufreq")).into_iter().chain(cores);
+    let mut found: Vec<String> = policies.filter_map(|dir| read_text(dir.join("scaling_governor"))).collect();
     found.sort();
     found.dedup();
     (!found.is_empty()).then(|| found.join(", "))
 }
 
 /// Power supply state, on boards that monitor it.
-pub fn supply(system: &SystemRoots) -> Option<SupplyState> {
+pub fn supply_state(system: &SystemRoots) -> Option<SupplyState> {
     let root = system.sys().join("devices/platform");
-    let socs = entries(&root).into_iter().filter(|dir| base_name(dir).is_some_and(|n| n.starts_with("soc")));
+    let socs =
+        dir_entries(&root).into_iter().filter(|dir| base_name(dir).is_some_and(|n| n.starts_with("soc")));
     let mut files =
-        [root.clone()].into_iter().chain(socs).flat_map(entries).map(|dir| dir.join("get_throttled"));
+        [root.clone()].into_iter().chain(socs).flat_map(dir_entries).map(|dir| dir.join("get_throttled"));
     let word = files
         .find(|file| file.is_file())
-        .and_then(|file| u32::from_str_radix(text(file)?.trim_start_matches("0x"), 16).ok());
+        .and_then(|file| u32::from_str_radix(read_text(file)?.trim_start_matches("0x"), 16).ok());
     word.map(SupplyState::Firmware).or_else(|| {
-        let volts = hwmon::chips(system).into_iter().find(|chip| chip.driver == "rpi_volt")?.dir;
-        flag(volts.join("in0_lcrit_alarm")).map(SupplyState::Alarm)
+        let volts = hwmon::list_chips(system).into_iter().find(|chip| chip.driver == "rpi_volt")?.dir;
+        read_flag(volts.join("in0_lcrit_alarm")).map(SupplyState::Alarm)
     })
 }
 
 fn reader_name(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
-    match bus(system, disk) {
-        Bus::Usb => usb::place(system, disk).map(|place| place.label()),
+    match disk_bus(system, disk) {
+        Bus::Usb => usb::usb_path(system, disk).map(|place| place.label()),
         Bus::Mmc => sd_host(system, disk),
         Bus::Nvme => Some("PCI Express".to_owned()),
         _ => None,
@@ -116,19 +118,19 @@ fn sd_host(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     let (name, controller) = mmc_host(system, disk)?;
     let driver = controller.and_then(|dir| link_name(dir.join("driver")));
     let host = driver.map_or(format!("SD host {name}"), |driver| format!("SD host {name} ({driver})"));
-    match usb::place(system, disk) {
+    match usb::usb_path(system, disk) {
         Some(place) => Some(format!("{host}, {}", place.label())),
         None => Some(host),
     }
 }
 
 /// Firmware revision of an NVMe card, or hardware and firmware revision from an SD card's CID.
-fn firmware(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
-    match bus(system, disk) {
-        Bus::Nvme => text(nvme::controller(system, disk)?.join("firmware_rev")),
+fn card_firmware(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
+    match disk_bus(system, disk) {
+        Bus::Nvme => read_text(nvme::controller_dir(system, disk)?.join("firmware_rev")),
         Bus::Mmc => {
-            let card = disk.hardware(system);
-            let (hardware, firmware) = (text(card.join("hwrev"))?, text(card.join("fwrev"))?);
+            let card = disk.hardware_dir(system);
+            let (hardware, firmware) = (read_text(card.join("hwrev"))?, read_text(card.join("fwrev"))?);
             Some(format!("{}.{}", hardware.trim_start_matches("0x"), firmware.trim_start_matches("0x")))
         }
         _ => None,
@@ -150,7 +152,7 @@ mod tests {
             sys/devices/platform/soc/soc:firmware/get_throttled = 50005
             ",
         );
-        let condition = condition(&system, None);
+        let condition = host_condition(&system, None);
         assert_eq!(condition.get("board"), Some("Raspberry Pi 5 Model B Rev 1.0"));
         assert_eq!(condition.get("kernel"), Some("6.12.25+rpt-rpi-2712"));
         assert_eq!(condition.get("cpu_governor"), Some("ondemand"));
@@ -170,7 +172,7 @@ mod tests {
             sys/class/dmi/id/product_name = X300
             ",
         );
-        assert_eq!(board(&system).as_deref(), Some("ASRock X300"));
+        assert_eq!(board_name(&system).as_deref(), Some("ASRock X300"));
     }
 
     #[test]
@@ -181,12 +183,12 @@ mod tests {
             sys/class/hwmon/hwmon0/in0_lcrit_alarm = 1
             ",
         );
-        assert_eq!(supply(&system), Some(SupplyState::Alarm(true)));
+        assert_eq!(supply_state(&system), Some(SupplyState::Alarm(true)));
     }
 
     #[test]
     fn kernel_of_this_computer_is_read() {
-        let kernel = condition(&SystemRoots::host(), None);
+        let kernel = host_condition(&SystemRoots::host(), None);
         assert!(
             kernel.get("kernel").is_some_and(|release| release.starts_with(|c: char| c.is_ascii_digit()))
         );

@@ -5,7 +5,7 @@
 
 use crate::block::BlockDevice;
 use crate::nvme;
-use crate::system::{SystemRoots, base_name, entries, names, text};
+use crate::system::{SystemRoots, base_name, dir_entries, dir_names, read_text};
 use std::path::{Path, PathBuf};
 
 /// Range in °C outside of which a sensor counts as faulty.
@@ -18,25 +18,29 @@ pub(crate) struct SensorChip {
     pub(crate) device: PathBuf,
 }
 
-pub(crate) fn chips(system: &SystemRoots) -> Vec<SensorChip> {
+pub(crate) fn list_chips(system: &SystemRoots) -> Vec<SensorChip> {
     let chip = |dir: PathBuf| {
         let dir = system.resolve(&dir);
-        Some(SensorChip { driver: text(dir.join("name"))?, device: system.resolve(&dir.join("device")), dir })
+        Some(SensorChip {
+            driver: read_text(dir.join("name"))?,
+            device: system.resolve(&dir.join("device")),
+            dir,
+        })
     };
-    entries(system.sys().join("class/hwmon")).into_iter().filter_map(chip).collect()
+    dir_entries(system.sys().join("class/hwmon")).into_iter().filter_map(chip).collect()
 }
 
-pub(crate) fn zones(system: &SystemRoots) -> Vec<(String, PathBuf)> {
+pub(crate) fn thermal_zones(system: &SystemRoots) -> Vec<(String, PathBuf)> {
     let root = system.sys().join("class/thermal");
-    let zones = names(&root).into_iter().filter(|name| name.starts_with("thermal_zone"));
-    zones.map(|name| root.join(name)).filter_map(|dir| Some((text(dir.join("type"))?, dir))).collect()
+    let zones = dir_names(&root).into_iter().filter(|name| name.starts_with("thermal_zone"));
+    zones.map(|name| root.join(name)).filter_map(|dir| Some((read_text(dir.join("type"))?, dir))).collect()
 }
 
 /// Directory of the hwmon chip of an NVMe disk's controller.
-pub(crate) fn of_nvme(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBuf> {
-    let controller = nvme::controller(system, disk)?;
+pub(crate) fn nvme_hwmon_dir(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBuf> {
+    let controller = nvme::controller_dir(system, disk)?;
     hwmon_below(&controller).or_else(|| hwmon_below(&controller.join("device"))).or_else(|| {
-        chips(system)
+        list_chips(system)
             .into_iter()
             .find(|chip| is_nvme_chip(&chip.dir) && chip.device == controller)
             .map(|chip| chip.dir)
@@ -44,16 +48,16 @@ pub(crate) fn of_nvme(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBu
 }
 
 fn hwmon_below(dir: &Path) -> Option<PathBuf> {
-    [dir.to_owned(), dir.join("hwmon")].iter().flat_map(entries).find(|dir| is_nvme_chip(dir))
+    [dir.to_owned(), dir.join("hwmon")].iter().flat_map(dir_entries).find(|dir| is_nvme_chip(dir))
 }
 
 fn is_nvme_chip(dir: &Path) -> bool {
     let named = base_name(dir).is_some_and(|name| name.starts_with("hwmon"));
-    named && text(dir.join("name")).as_deref() == Some("nvme")
+    named && read_text(dir.join("name")).as_deref() == Some("nvme")
 }
 
 /// Reads a file in thousandths of °C; `None` if the value is implausible.
-pub(crate) fn celsius(file: &Path) -> Option<f64> {
-    let thousandths: i64 = text(file)?.parse().ok()?;
+pub(crate) fn read_celsius(file: &Path) -> Option<f64> {
+    let thousandths: i64 = read_text(file)?.parse().ok()?;
     Some(thousandths as f64 / 1000.0).filter(|celsius| PLAUSIBLE_C.contains(celsius))
 }

@@ -5,11 +5,12 @@
 
 pub mod block;
 pub mod bus;
+pub mod claimed;
 pub mod commands;
 pub mod contents;
+pub mod device_counters;
 pub mod filesystem;
 pub mod guard;
-pub mod held;
 pub mod host;
 mod hwmon;
 pub mod inspect;
@@ -29,4 +30,3 @@ mod udisks;
 pub mod unmount;
 pub mod usb;
 pub mod vitals;
-pub mod watching;

@@ -4,7 +4,7 @@
 //! of all other processes are read as far as permitted.
 
 use crate::block::DeviceNumber;
-use crate::system::{SystemRoots, names, text};
+use crate::system::{SystemRoots, dir_names, read_text};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -21,13 +21,13 @@ pub(crate) struct MountEntry {
     pub(crate) source: String,
     /// Options of the file system, such as `rw,compress=zstd:1`.
     pub(crate) options: String,
-    pub(crate) elsewhere: bool,
+    pub(crate) in_other_namespace: bool,
 }
 
 pub(crate) fn own_mounts(system: &SystemRoots) -> Vec<MountEntry> {
     ["self/mountinfo", "1/mountinfo", "mountinfo"]
         .iter()
-        .find_map(|name| text(system.proc().join(name)))
+        .find_map(|name| read_text(system.proc().join(name)))
         .map(|text| parse_mounts(&text, false))
         .unwrap_or_default()
 }
@@ -35,20 +35,20 @@ pub(crate) fn own_mounts(system: &SystemRoots) -> Vec<MountEntry> {
 /// Mounts of all namespaces, ours first; each namespace is read once.
 pub(crate) fn all_mounts(system: &SystemRoots) -> Vec<MountEntry> {
     let mut mounts = own_mounts(system);
-    let mut seen: HashSet<PathBuf> = namespace(&system.proc().join("self")).into_iter().collect();
-    for process in names(system.proc()).iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit())) {
+    let mut seen: HashSet<PathBuf> = mount_namespace(&system.proc().join("self")).into_iter().collect();
+    for process in dir_names(system.proc()).iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit())) {
         let dir = system.proc().join(process);
-        if namespace(&dir).is_some_and(|namespace| !seen.insert(namespace)) {
+        if mount_namespace(&dir).is_some_and(|namespace| !seen.insert(namespace)) {
             continue;
         }
-        if let Some(text) = text(dir.join("mountinfo")) {
+        if let Some(text) = read_text(dir.join("mountinfo")) {
             mounts.extend(parse_mounts(&text, true));
         }
     }
     mounts
 }
 
-fn namespace(process: &Path) -> Option<PathBuf> {
+fn mount_namespace(process: &Path) -> Option<PathBuf> {
     std::fs::read_link(process.join("ns/mnt")).ok()
 }
 
@@ -72,12 +72,12 @@ fn parse_mount(line: &str, elsewhere: bool) -> Option<MountEntry> {
         kind: what.next()?.to_owned(),
         source: unescape(what.next().unwrap_or_default()),
         options: what.next().unwrap_or_default().to_owned(),
-        elsewhere,
+        in_other_namespace: elsewhere,
     })
 }
 
-pub(crate) fn swaps(system: &SystemRoots) -> Vec<PathBuf> {
-    let Some(text) = text(system.proc().join("swaps")) else { return Vec::new() };
+pub(crate) fn swap_paths(system: &SystemRoots) -> Vec<PathBuf> {
+    let Some(text) = read_text(system.proc().join("swaps")) else { return Vec::new() };
     text.lines()
         .skip(1)
         .filter_map(|line| line.split_whitespace().next())
@@ -89,7 +89,7 @@ pub(crate) fn swaps(system: &SystemRoots) -> Vec<PathBuf> {
 pub(crate) fn mount_of<'a>(mounts: &'a [MountEntry], path: &Path) -> Option<&'a MountEntry> {
     mounts
         .iter()
-        .filter(|mount| !mount.elsewhere && path.starts_with(&mount.point))
+        .filter(|mount| !mount.in_other_namespace && path.starts_with(&mount.point))
         .max_by_key(|mount| mount.point.as_os_str().len())
 }
 

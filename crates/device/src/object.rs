@@ -6,9 +6,9 @@
 //! reader; older kernels leave only size and registers.
 
 use crate::block::{BlockDevice, DeviceNumber, is_listed};
-use crate::bus::bus;
+use crate::bus::disk_bus;
 use crate::nvme;
-use crate::system::{SystemRoots, text};
+use crate::system::{SystemRoots, read_text};
 use crate::usb;
 use cardscope_model::device::Bus;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub enum ObjectError {
 }
 
 /// Identity string of the card in a disk; `None` if sysfs has no number for it.
-pub(crate) fn object(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
+pub(crate) fn object_id(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     let disk = disk.disk();
     let mut parts = vec![disk.number()?.to_string()];
     let mut add = |name: &str, value: Option<String>| {
@@ -36,15 +36,15 @@ pub(crate) fn object(system: &SystemRoots, disk: &BlockDevice) -> Option<String>
     };
     add("diskseq", disk.sequence().map(|sequence| sequence.to_string()));
     add("bytes", disk.bytes().map(|bytes| bytes.to_string()));
-    let hardware = disk.hardware(system);
-    match bus(system, &disk) {
+    let hardware = disk.hardware_dir(system);
+    match disk_bus(system, &disk) {
         Bus::Mmc => {
-            ["cid", "csd"].into_iter().for_each(|register| add(register, text(hardware.join(register))))
+            ["cid", "csd"].into_iter().for_each(|register| add(register, read_text(hardware.join(register))))
         }
-        Bus::Usb => add("serial", usb::place(system, &disk).and_then(|usb| usb.text("serial"))),
+        Bus::Usb => add("serial", usb::usb_path(system, &disk).and_then(|usb| usb.attribute("serial"))),
         Bus::Nvme => {
-            add("serial", nvme::controller(system, &disk).and_then(|dir| text(dir.join("serial"))));
-            add("wwid", text(disk.dir.join("wwid")));
+            add("serial", nvme::controller_dir(system, &disk).and_then(|dir| read_text(dir.join("serial"))));
+            add("wwid", read_text(disk.dir.join("wwid")));
         }
         _ => {}
     }
@@ -54,8 +54,8 @@ pub(crate) fn object(system: &SystemRoots, disk: &BlockDevice) -> Option<String>
 /// Checks that the device of this number still holds the card identified by `object`.
 pub fn check_object(number: DeviceNumber, object: &str, name: &Path) -> Result<(), ObjectError> {
     let system = SystemRoots::host();
-    let now = BlockDevice::numbered(&system, number).filter(|_| is_listed(number));
-    match now.and_then(|disk| self::object(&system, &disk)).as_deref() == Some(object) {
+    let now = BlockDevice::by_number(&system, number).filter(|_| is_listed(number));
+    match now.and_then(|disk| self::object_id(&system, &disk)).as_deref() == Some(object) {
         true => Ok(()),
         false => Err(ObjectError::Changed { name: name.display().to_string() }),
     }
@@ -63,7 +63,7 @@ pub fn check_object(number: DeviceNumber, object: &str, name: &Path) -> Result<(
 
 /// Checks a device by its path, like [`check_object`].
 pub fn check_object_at(path: &str, object: &str) -> Result<(), ObjectError> {
-    let number = crate::block::path_number(Path::new(path))
+    let number = crate::block::block_number_at(Path::new(path))
         .ok_or_else(|| ObjectError::Changed { name: path.to_owned() })?;
     check_object(number, object, &PathBuf::from(path))
 }
@@ -85,7 +85,7 @@ mod tests {
     ";
 
     fn named(system: &SystemRoots, name: &str) -> String {
-        object(system, &BlockDevice::named(system, name).unwrap()).unwrap()
+        object_id(system, &BlockDevice::by_name(system, name).unwrap()).unwrap()
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! Cardscope, mkfs and mount among them, and refuses us a device that they claim.
 
 use crate::block::DeviceNumber;
-use crate::system::{link_name, names, text};
+use crate::system::{dir_names, link_name, read_text};
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_files::FileIdentity;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
@@ -61,7 +61,7 @@ pub struct PermissionDialog<'a> {
 
 impl<'a> PermissionDialog<'a> {
     /// `announce` receives the text for the user before the dialog appears.
-    pub fn with(announce: &'a mut dyn FnMut(&str), interrupt: &'a InterruptFlag) -> Self {
+    pub fn new(announce: &'a mut dyn FnMut(&str), interrupt: &'a InterruptFlag) -> Self {
         PermissionDialog { announce, interrupt }
     }
 
@@ -71,8 +71,8 @@ impl<'a> PermissionDialog<'a> {
     }
 
     #[cfg_attr(not(feature = "udisks"), allow(dead_code, reason = "nobody is asked"))]
-    pub(crate) fn given_up(&self) -> bool {
-        self.interrupt.raised()
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.is_raised()
     }
 }
 
@@ -157,44 +157,44 @@ pub(crate) fn open_pinned(pin: impl AsFd, name: &Path, access: OpenAccess) -> Re
         OpenAccess::Read => OFlags::RDONLY,
         OpenAccess::ReadWrite => OFlags::RDWR | OFlags::EXCL,
     };
-    open_with(&by_descriptor(pin), name, mode | OFlags::CLOEXEC)
+    open_with(&fd_path(pin), name, mode | OFlags::CLOEXEC)
 }
 
 /// Path of this process that leads to the object of a descriptor, and to nothing else.
-pub(crate) fn by_descriptor(fd: impl AsFd) -> PathBuf {
+pub(crate) fn fd_path(fd: impl AsFd) -> PathBuf {
     format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd()).into()
 }
 
 fn open_with(path: &Path, name: &Path, flags: OFlags) -> Result<OpenDevice, OpenError> {
-    let explain = |errno| explain(name, errno);
+    let explain = |errno| open_error(name, errno);
     require_block_device(path)?;
     let (fd, direct) = match open_retrying(path, flags | OFlags::DIRECT) {
         // EINVAL: the driver has no direct I/O.
         Err(Errno::INVAL) => (open_retrying(path, flags).map_err(explain)?, false),
         other => (other.map_err(explain)?, true),
     };
-    examined(fd, name, flags.contains(OFlags::RDWR), direct)
+    examine_open(fd, name, flags.contains(OFlags::RDWR), direct)
 }
 
 /// Reads size and sector of an open device. Fails if it is empty, or read-only where writes are intended.
-pub(crate) fn examined(
+pub(crate) fn examine_open(
     fd: OwnedFd,
     name: &Path,
     writes: bool,
     direct: bool,
 ) -> Result<OpenDevice, OpenError> {
-    let explain = |errno| explain(name, errno);
+    let explain = |errno| open_error(name, errno);
     // Some drivers, loop among them, allow opening a read-only device for writing and then fail each write.
     if writes && is_read_only(&fd) {
         return Err(OpenError::ReadOnly(name.to_owned()));
     }
     let stat = fstat(&fd).map_err(explain)?;
-    let bytes = size_of(&fd).map_err(explain)?;
+    let bytes = device_size(&fd).map_err(explain)?;
     if bytes == 0 {
         return Err(OpenError::NoMedium(name.to_owned()));
     }
     let sector = rustix::fs::ioctl_blksszget(&fd).map_err(explain)?;
-    let sequence = sequence_of(&fd);
+    let sequence = disk_sequence(&fd);
     Ok(OpenDevice { fd, bytes, sector, rdev: DeviceNumber::from_raw(stat.st_rdev), sequence, direct })
 }
 
@@ -205,10 +205,10 @@ fn is_read_only(fd: impl AsFd) -> bool {
 }
 
 /// Opens a block device for reading without claiming it, which disturbs no other program.
-pub fn peek(path: &Path) -> Result<File, OpenError> {
+pub fn open_shared(path: &Path) -> Result<File, OpenError> {
     require_block_device(path)?;
     let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())
-        .map_err(|errno| explain(path, errno))?;
+        .map_err(|errno| open_error(path, errno))?;
     Ok(File::from(fd))
 }
 
@@ -216,31 +216,31 @@ pub fn peek(path: &Path) -> Result<File, OpenError> {
 pub(crate) fn try_exclusive(path: &Path) -> Result<(), OpenError> {
     require_block_device(path)?;
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    open_retrying(path, flags).map(drop).map_err(|errno| explain(path, errno))
+    open_retrying(path, flags).map(drop).map_err(|errno| open_error(path, errno))
 }
 
-pub fn size_of(fd: impl AsFd) -> Result<u64, Errno> {
+pub fn device_size(fd: impl AsFd) -> Result<u64, Errno> {
     // SAFETY: BLKGETSIZE64 writes exactly one u64 to the pointer it is given, which `Getter` owns.
     unsafe { rustix::ioctl::ioctl(fd, Getter::<BLKGETSIZE64, u64>::new()) }
 }
 
 /// Makes the kernel read the partition table again after it was changed. Failures are harmless and ignored: a device
 /// without partitions or in use, or a file.
-pub fn read_partitions_again(fd: impl AsFd) {
+pub fn reread_partitions(fd: impl AsFd) {
     // SAFETY: BLKRRPART takes no argument and accesses no memory of this process.
     let _ = unsafe { rustix::ioctl::ioctl(fd, rustix::ioctl::NoArg::<BLKRRPART>::new()) };
 }
 
 /// File behind a loop device, as the device itself reports it; `None` if it may not be queried.
-pub(crate) fn loop_file(device: &Path) -> Option<FileIdentity> {
-    let file = peek(device).ok()?;
+pub(crate) fn loop_backing_file(device: &Path) -> Option<FileIdentity> {
+    let file = open_shared(device).ok()?;
     // SAFETY: LOOP_GET_STATUS64 writes one struct loop_info64, for which `LoopInfo` has the size and the alignment.
     let info = unsafe { rustix::ioctl::ioctl(&file, Getter::<LOOP_GET_STATUS64, LoopInfo>::new()) }.ok()?;
     Some(FileIdentity { device: info.device, inode: info.inode })
 }
 
 /// Disk sequence number of an open device; `None` before Linux 5.15.
-pub(crate) fn sequence_of(fd: impl AsFd) -> Option<u64> {
+pub(crate) fn disk_sequence(fd: impl AsFd) -> Option<u64> {
     // SAFETY: BLKGETDISKSEQ writes exactly one u64 to the pointer it is given, which `Getter` owns.
     unsafe { rustix::ioctl::ioctl(fd, Getter::<BLKGETDISKSEQ, u64>::new()) }.ok()
 }
@@ -267,14 +267,14 @@ fn open_retrying(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
 }
 
 fn require_block_device(path: &Path) -> Result<(), OpenError> {
-    let stat = rustix::fs::stat(path).map_err(|errno| explain(path, errno))?;
+    let stat = rustix::fs::stat(path).map_err(|errno| open_error(path, errno))?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::BlockDevice => Ok(()),
         _ => Err(OpenError::NotABlockDevice(path.to_owned())),
     }
 }
 
-pub(crate) fn explain(path: &Path, errno: Errno) -> OpenError {
+pub(crate) fn open_error(path: &Path, errno: Errno) -> OpenError {
     let path = path.to_owned();
     match errno {
         Errno::BUSY => OpenError::Busy { by: openers_text(&path), path },
@@ -287,17 +287,17 @@ pub(crate) fn explain(path: &Path, errno: Errno) -> OpenError {
 }
 
 /// Other processes that have a device or file open, as far as `/proc` may be read.
-pub fn processes_with(path: &Path) -> Vec<u32> {
+pub fn processes_using(path: &Path) -> Vec<u32> {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let processes = names("/proc").into_iter().filter(|process| process_has_open(process, &real));
+    let processes = dir_names("/proc").into_iter().filter(|process| process_has_open(process, &real));
     processes.filter_map(|process| process.parse().ok()).filter(|id| *id != std::process::id()).collect()
 }
 
 fn openers_text(path: &Path) -> String {
-    let found: Vec<String> = processes_with(path)
+    let found: Vec<String> = processes_using(path)
         .into_iter()
         .map(|process| {
-            let program = text(format!("/proc/{process}/comm")).unwrap_or_else(|| "unknown".into());
+            let program = read_text(format!("/proc/{process}/comm")).unwrap_or_else(|| "unknown".into());
             format!("{program}, process {process}")
         })
         .collect();
@@ -308,7 +308,7 @@ fn process_has_open(process: &str, device: &Path) -> bool {
     let dir = PathBuf::from(format!("/proc/{process}/fd"));
     let Some(name) = crate::system::base_name(device) else { return false };
     // Reading the link accesses no file system; following it could hang on a dead one.
-    names(&dir).iter().any(|fd| {
+    dir_names(&dir).iter().any(|fd| {
         link_name(dir.join(fd)).as_deref() == Some(name)
             && std::fs::read_link(dir.join(fd)).is_ok_and(|target| target == device)
     })

@@ -6,7 +6,7 @@ use rustix::fd::AsFd;
 use rustix::fs::fstat;
 use std::path::Path;
 
-pub(crate) fn open_or_ask(
+pub(crate) fn open_or_request(
     pin: impl AsFd,
     name: &Path,
     access: OpenAccess,
@@ -22,16 +22,16 @@ pub(crate) fn open_or_ask(
 }
 
 /// True if UDisks2 accepts requests to open a device.
-pub fn can_be_asked() -> bool {
+pub fn can_request() -> bool {
     #[cfg(feature = "udisks")]
-    let answers = crate::udisks::answers();
+    let answers = crate::udisks::is_available();
     #[cfg(not(feature = "udisks"))]
     let answers = false;
     answers
 }
 
 #[cfg(feature = "udisks")]
-use crate::udisks::open as ask;
+use crate::udisks::open_through_udisks as ask;
 
 #[cfg(not(feature = "udisks"))]
 fn ask(

@@ -3,10 +3,10 @@
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-pub(crate) fn reason(errno: Errno) -> String {
+pub(crate) fn errno_reason(errno: Errno) -> String {
     match errno {
         Errno::ACCESS | Errno::PERM => not_permitted(geteuid().is_root()).to_owned(),
-        other => cardscope_files::in_words(&other.into()),
+        other => cardscope_files::error_text(&other.into()),
     }
 }
 

@@ -67,7 +67,7 @@ impl SystemRoots {
 }
 
 /// Trimmed text of a file; `None` if it is missing, unreadable or empty.
-pub(crate) fn text(path: impl AsRef<Path>) -> Option<String> {
+pub(crate) fn read_text(path: impl AsRef<Path>) -> Option<String> {
     use std::io::Read;
     let path = path.as_ref();
     // A pipe or device instead of a file would block or never end.
@@ -82,27 +82,27 @@ pub(crate) fn text(path: impl AsRef<Path>) -> Option<String> {
 }
 
 /// Bytes of a file; `None` if it is missing, unreadable or too long.
-pub(crate) fn bytes(path: impl AsRef<Path>) -> Option<Vec<u8>> {
+pub(crate) fn read_bytes(path: impl AsRef<Path>) -> Option<Vec<u8>> {
     let path = path.as_ref();
     let meta = path.metadata().ok()?;
     (meta.is_file() && meta.len() <= LONGEST_TEXT).then(|| std::fs::read(path).ok()).flatten()
 }
 
 /// Number in decimal, or in hexadecimal after `0x`.
-pub(crate) fn number(path: impl AsRef<Path>) -> Option<u64> {
-    let text = text(path)?;
+pub(crate) fn read_number(path: impl AsRef<Path>) -> Option<u64> {
+    let text = read_text(path)?;
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
         None => text.parse().ok(),
     }
 }
 
-pub(crate) fn flag(path: impl AsRef<Path>) -> Option<bool> {
-    number(path).map(|n| n != 0)
+pub(crate) fn read_flag(path: impl AsRef<Path>) -> Option<bool> {
+    read_number(path).map(|n| n != 0)
 }
 
 /// Names in a directory in natural order: `loop2` before `loop10`.
-pub(crate) fn names(dir: impl AsRef<Path>) -> Vec<String> {
+pub(crate) fn dir_names(dir: impl AsRef<Path>) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
     let mut names: Vec<String> =
         entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -111,11 +111,11 @@ pub(crate) fn names(dir: impl AsRef<Path>) -> Vec<String> {
 }
 
 /// Paths in a directory, in the order of [`names`].
-pub(crate) fn entries(dir: impl AsRef<Path>) -> Vec<PathBuf> {
-    names(&dir).into_iter().map(|name| dir.as_ref().join(name)).collect()
+pub(crate) fn dir_entries(dir: impl AsRef<Path>) -> Vec<PathBuf> {
+    dir_names(&dir).into_iter().map(|name| dir.as_ref().join(name)).collect()
 }
 
-pub(crate) fn joined(texts: [Option<String>; 2], between: &str) -> Option<String> {
+pub(crate) fn join_texts(texts: [Option<String>; 2], between: &str) -> Option<String> {
     texts.into_iter().flatten().reduce(|all, next| format!("{all}{between}{next}"))
 }
 
@@ -173,11 +173,11 @@ mod tests {
         std::fs::write(dir.path().join("empty"), "\n").unwrap();
         std::fs::write(dir.path().join("odd"), [0xff, 0xfe, b'4']).unwrap();
         std::fs::write(dir.path().join("hex"), "0x1f\n").unwrap();
-        assert_eq!(text(dir.path().join("none")), None);
-        assert_eq!(text(dir.path().join("empty")), None);
-        assert_eq!(number(dir.path().join("odd")), None);
-        assert_eq!(number(dir.path().join("hex")), Some(31));
-        assert_eq!(text(dir.path()), None);
+        assert_eq!(read_text(dir.path().join("none")), None);
+        assert_eq!(read_text(dir.path().join("empty")), None);
+        assert_eq!(read_number(dir.path().join("odd")), None);
+        assert_eq!(read_number(dir.path().join("hex")), Some(31));
+        assert_eq!(read_text(dir.path()), None);
     }
 
     #[test]
@@ -186,6 +186,6 @@ mod tests {
         for name in ["loop10", "loop2", "sda"] {
             std::fs::write(dir.path().join(name), "").unwrap();
         }
-        assert_eq!(names(dir.path()), ["loop2", "loop10", "sda"]);
+        assert_eq!(dir_names(dir.path()), ["loop2", "loop10", "sda"]);
     }
 }

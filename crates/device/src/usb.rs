@@ -5,7 +5,7 @@
 //! `Documentation/driver-api/usb/power-management.rst` of the Linux kernel; device classes: the USB specification.
 
 use crate::block::BlockDevice;
-use crate::system::{SystemRoots, base_name, entries, joined, link_name, number, text};
+use crate::system::{SystemRoots, base_name, dir_entries, join_texts, link_name, read_number, read_text};
 use cardscope_model::usb::UsbReader;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub(crate) struct UsbPath {
 }
 
 /// USB device of a disk; `None` if it is not on USB.
-pub(crate) fn place(system: &SystemRoots, device: &BlockDevice) -> Option<UsbPath> {
+pub(crate) fn usb_path(system: &SystemRoots, device: &BlockDevice) -> Option<UsbPath> {
     let ancestors = device.ancestors(system);
     if let Some(at) = ancestors.iter().position(|dir| is_usb_device(dir)) {
         let interface = at.checked_sub(1).map(|below| ancestors[below].clone());
@@ -39,9 +39,9 @@ fn search_down(system: &SystemRoots, disk: &str) -> Option<UsbPath> {
     }
     let root = system.sys().join("bus/usb/devices");
     let mut devices =
-        entries(root).into_iter().map(|dir| system.resolve(&dir)).filter(|dir| is_usb_device(dir));
+        dir_entries(root).into_iter().map(|dir| system.resolve(&dir)).filter(|dir| is_usb_device(dir));
     let device = devices.find(|dir| leads_to(dir, disk, DEPTH_TO_DISK))?;
-    let interface = entries(&device).into_iter().find(|dir| leads_to(dir, disk, DEPTH_TO_DISK));
+    let interface = dir_entries(&device).into_iter().find(|dir| leads_to(dir, disk, DEPTH_TO_DISK));
     Some(UsbPath { device, interface: interface.filter(|dir| dir.join("bInterfaceClass").exists()) })
 }
 
@@ -50,7 +50,7 @@ fn leads_to(dir: &Path, disk: &str, depth: usize) -> bool {
         return true;
     }
     depth > 0
-        && entries(dir)
+        && dir_entries(dir)
             .iter()
             .any(|below| below.is_dir() && !below.is_symlink() && leads_to(below, disk, depth - 1))
 }
@@ -61,8 +61,8 @@ fn is_usb_device(dir: &Path) -> bool {
 
 impl UsbPath {
     /// Attribute of the device, such as `manufacturer`, `speed`, `idVendor`.
-    pub(crate) fn text(&self, name: &str) -> Option<String> {
-        text(self.device.join(name))
+    pub(crate) fn attribute(&self, name: &str) -> Option<String> {
+        read_text(self.device.join(name))
     }
 
     /// Driver of the interface: `uas` or `usb-storage`.
@@ -74,7 +74,7 @@ impl UsbPath {
     /// Protocol of the disk: `62` for UAS, `50` for bulk only. An interface with both may report the inactive one, so
     /// the driver takes precedence.
     pub(crate) fn protocol(&self) -> Option<&'static str> {
-        let shown = self.interface.as_ref().and_then(|dir| text(dir.join("bInterfaceProtocol")));
+        let shown = self.interface.as_ref().and_then(|dir| read_text(dir.join("bInterfaceProtocol")));
         match (self.driver().as_deref(), shown.as_deref()) {
             (Some("uas"), _) | (None, Some("62")) => Some("62"),
             (Some("usb-storage"), _) | (None, Some("50")) => Some("50"),
@@ -85,32 +85,32 @@ impl UsbPath {
     pub(crate) fn label(&self) -> String {
         let ids = format!(
             "{}:{}",
-            self.text("idVendor").unwrap_or_else(|| "????".into()),
-            self.text("idProduct").unwrap_or_else(|| "????".into())
+            self.attribute("idVendor").unwrap_or_else(|| "????".into()),
+            self.attribute("idProduct").unwrap_or_else(|| "????".into())
         );
-        match joined([self.text("manufacturer"), self.text("product")], " ") {
+        match join_texts([self.attribute("manufacturer"), self.attribute("product")], " ") {
             Some(words) => format!("{words} ({ids})"),
             None => format!("USB reader {ids}"),
         }
     }
 }
 
-pub(crate) fn reader(system: &SystemRoots, disk: &BlockDevice) -> Option<UsbReader> {
-    let place = place(system, disk)?;
+pub(crate) fn describe_reader(system: &SystemRoots, disk: &BlockDevice) -> Option<UsbReader> {
+    let place = usb_path(system, disk)?;
     let mut reader = UsbReader {
-        vendor_id: place.text("idVendor"),
-        product_id: place.text("idProduct"),
-        vendor: place.text("manufacturer"),
-        product: place.text("product"),
-        serial: place.text("serial"),
+        vendor_id: place.attribute("idVendor"),
+        product_id: place.attribute("idProduct"),
+        vendor: place.attribute("manufacturer"),
+        product: place.attribute("product"),
+        serial: place.attribute("serial"),
         driver: place.driver(),
         ..UsbReader::default()
     };
-    let inquiry = disk.hardware(system);
-    reader.inquiry_vendor = text(inquiry.join("vendor"));
-    reader.inquiry_model = text(inquiry.join("model"));
-    reader.inquiry_rev = text(inquiry.join("rev"));
-    if let Some(speed) = place.text("speed") {
+    let inquiry = disk.hardware_dir(system);
+    reader.inquiry_vendor = read_text(inquiry.join("vendor"));
+    reader.inquiry_model = read_text(inquiry.join("model"));
+    reader.inquiry_rev = read_text(inquiry.join("rev"));
+    if let Some(speed) = place.attribute("speed") {
         reader.set_speed(&speed);
     }
     if let Some(protocol) = place.protocol() {
@@ -126,13 +126,13 @@ pub(crate) fn host_controller(system: &SystemRoots, place: &UsbPath) -> Option<S
     let controller = root_hub.parent()?;
     let driver = link_name(controller.join("driver"));
     let name = base_name(controller)?.to_owned();
-    let ids = match (text(controller.join("vendor")), text(controller.join("device"))) {
+    let ids = match (read_text(controller.join("vendor")), read_text(controller.join("device"))) {
         (Some(vendor), Some(device)) => {
             Some(format!("{}:{}", vendor.trim_start_matches("0x"), device.trim_start_matches("0x")))
         }
         _ => None,
     };
-    let extra = joined([driver, ids], ", ").map_or(String::new(), |extra| format!(" ({extra})"));
+    let extra = join_texts([driver, ids], ", ").map_or(String::new(), |extra| format!(" ({extra})"));
     Some(format!("{name}{extra}"))
 }
 
@@ -153,29 +153,29 @@ pub struct UsbTopology {
 }
 
 /// USB connection of a device; `None` if it is not on USB.
-pub fn topology(system: &SystemRoots, device: &str) -> Option<UsbTopology> {
+pub fn usb_topology(system: &SystemRoots, device: &str) -> Option<UsbTopology> {
     let disk = BlockDevice::find(system, device)?.disk();
-    let place = place(system, &disk)?;
+    let place = usb_path(system, &disk)?;
     let power = place.device.join("power");
-    let sleeps = text(power.join("control")).as_deref() == Some("auto");
-    let delay = || text(power.join("autosuspend_delay_ms"))?.parse::<i64>().ok();
+    let sleeps = read_text(power.join("control")).as_deref() == Some("auto");
+    let delay = || read_text(power.join("autosuspend_delay_ms"))?.parse::<i64>().ok();
     Some(UsbTopology {
         reader: place.label(),
-        built_for: place.text("version").and_then(|version| version.parse().ok()),
-        hubs: hubs(system, &place.device),
+        built_for: place.attribute("version").and_then(|version| version.parse().ok()),
+        hubs: hub_names(system, &place.device),
         controller: host_controller(system, &place),
-        neighbours: neighbours(system, &place.device),
+        neighbours: count_neighbours(system, &place.device),
         // A delay below 0 means never.
         autosuspend_ms: sleeps.then(delay).flatten().filter(|delay| *delay >= 0),
         power_control: power.join("control"),
     })
 }
 
-fn hubs(system: &SystemRoots, reader: &Path) -> Vec<String> {
+fn hub_names(system: &SystemRoots, reader: &Path) -> Vec<String> {
     let above = reader.ancestors().skip(1).take_while(|dir| *dir != system.sys());
     above
-        .filter(|dir| text(dir.join("bDeviceClass")).as_deref() == Some(HUB) && !is_root_hub(dir))
-        .map(|dir| text(dir.join("product")).unwrap_or_else(|| "a USB hub".to_owned()))
+        .filter(|dir| read_text(dir.join("bDeviceClass")).as_deref() == Some(HUB) && !is_root_hub(dir))
+        .map(|dir| read_text(dir.join("product")).unwrap_or_else(|| "a USB hub".to_owned()))
         .collect()
 }
 
@@ -184,15 +184,15 @@ fn is_root_hub(dir: &Path) -> bool {
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-fn neighbours(system: &SystemRoots, reader: &Path) -> usize {
+fn count_neighbours(system: &SystemRoots, reader: &Path) -> usize {
     let root = system.sys().join("bus/usb/devices");
-    let Some(bus) = number(reader.join("busnum")) else { return 0 };
-    let class = |dir: &PathBuf| text(dir.join("bInterfaceClass"));
-    let storage = |dir: &Path| entries(dir).iter().any(|dir| class(dir).as_deref() == Some(STORAGE));
-    entries(&root)
+    let Some(bus) = read_number(reader.join("busnum")) else { return 0 };
+    let class = |dir: &PathBuf| read_text(dir.join("bInterfaceClass"));
+    let storage = |dir: &Path| dir_entries(dir).iter().any(|dir| class(dir).as_deref() == Some(STORAGE));
+    dir_entries(&root)
         .iter()
         .map(|dir| system.resolve(dir))
-        .filter(|dir| dir.as_path() != reader && number(dir.join("busnum")) == Some(bus) && storage(dir))
+        .filter(|dir| dir.as_path() != reader && read_number(dir.join("busnum")) == Some(bus) && storage(dir))
         .count()
 }
 
@@ -222,15 +222,15 @@ mod tests {
             sys/block/sda -> ../../{disk}/block/sda
             "
         ));
-        let between = topology(&system, "sda").unwrap();
+        let between = usb_topology(&system, "sda").unwrap();
         assert_eq!((between.hubs, between.built_for), (vec!["USB2.0 Hub".to_owned()], Some(3.2)));
         assert_eq!((between.autosuspend_ms, between.neighbours), (Some(2000), 0));
         std::fs::write(dir.path().join(&reader).join("power/control"), "on\n").unwrap();
-        assert_eq!(topology(&system, "sda").unwrap().autosuspend_ms, None);
+        assert_eq!(usb_topology(&system, "sda").unwrap().autosuspend_ms, None);
     }
 
     #[test]
     fn non_usb_device_has_no_topology() {
-        assert_eq!(topology(&SystemRoots::host(), "loop0"), None);
+        assert_eq!(usb_topology(&SystemRoots::host(), "loop0"), None);
     }
 }

@@ -7,7 +7,7 @@
 //! Each figure is optional, since kernels may be built without it.
 
 use crate::hwmon;
-use crate::system::{SystemRoots, entries, flag, names, number, text};
+use crate::system::{SystemRoots, dir_entries, dir_names, read_flag, read_number, read_text};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -28,8 +28,8 @@ pub struct StallPressure {
 
 /// Pressure of `cpu`, `io` or `memory`; `None` without PSI in the kernel (`psi=1` on its command line, or
 /// `CONFIG_PSI`).
-pub fn pressure(system: &SystemRoots, resource: &str) -> Option<StallPressure> {
-    parse_pressure(&text(system.proc().join("pressure").join(resource))?)
+pub fn read_pressure(system: &SystemRoots, resource: &str) -> Option<StallPressure> {
+    parse_pressure(&read_text(system.proc().join("pressure").join(resource))?)
 }
 
 fn parse_pressure(text: &str) -> Option<StallPressure> {
@@ -65,7 +65,7 @@ impl CpuTimes {
 }
 
 pub fn cpu_times(system: &SystemRoots) -> Option<CpuTimes> {
-    parse_cpu_times(&text(system.proc().join("stat"))?)
+    parse_cpu_times(&read_text(system.proc().join("stat"))?)
 }
 
 fn parse_cpu_times(text: &str) -> Option<CpuTimes> {
@@ -86,12 +86,12 @@ fn parse_cpu_times(text: &str) -> Option<CpuTimes> {
 }
 
 /// Average number of tasks that ran or waited for I/O in the last minute.
-pub fn load(system: &SystemRoots) -> Option<f64> {
-    text(system.proc().join("loadavg"))?.split_whitespace().next()?.parse().ok()
+pub fn load_average(system: &SystemRoots) -> Option<f64> {
+    read_text(system.proc().join("loadavg"))?.split_whitespace().next()?.parse().ok()
 }
 
-pub fn uptime(system: &SystemRoots) -> Option<f64> {
-    text(system.proc().join("uptime"))?.split_whitespace().next()?.parse().ok()
+pub fn uptime_seconds(system: &SystemRoots) -> Option<f64> {
+    read_text(system.proc().join("uptime"))?.split_whitespace().next()?.parse().ok()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -102,8 +102,8 @@ pub struct MemoryBytes {
     pub swap_used: u64,
 }
 
-pub fn memory(system: &SystemRoots) -> Option<MemoryBytes> {
-    let text = text(system.proc().join("meminfo"))?;
+pub fn memory_bytes(system: &SystemRoots) -> Option<MemoryBytes> {
+    let text = read_text(system.proc().join("meminfo"))?;
     let bytes = |name: &str| -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
@@ -118,7 +118,7 @@ pub fn memory(system: &SystemRoots) -> Option<MemoryBytes> {
 
 /// Bytes moved to and from swap since boot.
 pub fn swap_bytes(system: &SystemRoots) -> Option<u64> {
-    let text = text(system.proc().join("vmstat"))?;
+    let text = read_text(system.proc().join("vmstat"))?;
     let pages = |name: &str| -> Option<u64> {
         text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
     };
@@ -127,37 +127,37 @@ pub fn swap_bytes(system: &SystemRoots) -> Option<u64> {
 }
 
 /// Setting of `/proc/sys`, such as `vm/dirty_ratio`.
-pub fn sysctl(system: &SystemRoots, name: &str) -> Option<String> {
-    text(system.proc().join("sys").join(name))
+pub fn read_sysctl(system: &SystemRoots, name: &str) -> Option<String> {
+    read_text(system.proc().join("sys").join(name))
 }
 
 /// `kernel.io_uring_disabled` (Linux 6.6): 0 allows all, 1 a group and root, 2 nobody.
 pub fn io_uring_disabled(system: &SystemRoots) -> Option<u64> {
-    number(system.proc().join("sys/kernel/io_uring_disabled"))
+    read_number(system.proc().join("sys/kernel/io_uring_disabled"))
 }
 
 pub fn clock_source(system: &SystemRoots) -> Option<String> {
-    text(system.sys().join("devices/system/clocksource/clocksource0/current_clocksource"))
+    read_text(system.sys().join("devices/system/clocksource/clocksource0/current_clocksource"))
 }
 
 /// File systems registered in the kernel; modules not loaded yet are missing.
 pub fn file_systems(system: &SystemRoots) -> Vec<String> {
-    let listed = text(system.proc().join("filesystems")).unwrap_or_default();
+    let listed = read_text(system.proc().join("filesystems")).unwrap_or_default();
     listed.lines().filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect()
 }
 
-pub fn nvme_driver(system: &SystemRoots) -> bool {
+pub fn has_nvme_driver(system: &SystemRoots) -> bool {
     let sys = system.sys();
     sys.join("module/nvme").is_dir() || sys.join("bus/pci/drivers/nvme").is_dir()
 }
 
 pub fn module_parameter(system: &SystemRoots, module: &str, parameter: &str) -> Option<String> {
-    text(system.sys().join("module").join(module).join("parameters").join(parameter))
+    read_text(system.sys().join("module").join(module).join("parameters").join(parameter))
 }
 
 /// Effective capabilities of this process, one bit each (`capabilities(7)`).
 pub fn capabilities(system: &SystemRoots) -> Option<u64> {
-    let status = text(system.proc().join("self/status"))?;
+    let status = read_text(system.proc().join("self/status"))?;
     let hex = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
     u64::from_str_radix(hex.trim(), 16).ok()
 }
@@ -170,15 +170,15 @@ pub struct Hypervisor {
 const VM_NAMES: &[&str] = &["qemu", "kvm", "vmware", "virtualbox", "innotek", "xen", "bochs", "parallels"];
 
 /// Detects a virtual machine, by the processor's flag, `/sys/hypervisor`, or the maker's name.
-pub fn hypervisor(system: &SystemRoots) -> Option<Hypervisor> {
-    let named = text(system.sys().join("hypervisor/type"));
-    let vendor = text(system.sys().join("class/dmi/id/sys_vendor"));
-    let product = text(system.sys().join("class/dmi/id/product_name"));
+pub fn detect_hypervisor(system: &SystemRoots) -> Option<Hypervisor> {
+    let named = read_text(system.sys().join("hypervisor/type"));
+    let vendor = read_text(system.sys().join("class/dmi/id/sys_vendor"));
+    let product = read_text(system.sys().join("class/dmi/id/product_name"));
     let known = [vendor, product].into_iter().flatten().find(|word| {
         let word = word.to_ascii_lowercase();
         VM_NAMES.iter().any(|machine| word.contains(machine))
     });
-    let flagged = text(system.proc().join("cpuinfo")).is_some_and(|cpus| has_flag(&cpus, "hypervisor"));
+    let flagged = read_text(system.proc().join("cpuinfo")).is_some_and(|cpus| has_flag(&cpus, "hypervisor"));
     let name = named.or(known);
     (flagged || name.is_some()).then_some(Hypervisor { name })
 }
@@ -190,11 +190,11 @@ fn has_flag(cpus: &str, flag: &str) -> bool {
 }
 
 /// Names of running programs, each once, as far as `/proc` shows them.
-pub fn programs(system: &SystemRoots) -> Vec<String> {
+pub fn running_programs(system: &SystemRoots) -> Vec<String> {
     let process = |name: &String| name.bytes().all(|b| b.is_ascii_digit());
-    let comm = |name: &String| text(Path::new(system.proc()).join(name).join("comm"));
+    let comm = |name: &String| read_text(Path::new(system.proc()).join(name).join("comm"));
     let mut found: Vec<String> =
-        names(system.proc()).iter().filter(|n| process(n)).filter_map(comm).collect();
+        dir_names(system.proc()).iter().filter(|n| process(n)).filter_map(comm).collect();
     found.sort();
     found.dedup();
     found
@@ -211,21 +211,21 @@ pub struct ThermalZone {
     pub limit: Option<f64>,
 }
 
-pub fn zones(system: &SystemRoots) -> Vec<ThermalZone> {
+pub fn zones_with_limits(system: &SystemRoots) -> Vec<ThermalZone> {
     let zone = |(kind, dir): (String, PathBuf)| {
-        let celsius = hwmon::celsius(&dir.join("temp"))?;
+        let celsius = hwmon::read_celsius(&dir.join("temp"))?;
         let limit = (0..MAX_TRIP_POINTS)
             .filter_map(|n| {
-                let kind = text(dir.join(format!("trip_point_{n}_type")))?;
+                let kind = read_text(dir.join(format!("trip_point_{n}_type")))?;
                 let slows = matches!(kind.as_str(), "passive" | "hot" | "critical");
-                slows.then(|| hwmon::celsius(&dir.join(format!("trip_point_{n}_temp")))).flatten()
+                slows.then(|| hwmon::read_celsius(&dir.join(format!("trip_point_{n}_temp")))).flatten()
             })
             // Firmware without a limit reports 0.
             .filter(|celsius| *celsius > 0.0)
             .reduce(f64::min);
         Some(ThermalZone { kind, celsius, limit })
     };
-    hwmon::zones(system).into_iter().filter_map(zone).collect()
+    hwmon::thermal_zones(system).into_iter().filter_map(zone).collect()
 }
 
 /// Enabled sleep state of processor 0.
@@ -239,17 +239,19 @@ pub struct IdleState {
 /// Sleep states of processor 0, shallowest first; empty if the kernel manages none.
 pub fn idle_states(system: &SystemRoots) -> Vec<IdleState> {
     let state = |dir: PathBuf| {
-        let on = flag(dir.join("disable")) != Some(true);
-        let exit_us = number(dir.join("latency"))?;
-        on.then(|| text(dir.join("name"))).flatten().map(|name| IdleState { name, exit_us })
+        let on = read_flag(dir.join("disable")) != Some(true);
+        let exit_us = read_number(dir.join("latency"))?;
+        on.then(|| read_text(dir.join("name"))).flatten().map(|name| IdleState { name, exit_us })
     };
-    entries(system.sys().join("devices/system/cpu/cpu0/cpuidle")).into_iter().filter_map(state).collect()
+    dir_entries(system.sys().join("devices/system/cpu/cpu0/cpuidle")).into_iter().filter_map(state).collect()
 }
 
 /// True if processors may exceed their nominal clock; `None` if unknown.
-pub fn turbo(system: &SystemRoots) -> Option<bool> {
+pub fn allows_turbo(system: &SystemRoots) -> Option<bool> {
     let cpu = system.sys().join("devices/system/cpu");
-    flag(cpu.join("intel_pstate/no_turbo")).map(|off| !off).or_else(|| flag(cpu.join("cpufreq/boost")))
+    read_flag(cpu.join("intel_pstate/no_turbo"))
+        .map(|off| !off)
+        .or_else(|| read_flag(cpu.join("cpufreq/boost")))
 }
 
 /// Longest wake-up time allowed by any program, in µs: 2 000 000 000 without a limit. Needs root.
@@ -290,8 +292,8 @@ mod tests {
     #[test]
     fn load_memory_and_uptime_are_read() {
         let system = SystemRoots::host();
-        assert!(load(&system).is_some() && uptime(&system).is_some_and(|s| s > 0.0));
-        let memory = memory(&system).unwrap();
+        assert!(load_average(&system).is_some() && uptime_seconds(&system).is_some_and(|s| s > 0.0));
+        let memory = memory_bytes(&system).unwrap();
         assert!(memory.available > 0 && memory.available <= memory.total);
     }
 
@@ -305,11 +307,11 @@ mod tests {
     #[test]
     fn virtual_machine_is_detected_by_flag_or_maker() {
         let (dir, system) = machine("");
-        assert_eq!(hypervisor(&system), None);
+        assert_eq!(detect_hypervisor(&system), None);
         put(dir.path(), "proc/cpuinfo", "flags\t\t: fpu vme hypervisor lahf_lm\n");
-        assert_eq!(hypervisor(&system), Some(Hypervisor { name: None }));
+        assert_eq!(detect_hypervisor(&system), Some(Hypervisor { name: None }));
         put(dir.path(), "sys/class/dmi/id/sys_vendor", "QEMU\n");
-        assert_eq!(hypervisor(&system), Some(Hypervisor { name: Some("QEMU".into()) }));
+        assert_eq!(detect_hypervisor(&system), Some(Hypervisor { name: Some("QEMU".into()) }));
     }
 
     #[test]
@@ -334,7 +336,7 @@ mod tests {
             {zone}/trip_point_3_temp = 0
             "
         ));
-        let found = zones(&system);
+        let found = zones_with_limits(&system);
         assert_eq!(found, [ThermalZone { kind: "cpu-thermal".into(), celsius: 78.2, limit: Some(80.0) }]);
     }
 }

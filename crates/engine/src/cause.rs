@@ -12,15 +12,15 @@ pub struct ErrorCause(Arc<dyn Error + Send + Sync>);
 
 impl ErrorCause {
     /// Wraps an error in a new message; the error becomes its source.
-    pub fn worded(words: impl Into<String>, error: impl Into<ErrorCause>) -> Self {
-        ErrorCause(Arc::new(WordedCause { words: words.into(), error: error.into() }))
+    pub fn with_message(words: impl Into<String>, error: impl Into<ErrorCause>) -> Self {
+        ErrorCause(Arc::new(WordedCause { message: words.into(), error: error.into() }))
     }
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("{words}")]
+#[error("{message}")]
 struct WordedCause {
-    words: String,
+    message: String,
     #[source]
     error: ErrorCause,
 }
@@ -59,8 +59,8 @@ mod tests {
 
     #[test]
     fn reworded_error_keeps_type_and_sources() {
-        let full = ErrorCause::worded("the journal is full", io::Error::from_raw_os_error(28));
-        let outer = ErrorCause::worded("nothing was written", full);
+        let full = ErrorCause::with_message("the journal is full", io::Error::from_raw_os_error(28));
+        let outer = ErrorCause::with_message("nothing was written", full);
         assert_eq!(outer.to_string(), "nothing was written");
         let journal = outer.source().unwrap();
         assert_eq!(journal.to_string(), "the journal is full");

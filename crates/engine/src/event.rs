@@ -18,7 +18,7 @@ impl PlanPosition {
     }
 
     /// Enters the next stage of this name; false where the rest of the plan has none.
-    pub fn enter(&mut self, name: &str) -> bool {
+    pub fn enter_stage(&mut self, name: &str) -> bool {
         let ahead = self.plan.stages[self.begun..].iter().position(|stage| stage.name == name);
         self.begun += ahead.map_or(0, |ahead| ahead + 1);
         ahead.is_some()
@@ -39,7 +39,7 @@ impl PlanPosition {
     }
 
     /// Share of the whole that the current stage takes.
-    pub fn share(&self) -> Range<f64> {
+    pub fn stage_share(&self) -> Range<f64> {
         let [before, this, after] = self.weights();
         let all = before + this + after;
         if all > 0.0 { before / all..(before + this) / all } else { 0.0..1.0 }
@@ -52,12 +52,12 @@ pub trait Listener {
     fn event(&mut self, event: &ProgressEvent);
 
     /// Reports the stages ahead.
-    fn plan(&mut self, plan: StagePlan) {
+    fn announce_plan(&mut self, plan: StagePlan) {
         self.event(&ProgressEvent::Plan(plan));
     }
 
     /// Reports that a stage begins, with the bytes or seconds that end it, where known.
-    fn stage(&mut self, name: &str, bytes: Option<u64>, seconds: Option<f64>) {
+    fn begin_stage(&mut self, name: &str, bytes: Option<u64>, seconds: Option<f64>) {
         let step = ProgressStep { name: name.to_owned(), bytes, seconds, restores: false };
         self.event(&ProgressEvent::PlanStage(step));
     }
@@ -69,18 +69,18 @@ pub trait Listener {
     }
 
     /// Reports that a phase begins whose share of the stage is unknown.
-    fn phase(&mut self, name: &str, bytes: Option<u64>, seconds: Option<f64>) {
-        self.part(0.0..1.0, name, bytes, seconds);
+    fn begin_phase(&mut self, name: &str, bytes: Option<u64>, seconds: Option<f64>) {
+        self.begin_part(0.0..1.0, name, bytes, seconds);
     }
 
     /// Reports that a phase begins that takes this share of the stage.
-    fn part(&mut self, part: Range<f64>, name: &str, bytes: Option<u64>, seconds: Option<f64>) {
+    fn begin_part(&mut self, part: Range<f64>, name: &str, bytes: Option<u64>, seconds: Option<f64>) {
         let step = ProgressStep { name: name.to_owned(), bytes, seconds, restores: false };
         self.event(&ProgressEvent::Phase { step, part });
     }
 
     /// Reports the bytes moved since the stage or phase began.
-    fn progress(&mut self, bytes: u64) {
+    fn report_bytes(&mut self, bytes: u64) {
         self.event(&ProgressEvent::Bytes(bytes));
     }
 
@@ -117,7 +117,7 @@ impl<'a> NestedListener<'a> {
     }
 
     fn forward_phase(&mut self, step: &ProgressStep, part: &Range<f64>) {
-        let share = self.position.share();
+        let share = self.position.stage_share();
         let within = |at: f64| share.start + at * (share.end - share.start);
         let names = [self.stage.as_str(), step.name.as_str()];
         let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
@@ -131,7 +131,7 @@ impl Listener for NestedListener<'_> {
         match event {
             ProgressEvent::Plan(plan) => self.position = PlanPosition::new(plan.clone()),
             ProgressEvent::PlanStage(step) => {
-                self.position.enter(&step.name);
+                self.position.enter_stage(&step.name);
                 self.stage.clone_from(&step.name);
                 self.forward_phase(&ProgressStep { name: String::new(), ..step.clone() }, &(0.0..1.0));
             }
@@ -159,7 +159,7 @@ impl ByteProgress {
         self.done += bytes;
         if self.done >= self.reported + REPORT_EVERY {
             self.reported = self.done;
-            events.progress(self.done);
+            events.report_bytes(self.done);
         }
     }
 }
@@ -181,21 +181,21 @@ mod tests {
     fn position_skips_stages_and_never_goes_back() {
         let stages = [("write", 1.0), ("check", 1.0), ("restore", 2.0)];
         let mut position = PlanPosition::new(StagePlan::from_stages(stages));
-        assert_eq!((position.number(), position.share()), (0, 0.0..0.25));
-        assert!(position.enter("write") && position.enter("restore"));
+        assert_eq!((position.number(), position.stage_share()), (0, 0.0..0.25));
+        assert!(position.enter_stage("write") && position.enter_stage("restore"));
         assert_eq!((position.number(), position.weights()), (3, [2.0, 2.0, 0.0]));
-        assert!(!position.enter("check"));
-        assert_eq!((position.number(), position.share()), (3, 0.5..1.0));
+        assert!(!position.enter_stage("check"));
+        assert_eq!((position.number(), position.stage_share()), (3, 0.5..1.0));
     }
 
     #[test]
     fn nested_stages_become_phases_of_the_outer_stage() {
         let mut outer = RecordedEvents::default();
         let mut nested = NestedListener::new(&mut outer);
-        nested.plan(StagePlan::from_stages([("writing", 1.0), ("reading back", 3.0)]));
-        nested.stage("writing", Some(7), None);
-        nested.stage("reading back", None, None);
-        nested.part(0.5..1.0, "once more", None, Some(2.0));
+        nested.announce_plan(StagePlan::from_stages([("writing", 1.0), ("reading back", 3.0)]));
+        nested.begin_stage("writing", Some(7), None);
+        nested.begin_stage("reading back", None, None);
+        nested.begin_part(0.5..1.0, "once more", None, Some(2.0));
         nested.restoring_stage("restoring", 9);
         nested.report_note("odd");
         let step = |name: &str, bytes, seconds| ProgressStep {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct InterruptFlag(Arc<AtomicBool>);
 
 impl InterruptFlag {
-    pub fn raised(&self) -> bool {
+    pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
@@ -20,13 +20,13 @@ impl InterruptFlag {
 
     /// Blocks SIGINT, SIGTERM and SIGHUP in this thread and in those that it starts from now on. The kernel may deliver
     /// a signal to any thread that accepts it, and one that hangs with a card would never act on it.
-    pub fn keep_signals_from_this_thread() -> io::Result<()> {
+    pub fn block_signals() -> io::Result<()> {
         set_signal_mask(libc::SIG_BLOCK)
     }
 
     /// Unblocks these signals. Child processes inherit the mask of the thread that starts them, and could not be
     /// stopped otherwise.
-    pub fn let_signals_in() -> io::Result<()> {
+    pub fn unblock_signals() -> io::Result<()> {
         set_signal_mask(libc::SIG_UNBLOCK)
     }
 

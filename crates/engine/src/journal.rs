@@ -38,7 +38,7 @@ pub trait JournalWriter {
     fn saved_ranges(&self) -> Vec<SavedRange>;
 
     /// Reads the original data of a whole saved range and verifies its checksum.
-    fn original(&mut self, range: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError>;
+    fn read_original(&mut self, range: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError>;
 
     /// Records the progress of restoring. Failures are ignored, since they must not prevent it.
     fn record_restoring(&mut self, _step: RestoreProgress) {}

@@ -3,23 +3,23 @@
 //!
 //! Interpretation of the figures is up to other crates.
 
-pub mod allowance;
 pub mod buffer;
-pub mod card;
+pub mod byte_ranges;
 pub mod cause;
 pub mod content;
 #[doc(hidden)]
 pub mod delegate;
 pub mod event;
-pub mod input;
+pub mod input_file;
 pub mod interrupt;
+pub mod io_counters;
+pub mod io_driver;
 pub mod journal;
-pub mod null;
+pub mod null_target;
 pub mod pending;
-pub mod pulse;
-pub mod ranges;
-pub mod rationed;
 pub mod real;
 pub mod runner;
-pub mod schedule;
 pub mod target;
+pub mod thread_priority;
+pub mod write_limited;
+pub mod write_quota;

@@ -18,7 +18,7 @@ pub enum PendingWait {
     },
     /// A call in words, such as `a flush of /dev/sdx`.
     Call(Arc<str>),
-    Look,
+    OwnershipCheck,
 }
 
 impl fmt::Display for PendingWait {
@@ -34,7 +34,9 @@ impl fmt::Display for PendingWait {
                 )
             }
             PendingWait::Call(what) => f.write_str(what),
-            PendingWait::Look => f.write_str("the look whether something else uses the target by now"),
+            PendingWait::OwnershipCheck => {
+                f.write_str("the look whether something else uses the target by now")
+            }
         }
     }
 }
@@ -54,28 +56,28 @@ fn address_text(offset: u64) -> String {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PendingCleanup {
     /// Sentence for the user, such as `the test file … is removed`.
-    pub then: String,
+    pub planned: String,
     /// Place to find the rest if the process is killed, such as `the test file … stays until the next test there`.
-    pub left: String,
-    pub restores: u64,
+    pub leftover: String,
+    pub restore_bytes: u64,
 }
 
 #[derive(Debug)]
 struct PendingState {
     next: u64,
     waits: Vec<(u64, Instant, PendingWait)>,
-    debts: Vec<(u64, PendingCleanup)>,
+    cleanups: Vec<(u64, PendingCleanup)>,
 }
 
 static STATE: Mutex<PendingState> =
-    Mutex::new(PendingState { next: 0, waits: Vec::new(), debts: Vec::new() });
+    Mutex::new(PendingState { next: 0, waits: Vec::new(), cleanups: Vec::new() });
 
-fn state() -> MutexGuard<'static, PendingState> {
+fn lock_state() -> MutexGuard<'static, PendingState> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PendingState {
-    fn number(&mut self) -> u64 {
+    fn next_number(&mut self) -> u64 {
         self.next += 1;
         self.next
     }
@@ -86,16 +88,16 @@ impl PendingState {
 #[must_use = "dropped at once it says nothing"]
 pub struct WaitGuard(u64);
 
-pub fn waiting(what: PendingWait) -> WaitGuard {
-    let mut state = state();
-    let number = state.number();
+pub fn register_wait(what: PendingWait) -> WaitGuard {
+    let mut state = lock_state();
+    let number = state.next_number();
     state.waits.push((number, Instant::now(), what));
     WaitGuard(number)
 }
 
 impl Drop for WaitGuard {
     fn drop(&mut self) {
-        state().waits.retain(|(number, ..)| *number != self.0);
+        lock_state().waits.retain(|(number, ..)| *number != self.0);
     }
 }
 
@@ -104,17 +106,19 @@ impl Drop for WaitGuard {
 #[must_use = "dropped at once it says nothing"]
 pub struct CleanupGuard(u64);
 
-pub fn owing(then: impl Into<String>, left: impl Into<String>) -> CleanupGuard {
-    let mut state = state();
-    let number = state.number();
-    state.debts.push((number, PendingCleanup { then: then.into(), left: left.into(), restores: 0 }));
+pub fn register_cleanup(then: impl Into<String>, left: impl Into<String>) -> CleanupGuard {
+    let mut state = lock_state();
+    let number = state.next_number();
+    state
+        .cleanups
+        .push((number, PendingCleanup { planned: then.into(), leftover: left.into(), restore_bytes: 0 }));
     CleanupGuard(number)
 }
 
 impl CleanupGuard {
     /// Replaces the entry, as more cleanup is pending by now.
-    pub fn say(&self, anew: PendingCleanup) {
-        if let Some((_, debt)) = state().debts.iter_mut().find(|(number, _)| *number == self.0) {
+    pub fn update(&self, anew: PendingCleanup) {
+        if let Some((_, debt)) = lock_state().cleanups.iter_mut().find(|(number, _)| *number == self.0) {
             *debt = anew;
         }
     }
@@ -122,25 +126,27 @@ impl CleanupGuard {
 
 impl Drop for CleanupGuard {
     fn drop(&mut self) {
-        state().debts.retain(|(number, _)| *number != self.0);
+        lock_state().cleanups.retain(|(number, _)| *number != self.0);
     }
 }
 
 /// Longest wait and its duration. Ownership checks come last, since they hang for the same reason as the I/O.
 pub fn longest_wait() -> Option<(PendingWait, Duration)> {
-    let state = state();
-    let first =
-        state.waits.iter().min_by_key(|(_, since, wait)| (matches!(wait, PendingWait::Look), *since))?;
+    let state = lock_state();
+    let first = state
+        .waits
+        .iter()
+        .min_by_key(|(_, since, wait)| (matches!(wait, PendingWait::OwnershipCheck), *since))?;
     Some((first.2.clone(), first.1.elapsed()))
 }
 
 /// True if a card's data must be restored before the process ends.
 pub fn must_restore() -> bool {
-    state().debts.iter().any(|(_, debt)| debt.restores > 0)
+    lock_state().cleanups.iter().any(|(_, debt)| debt.restore_bytes > 0)
 }
 
-pub fn debts() -> Vec<PendingCleanup> {
-    state().debts.iter().map(|(_, debt)| debt.clone()).collect()
+pub fn pending_cleanups() -> Vec<PendingCleanup> {
+    lock_state().cleanups.iter().map(|(_, debt)| debt.clone()).collect()
 }
 
 #[cfg(test)]
@@ -150,10 +156,10 @@ mod tests {
     // One test, since the list is global to the process.
     #[test]
     fn waits_and_cleanups_are_listed_until_dropped() {
-        let look = waiting(PendingWait::Look);
-        let older = waiting(PendingWait::Call("a flush of card".into()));
+        let look = register_wait(PendingWait::OwnershipCheck);
+        let older = register_wait(PendingWait::Call("a flush of card".into()));
         let target: Arc<str> = "/dev/sdx".into();
-        let io = waiting(PendingWait::Io {
+        let io = register_wait(PendingWait::Io {
             direction: IoDirection::Write,
             offset: 12_300_000_000,
             len: 1 << 20,
@@ -166,19 +172,19 @@ mod tests {
         drop(io);
         assert!(reported().unwrap().starts_with("the look"));
         drop(look);
-        let journal = owing("the journal is removed", "");
-        let archive = owing("what was measured is stored", "");
+        let journal = register_cleanup("the journal is removed", "");
+        let archive = register_cleanup("what was measured is stored", "");
         let more = PendingCleanup {
-            then: "69 MB are put back".into(),
-            left: "the journal keeps it".into(),
-            restores: 69,
+            planned: "69 MB are put back".into(),
+            leftover: "the journal keeps it".into(),
+            restore_bytes: 69,
         };
-        journal.say(more.clone());
-        let then = |debts: Vec<PendingCleanup>| debts.into_iter().map(|d| d.then).collect::<Vec<_>>();
-        assert_eq!(then(debts()), ["69 MB are put back", "what was measured is stored"]);
+        journal.update(more.clone());
+        let then = |debts: Vec<PendingCleanup>| debts.into_iter().map(|d| d.planned).collect::<Vec<_>>();
+        assert_eq!(then(pending_cleanups()), ["69 MB are put back", "what was measured is stored"]);
         drop(archive);
-        assert_eq!(debts(), [more]);
+        assert_eq!(pending_cleanups(), [more]);
         drop(journal);
-        assert!(debts().is_empty());
+        assert!(pending_cleanups().is_empty());
     }
 }

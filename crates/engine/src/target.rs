@@ -3,8 +3,8 @@
 //! Implemented by real devices, files and directories, and by simulated cards in virtual time. A simulated card behind
 //! FUSE answers in real time and is a real file here. Code that measures cannot distinguish them.
 
-use crate::allowance::WriteQuota;
 use crate::content::{ContentMatch, IoContent};
+use crate::write_quota::WriteQuota;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::KernelPath;
 use cardscope_model::units::Nanos;
@@ -51,16 +51,16 @@ pub struct IoRound {
     /// I/Os that failed on a card that still answers, each with its [`TargetError::Io`].
     pub failed: Vec<(RoundIo, TargetError)>,
     /// Number of the round's I/Os that were submitted.
-    pub taken: usize,
+    pub submitted: usize,
     completions: Vec<IoCompletion>,
 }
 
 impl IoRound {
     #[inline]
-    pub fn begin(&mut self) {
+    pub fn clear_results(&mut self) {
         self.ended.clear();
         self.failed.clear();
-        self.taken = 0;
+        self.submitted = 0;
     }
 }
 
@@ -153,7 +153,7 @@ pub enum TargetError {
         reason: String,
     },
     #[error("the write limit is reached; give a larger --max-write")]
-    Rationed,
+    WriteLimitReached,
     #[error("interrupted")]
     Interrupted,
 }
@@ -185,7 +185,7 @@ pub enum ObjectChange {
     },
     /// Its name or slot now belongs to another object, named in the sentence.
     #[error("{0}")]
-    Another(String),
+    Replaced(String),
     /// Used by others now; the sentence names them and gives advice.
     #[error("{0}")]
     InUse(String),
@@ -217,10 +217,10 @@ pub trait Target: Send {
     /// Submits `ios` and waits until at least one I/O has ended. One call for both saves much of the cost of a target
     /// whose I/O is a calculation. After an error `round.taken` still counts the `ios` submitted.
     fn round(&mut self, ios: &[IoRequest], round: &mut IoRound) -> Result<(), TargetError> {
-        round.begin();
+        round.clear_results();
         for io in ios {
             self.submit(io)?;
-            round.taken += 1;
+            round.submitted += 1;
         }
         self.complete(1, &mut round.completions)?;
         let mut lost = None;

@@ -13,7 +13,7 @@ fn asked(options: RealOptions) -> RealTarget {
     let path = dir.path().join("card.img");
     std::fs::write(&path, vec![0; 1 << 20]).unwrap();
     let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
-    RealTarget::file(file.into(), &path, options).unwrap()
+    RealTarget::open_file(file.into(), &path, options).unwrap()
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod common;
 use cardscope_engine::content::IoContent;
 use cardscope_engine::event::{Listener, Silent};
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_engine::runner::{RunError, RunnerSettings, StopChoice, StopRule, run_pass, stages};
+use cardscope_engine::runner::{RunError, RunnerSettings, StopChoice, StopRule, planned_stages, run_pass};
 use cardscope_engine::target::{IoDirection, TargetError};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::progress::{ProgressEvent, ProgressStep, SpeedFigure};
@@ -325,5 +325,5 @@ fn each_test_is_a_planned_stage_with_one_figure() {
         ProgressEvent::PlanStage(step) => Some(step.name),
         _ => None,
     });
-    assert!(heard.eq(stages(&recipe, settings.label, true).into_iter().map(|(name, _)| name)));
+    assert!(heard.eq(planned_stages(&recipe, settings.label, true).into_iter().map(|(name, _)| name)));
 }

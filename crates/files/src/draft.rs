@@ -1,7 +1,7 @@
 //! Writes a file under a temporary name and then moves it to its place. An existing file is replaced only if it is the
 //! one that the caller checked.
 
-use crate::folder::single;
+use crate::folder::single_component;
 use crate::{FileError, FileIdentity, ResolvedFolder};
 use rustix::fs::{Gid, Mode, RenameFlags, Uid, fchmod, fchown, fstat, renameat, renameat_with};
 use rustix::io::Errno;
@@ -39,7 +39,7 @@ impl<'f> DraftFile<'f> {
             let name = OsString::from(format!(".cardscope-{:016x}.part", RandomState::new().hash_one(tries)));
             match folder.create(&name, mode) {
                 Ok(file) => {
-                    let identity = FileIdentity::of(&file)?;
+                    let identity = FileIdentity::of_file(&file)?;
                     return Ok(DraftFile { folder, name, file, identity, old });
                 }
                 Err(FileError::Io(e)) if e.kind() == std::io::ErrorKind::AlreadyExists && tries > 0 => {
@@ -67,10 +67,16 @@ impl<'f> DraftFile<'f> {
 
     fn place_new(&self, name: &OsStr) -> Result<(), FileError> {
         self.file.sync_all()?;
-        match renameat_with(self.folder, &self.name, self.folder, single(name)?, RenameFlags::NOREPLACE) {
+        match renameat_with(
+            self.folder,
+            &self.name,
+            self.folder,
+            single_component(name)?,
+            RenameFlags::NOREPLACE,
+        ) {
             Err(errno) if is_unsupported(errno) => {
                 // Without RENAME_NOREPLACE an exclusively created empty file reserves the name.
-                let empty = FileIdentity::of(self.folder.create(name, 0o600)?)?;
+                let empty = FileIdentity::of_file(self.folder.create(name, 0o600)?)?;
                 self.rename_over(name, empty).inspect_err(|_| drop(self.folder.remove(name, empty)))
             }
             other => Ok(other?),
@@ -78,7 +84,7 @@ impl<'f> DraftFile<'f> {
     }
 
     fn replace(&self, name: &OsStr, old: &File) -> Result<(), FileError> {
-        let identity = FileIdentity::of(old)?;
+        let identity = FileIdentity::of_file(old)?;
         copy_owner(&self.file, old)?;
         self.file.sync_all()?;
         match self.exchange(name) {
@@ -92,7 +98,7 @@ impl<'f> DraftFile<'f> {
     /// Swaps the two names. The old file can then be checked where nobody else exchanges it.
     fn exchange(&self, name: &OsStr) -> Result<(), FileError> {
         let flags = RenameFlags::EXCHANGE;
-        Ok(renameat_with(self.folder, &self.name, self.folder, single(name)?, flags)?)
+        Ok(renameat_with(self.folder, &self.name, self.folder, single_component(name)?, flags)?)
     }
 
     fn check_replaced(&self, name: &OsStr, old: FileIdentity) -> Result<(), FileError> {
@@ -105,9 +111,9 @@ impl<'f> DraftFile<'f> {
 
     /// For file systems without RENAME_EXCHANGE (NFS, older FAT). A short race between check and rename remains.
     fn rename_over(&self, name: &OsStr, old: FileIdentity) -> Result<(), FileError> {
-        match self.folder.look(name)? {
+        match self.folder.stat(name)? {
             Some(found) if FileIdentity::from(&found) == old => {
-                Ok(renameat(self.folder, &self.name, self.folder, single(name)?)?)
+                Ok(renameat(self.folder, &self.name, self.folder, single_component(name)?)?)
             }
             _ => Err(FileError::Changed),
         }

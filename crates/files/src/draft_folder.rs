@@ -1,7 +1,7 @@
 //! Fills a folder under a temporary name and then moves it to its place. An existing folder is replaced only if it has
 //! exactly the expected files, and only listed files are removed.
 
-use crate::folder::single;
+use crate::folder::single_component;
 use crate::{FileError, FileIdentity, ResolvedFolder, is_trusted};
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, RenameFlags};
 use rustix::fs::{flock, fstat, mkdirat, renameat, renameat_with, unlinkat};
@@ -18,8 +18,8 @@ const DEEPEST: usize = 8;
 #[derive(Debug)]
 pub struct DraftFolder<'f> {
     parent: &'f ResolvedFolder,
-    last: OsString,
-    name: OsString,
+    final_name: OsString,
+    temporary_name: OsString,
     held: ResolvedFolder,
     /// Lock that separates a draft being written from one that a killed process left behind.
     _lock: OwnedFd,
@@ -32,7 +32,7 @@ impl<'f> DraftFolder<'f> {
     /// [`FileError::Busy`] if another process is writing it.
     pub fn new(parent: &'f ResolvedFolder, last: &OsStr) -> Result<DraftFolder<'f>, FileError> {
         let mut name = OsString::from(".");
-        name.push(single(last)?);
+        name.push(single_component(last)?);
         name.push(".cardscope-part");
         match mkdirat(parent, &name, Mode::from_raw_mode(0o777)) {
             Ok(()) => {}
@@ -41,17 +41,25 @@ impl<'f> DraftFolder<'f> {
         }
         let (held, lock) = open_locked(parent, &name)?;
         let last = last.to_owned();
-        Ok(DraftFolder { parent, last, name, held, _lock: lock, files: BTreeSet::new(), placed: false })
+        Ok(DraftFolder {
+            parent,
+            final_name: last,
+            temporary_name: name,
+            held,
+            _lock: lock,
+            files: BTreeSet::new(),
+            placed: false,
+        })
     }
 
     /// Creates a file in the folder, with missing folders on the way. The name must not lead out of the folder.
     pub fn create(&mut self, name: &Path) -> Result<File, FileError> {
-        let parts = parts(name)?;
+        let parts = path_components(name)?;
         let (last, folders) = parts.split_last().ok_or(FileError::NotAName)?;
-        let mut here = ResolvedFolder::over(self.held.readable()?, self.held.path());
+        let mut here = ResolvedFolder::from_fd(self.held.reopen_readable()?, self.held.path());
         for folder in folders {
             match mkdirat(&here, *folder, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(Errno::EXIST) => here = here.folder(folder)?,
+                Ok(()) | Err(Errno::EXIST) => here = here.open_folder(folder)?,
                 Err(errno) => return Err(errno.into()),
             }
         }
@@ -75,10 +83,16 @@ impl<'f> DraftFolder<'f> {
 
     /// For a name that is free or belongs to an empty folder.
     fn place_new(&self) -> Result<(), FileError> {
-        match renameat_with(self.parent, &self.name, self.parent, &self.last, RenameFlags::NOREPLACE) {
+        match renameat_with(
+            self.parent,
+            &self.temporary_name,
+            self.parent,
+            &self.final_name,
+            RenameFlags::NOREPLACE,
+        ) {
             Ok(()) => Ok(()),
             Err(Errno::EXIST | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                match renameat(self.parent, &self.name, self.parent, &self.last) {
+                match renameat(self.parent, &self.temporary_name, self.parent, &self.final_name) {
                     Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Err(FileError::Changed),
                     other => Ok(other?),
                 }
@@ -89,32 +103,39 @@ impl<'f> DraftFolder<'f> {
 
     /// Swaps the two names. The old folder can then be checked under a name that nobody else uses.
     fn replace(&self, old: &BTreeSet<PathBuf>) -> Result<(), FileError> {
-        let exchange =
-            || renameat_with(self.parent, &self.name, self.parent, &self.last, RenameFlags::EXCHANGE);
+        let exchange = || {
+            renameat_with(
+                self.parent,
+                &self.temporary_name,
+                self.parent,
+                &self.final_name,
+                RenameFlags::EXCHANGE,
+            )
+        };
         match exchange() {
             Ok(()) => {}
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => return self.replace_in_two_steps(old),
             Err(errno) => return Err(errno.into()),
         }
-        let there = self.parent.folder(&self.name)?;
+        let there = self.parent.open_folder(&self.temporary_name)?;
         if files_below(&there)? != *old {
             exchange()?;
             return Err(FileError::Changed);
         }
-        remove_listed(self.parent, &self.name, &there, old)
+        remove_listed(self.parent, &self.temporary_name, &there, old)
     }
 
     /// For file systems without RENAME_EXCHANGE (NFS, exFAT). For a short time nothing has the final name.
     fn replace_in_two_steps(&self, old: &BTreeSet<PathBuf>) -> Result<(), FileError> {
-        let there = self.parent.folder(&self.last)?;
+        let there = self.parent.open_folder(&self.final_name)?;
         if files_below(&there)? != *old {
             return Err(FileError::Changed);
         }
-        let mut aside = self.name.clone();
+        let mut aside = self.temporary_name.clone();
         aside.push("-old");
-        renameat(self.parent, &self.last, self.parent, &aside)?;
-        if let Err(errno) = renameat(self.parent, &self.name, self.parent, &self.last) {
-            renameat(self.parent, &aside, self.parent, &self.last)?;
+        renameat(self.parent, &self.final_name, self.parent, &aside)?;
+        if let Err(errno) = renameat(self.parent, &self.temporary_name, self.parent, &self.final_name) {
+            renameat(self.parent, &aside, self.parent, &self.final_name)?;
             return Err(errno.into());
         }
         remove_listed(self.parent, &aside, &there, old)
@@ -124,9 +145,10 @@ impl<'f> DraftFolder<'f> {
 impl Drop for DraftFolder<'_> {
     fn drop(&mut self) {
         if !self.placed
-            && FileIdentity::of(&self.held).is_ok_and(|held| is_named(self.parent, &self.name, held))
+            && FileIdentity::of_file(&self.held)
+                .is_ok_and(|held| is_named(self.parent, &self.temporary_name, held))
         {
-            let _ = remove_listed(self.parent, &self.name, &self.held, &self.files);
+            let _ = remove_listed(self.parent, &self.temporary_name, &self.held, &self.files);
         }
     }
 }
@@ -145,13 +167,13 @@ fn collect_files(
     found: &mut BTreeSet<PathBuf>,
 ) -> Result<(), FileError> {
     for name in folder.names()? {
-        let Some(stat) = folder.look(&name)? else { continue };
+        let Some(stat) = folder.stat(&name)? else { continue };
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {
                 found.insert(path.join(&name));
             }
             FileType::Directory if deep > 0 => {
-                collect_files(&folder.folder(&name)?, &path.join(&name), deep - 1, found)?;
+                collect_files(&folder.open_folder(&name)?, &path.join(&name), deep - 1, found)?;
             }
             FileType::Directory => return Err(FileError::NotPlain("folder")),
             _ => return Err(FileError::NotPlain("link or device")),
@@ -161,10 +183,10 @@ fn collect_files(
 }
 
 fn is_named(parent: &ResolvedFolder, name: &OsStr, folder: FileIdentity) -> bool {
-    parent.look(name).is_ok_and(|found| found.is_some_and(|found| FileIdentity::from(&found) == folder))
+    parent.stat(name).is_ok_and(|found| found.is_some_and(|found| FileIdentity::from(&found) == folder))
 }
 
-fn parts(name: &Path) -> Result<Vec<&OsStr>, FileError> {
+fn path_components(name: &Path) -> Result<Vec<&OsStr>, FileError> {
     let part = |component| match component {
         Component::Normal(part) => Ok(part),
         _ => Err(FileError::NotAName),
@@ -174,12 +196,12 @@ fn parts(name: &Path) -> Result<Vec<&OsStr>, FileError> {
 
 /// Opens and locks the folder of a draft. Fails if another process has locked it.
 fn open_locked(parent: &ResolvedFolder, name: &OsStr) -> Result<(ResolvedFolder, OwnedFd), FileError> {
-    let held = parent.folder(name)?;
+    let held = parent.open_folder(name)?;
     let owner = fstat(&held)?.st_uid;
     if !is_trusted(owner) {
-        return Err(FileError::Foreign { owner });
+        return Err(FileError::ForeignFile { owner });
     }
-    let lock = held.readable()?;
+    let lock = held.reopen_readable()?;
     match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::WOULDBLOCK) => Err(FileError::Busy),
         // Without locks an abandoned draft cannot be recognized, so every draft counts as abandoned.
@@ -224,11 +246,11 @@ fn remove_below(held: &ResolvedFolder, files: &BTreeSet<PathBuf>) -> Result<(), 
 }
 
 fn step_down<'p>(held: &ResolvedFolder, path: &'p Path) -> Result<(ResolvedFolder, &'p OsStr), FileError> {
-    let parts = parts(path)?;
+    let parts = path_components(path)?;
     let (last, folders) = parts.split_last().ok_or(FileError::NotAName)?;
-    let mut here = ResolvedFolder::over(held.readable()?, held.path());
+    let mut here = ResolvedFolder::from_fd(held.reopen_readable()?, held.path());
     for folder in folders {
-        here = here.folder(folder)?;
+        here = here.open_folder(folder)?;
     }
     Ok((here, last))
 }
@@ -240,7 +262,7 @@ fn sync_folders(held: &ResolvedFolder, files: &BTreeSet<PathBuf>) -> Result<(), 
             held.sync()?;
         } else {
             let (folder, last) = step_down(held, path)?;
-            folder.folder(last)?.sync()?;
+            folder.open_folder(last)?.sync()?;
         }
     }
     Ok(())
@@ -277,7 +299,7 @@ mod tests {
         }
 
         fn files(&self) -> BTreeSet<PathBuf> {
-            files_below(&self.parent.folder(OsStr::new("out")).unwrap()).unwrap()
+            files_below(&self.parent.open_folder(OsStr::new("out")).unwrap()).unwrap()
         }
 
         fn names(&self) -> Vec<OsString> {

@@ -14,7 +14,7 @@ pub enum FileError {
     Link,
     /// File that is trusted only if root or the user owns it.
     #[error("it is owned by user {owner}; only your own files or root's are used")]
-    Foreign { owner: u32 },
+    ForeignFile { owner: u32 },
     #[error("that is a {0}, not a plain file")]
     NotPlain(&'static str),
     /// Empty path, or one that ends in `/`, `.` or `..`.
@@ -26,10 +26,10 @@ pub enum FileError {
     Busy,
     /// Folder, or a parent of it, whose owner may exchange files in it.
     #[error("user {owner} can replace files in {}", folder.display())]
-    Unsettled { folder: PathBuf, owner: u32 },
+    ReplaceableByOwner { folder: PathBuf, owner: u32 },
     /// Like [`Unsettled`](FileError::Unsettled), but a group or everybody may.
     #[error("other users can replace files in {}; use `chmod go-w` to prevent it", folder.display())]
-    Writable { folder: PathBuf },
+    ReplaceableByOthers { folder: PathBuf },
     #[error(transparent)]
     Io(#[from] io::Error),
 }

@@ -36,29 +36,29 @@ impl ResolvedFolder {
     }
 
     /// Like [`open`](Folder::open), but creates missing folders with this mode, minus the umask.
-    pub fn make(path: &Path, mode: u32) -> Result<ResolvedFolder, FileError> {
+    pub fn open_or_create(path: &Path, mode: u32) -> Result<ResolvedFolder, FileError> {
         FolderWalk::resolve(path, Some(mode)).map(ResolvedFolder::from)
     }
 
     /// Opens the folder of a file, which need not exist, and returns the file's name in it.
-    pub fn of_file(file: &Path) -> Result<(ResolvedFolder, OsString), FileError> {
+    pub fn parent_of(file: &Path) -> Result<(ResolvedFolder, OsString), FileError> {
         let (folder, name) = split_path(file)?;
         Ok((ResolvedFolder::open(folder)?, name))
     }
 
     /// Like [`of_file`](Folder::of_file), but creates missing folders for this user alone (0700).
-    pub fn make_for_file(file: &Path) -> Result<(ResolvedFolder, OsString), FileError> {
+    pub fn create_parent_of(file: &Path) -> Result<(ResolvedFolder, OsString), FileError> {
         let (folder, name) = split_path(file)?;
-        Ok((ResolvedFolder::make(folder, 0o700)?, name))
+        Ok((ResolvedFolder::open_or_create(folder, 0o700)?, name))
     }
 
     /// Wraps an open descriptor. The name is used in messages only.
-    pub fn over(held: OwnedFd, name: &Path) -> ResolvedFolder {
+    pub fn from_fd(held: OwnedFd, name: &Path) -> ResolvedFolder {
         ResolvedFolder { held, path: name.to_owned() }
     }
 
     /// Free bytes of its file system for this user.
-    pub fn free(&self) -> std::io::Result<u64> {
+    pub fn free_bytes(&self) -> std::io::Result<u64> {
         let found = fstatvfs(&self.held)?;
         Ok(found.f_bavail.saturating_mul(found.f_frsize))
     }
@@ -69,18 +69,18 @@ impl ResolvedFolder {
     }
 
     /// Path through `/proc` for callees that take only paths. Valid while the folder is open, even if it is renamed.
-    pub fn by_descriptor(&self) -> PathBuf {
+    pub fn proc_path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.held.as_raw_fd()))
     }
 
     /// True if a path still leads to this folder, links followed.
     pub fn is_at(&self, path: &Path) -> bool {
-        FileIdentity::of(&self.held).is_ok_and(|held| FileIdentity::at(path) == Some(held))
+        FileIdentity::of_file(&self.held).is_ok_and(|held| FileIdentity::of_path(path) == Some(held))
     }
 
     /// Metadata of a name, without following a link; `None` if the name does not exist.
-    pub fn look(&self, name: &OsStr) -> Result<Option<Stat>, FileError> {
-        match statat(&self.held, single(name)?, AtFlags::SYMLINK_NOFOLLOW) {
+    pub fn stat(&self, name: &OsStr) -> Result<Option<Stat>, FileError> {
+        match statat(&self.held, single_component(name)?, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(errno.into()),
@@ -90,12 +90,12 @@ impl ResolvedFolder {
     /// Creates a new file for reading and writing with `mode`, minus the umask. Fails if the name exists.
     pub fn create(&self, name: &OsStr, mode: u32) -> Result<File, FileError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(openat(&self.held, single(name)?, flags, Mode::from_raw_mode(mode))?.into())
+        Ok(openat(&self.held, single_component(name)?, flags, Mode::from_raw_mode(mode))?.into())
     }
 
     /// Opens an existing plain file. Does not wait for a pipe, and closes unread whatever took the name in between.
     pub fn open_file(&self, name: &OsStr, usage: FileUse) -> Result<File, FileError> {
-        let name = single(name)?;
+        let name = single_component(name)?;
         let there = statat(&self.held, name, AtFlags::SYMLINK_NOFOLLOW)?;
         require_plain(&there)?;
         let access = if usage == FileUse::Write { OFlags::RDWR } else { OFlags::RDONLY };
@@ -110,7 +110,7 @@ impl ResolvedFolder {
     }
 
     /// Like [`open_file`](Folder::open_file), to read; `None` if the name does not exist.
-    pub fn find(&self, name: &OsStr) -> Result<Option<File>, FileError> {
+    pub fn open_existing(&self, name: &OsStr) -> Result<Option<File>, FileError> {
         match self.open_file(name, FileUse::Read) {
             Ok(file) => Ok(Some(file)),
             Err(error) if error.is_absent() => Ok(None),
@@ -119,15 +119,15 @@ impl ResolvedFolder {
     }
 
     /// Opens a subfolder, not through a link.
-    pub fn folder(&self, name: &OsStr) -> Result<ResolvedFolder, FileError> {
-        let held = openat(&self.held, single(name)?, STEP, Mode::empty())?;
+    pub fn open_folder(&self, name: &OsStr) -> Result<ResolvedFolder, FileError> {
+        let held = openat(&self.held, single_component(name)?, STEP, Mode::empty())?;
         Ok(ResolvedFolder { held, path: self.path.join(name) })
     }
 
     /// Removes a name if it belongs to this file; returns true if it did. A user who can write to the folder can still
     /// exchange the name in the last instant, but then loses only what they put there themselves.
     pub fn remove(&self, name: &OsStr, file: FileIdentity) -> Result<bool, FileError> {
-        if self.look(name)?.is_none_or(|found| FileIdentity::from(&found) != file) {
+        if self.stat(name)?.is_none_or(|found| FileIdentity::from(&found) != file) {
             return Ok(false);
         }
         unlinkat(&self.held, name, AtFlags::empty())?;
@@ -137,7 +137,7 @@ impl ResolvedFolder {
     /// Names in the folder, sorted.
     pub fn names(&self) -> Result<Vec<OsString>, FileError> {
         let mut names = Vec::new();
-        for entry in Dir::new(self.readable()?)? {
+        for entry in Dir::new(self.reopen_readable()?)? {
             let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
             names.extend((name != "." && name != "..").then_some(name));
         }
@@ -147,18 +147,18 @@ impl ResolvedFolder {
 
     /// Syncs the names in the folder to disk.
     pub fn sync(&self) -> Result<(), FileError> {
-        Ok(rustix::fs::fsync(self.readable()?)?)
+        Ok(rustix::fs::fsync(self.reopen_readable()?)?)
     }
 
     /// Reopens the folder for reading, which also allows flock(2). The held descriptor has no rights, so that folders
     /// without read permission work, too.
-    pub fn readable(&self) -> Result<OwnedFd, Errno> {
+    pub fn reopen_readable(&self) -> Result<OwnedFd, Errno> {
         openat(&self.held, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
     }
 
     /// Verifies that only root and this user can exchange this folder or a parent of it. Its path then stays valid and
     /// may be passed to callees that take only paths.
-    pub fn settled(&self) -> Result<(), FileError> {
+    pub fn require_stable_path(&self) -> Result<(), FileError> {
         let mut path = self.path.clone();
         let mut about = fstat(&self.held)?;
         let mut here = open_parent(&self.held)?;
@@ -190,14 +190,14 @@ impl From<FolderWalk> for ResolvedFolder {
 
 fn check_writers(about: &Stat, path: &Path) -> Result<(), FileError> {
     if !is_trusted(about.st_uid) {
-        return Err(FileError::Unsettled { folder: path.to_owned(), owner: about.st_uid });
+        return Err(FileError::ReplaceableByOwner { folder: path.to_owned(), owner: about.st_uid });
     }
     // Many systems give each user a private group and make new folders writable for it.
     let of_group =
         about.st_mode & GROUP_WRITES != 0 && about.st_gid != getegid().as_raw() && about.st_gid != 0;
     let open = about.st_mode & OTHERS_WRITE != 0 || of_group;
     match open && about.st_mode & STICKY == 0 {
-        true => Err(FileError::Writable { folder: path.to_owned() }),
+        true => Err(FileError::ReplaceableByOthers { folder: path.to_owned() }),
         false => Ok(()),
     }
 }
@@ -223,10 +223,10 @@ fn split_path(file: &Path) -> Result<(&Path, OsString), FileError> {
     let cut = bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
     let (folder, name) = bytes.split_at(cut);
     let name = OsStr::from_bytes(name);
-    Ok((Path::new(OsStr::from_bytes(folder)), single(name)?.to_owned()))
+    Ok((Path::new(OsStr::from_bytes(folder)), single_component(name)?.to_owned()))
 }
 
-pub(crate) fn single(name: &OsStr) -> Result<&OsStr, FileError> {
+pub(crate) fn single_component(name: &OsStr) -> Result<&OsStr, FileError> {
     match name.as_bytes() {
         b"" | b"." | b".." => Err(FileError::NotAName),
         bytes if bytes.contains(&b'/') => Err(FileError::NotAName),
@@ -246,19 +246,20 @@ struct FolderWalk {
     /// Path so far, without links.
     path: PathBuf,
     /// Remaining components, the next one last.
-    left: Vec<OsString>,
+    remaining: Vec<OsString>,
     links: u32,
     /// Mode for missing folders, if they are created.
-    makes: Option<u32>,
+    create_mode: Option<u32>,
 }
 
 impl FolderWalk {
     fn resolve(path: &Path, makes: Option<u32>) -> Result<FolderWalk, FileError> {
         let here = openat(CWD, ".", STEP, Mode::empty())?;
         let current = if path.is_absolute() { PathBuf::from("/") } else { std::env::current_dir()? };
-        let mut walk = FolderWalk { here, path: current, left: Vec::new(), links: 0, makes };
+        let mut walk =
+            FolderWalk { here, path: current, remaining: Vec::new(), links: 0, create_mode: makes };
         walk.push_components(path.as_os_str())?;
-        while let Some(name) = walk.left.pop() {
+        while let Some(name) = walk.remaining.pop() {
             walk.step_into(&name)?;
         }
         Ok(walk)
@@ -271,7 +272,7 @@ impl FolderWalk {
             self.path = PathBuf::from("/");
         }
         let parts = path.as_bytes().split(|byte| *byte == b'/').filter(|part| !matches!(*part, b"" | b"."));
-        self.left.extend(parts.rev().map(|part| OsStr::from_bytes(part).to_owned()));
+        self.remaining.extend(parts.rev().map(|part| OsStr::from_bytes(part).to_owned()));
         Ok(())
     }
 
@@ -281,8 +282,8 @@ impl FolderWalk {
             self.path.pop();
             return Ok(());
         }
-        let next = match (openat(&self.here, name, STEP, Mode::empty()), self.makes) {
-            (Err(Errno::NOENT), Some(mode)) => self.make(name, mode)?,
+        let next = match (openat(&self.here, name, STEP, Mode::empty()), self.create_mode) {
+            (Err(Errno::NOENT), Some(mode)) => self.make_folder(name, mode)?,
             (Err(Errno::NOTDIR | Errno::LOOP), _) => return self.follow_link(name),
             (other, _) => other?,
         };
@@ -291,7 +292,7 @@ impl FolderWalk {
         Ok(())
     }
 
-    fn make(&self, name: &OsStr, mode: u32) -> Result<OwnedFd, Errno> {
+    fn make_folder(&self, name: &OsStr, mode: u32) -> Result<OwnedFd, Errno> {
         match mkdirat(&self.here, name, Mode::from_raw_mode(mode)) {
             Ok(()) | Err(Errno::EXIST) => openat(&self.here, name, STEP, Mode::empty()),
             Err(errno) => Err(errno),

@@ -17,11 +17,11 @@ pub struct FileIdentity {
 
 impl FileIdentity {
     /// Identity of the file at a path, links followed; `None` if there is none.
-    pub fn at(path: &Path) -> Option<FileIdentity> {
+    pub fn of_path(path: &Path) -> Option<FileIdentity> {
         path.metadata().ok().map(|about| FileIdentity::from(&about))
     }
 
-    pub fn of(file: impl AsFd) -> std::io::Result<FileIdentity> {
+    pub fn of_file(file: impl AsFd) -> std::io::Result<FileIdentity> {
         Ok(FileIdentity::from(&fstat(file)?))
     }
 }

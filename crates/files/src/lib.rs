@@ -19,12 +19,12 @@ pub use folder::{FileUse, ResolvedFolder, is_plain};
 pub use identity::{FileIdentity, is_trusted};
 
 /// Message of an error without its number.
-pub fn in_words(error: &std::io::Error) -> String {
+pub fn error_text(error: &std::io::Error) -> String {
     error.to_string().split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// Opens a plain file by its path, as [`ResolvedFolder::of_file`] and [`ResolvedFolder::open_file`] do.
-pub fn open(file: &std::path::Path, usage: FileUse) -> Result<std::fs::File, FileError> {
-    let (folder, name) = ResolvedFolder::of_file(file)?;
+pub fn open_file(file: &std::path::Path, usage: FileUse) -> Result<std::fs::File, FileError> {
+    let (folder, name) = ResolvedFolder::parent_of(file)?;
     folder.open_file(&name, usage)
 }

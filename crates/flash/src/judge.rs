@@ -6,16 +6,16 @@ use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::present_layout::{AllocationUnit, PresentLayout, Read};
 use cardscope_model::units::BinarySize;
 
-pub fn findings(measured: &MeasuredMap, facts: &AdviceFacts) -> Vec<Finding> {
+pub fn map_findings(measured: &MeasuredMap, facts: &AdviceFacts) -> Vec<Finding> {
     let mut found = erase_block_findings(measured, facts);
-    found.extend(cells(measured, facts));
+    found.extend(cell_type_finding(measured, facts));
     found
 }
 
 /// Bits per cell, where the figures reveal them: TLC has pages and erase blocks of three times a power of two
 /// (docs/reference/flash.md#pages), and a pSLC cache is at most the free space over the bits per cell
 /// (docs/reference/flash.md#pslc-cache). SLC and MLC are not recognizable from outside.
-fn cells(measured: &MeasuredMap, facts: &AdviceFacts) -> Option<Finding> {
+fn cell_type_finding(measured: &MeasuredMap, facts: &AdviceFacts) -> Option<Finding> {
     if facts.target_kind == TargetKind::Directory {
         // Through a file system, the figures may be properties of the file system.
         return None;
@@ -130,12 +130,14 @@ mod tests {
             let found = erase_block_findings(&with_erase_block(measured * MIB), &facts(claimed * MIB));
             assert_eq!((found.len(), found[0].weight), (1, weight), "{claimed} {measured}");
         }
-        assert!(findings(&MeasuredMap::default(), &facts(4 * MIB)).is_empty());
+        assert!(map_findings(&MeasuredMap::default(), &facts(4 * MIB)).is_empty());
     }
 
     #[test]
     fn odd_units_and_a_fast_third_indicate_tlc() {
-        let told = |measured: &MeasuredMap| cells(measured, &facts(0)).map(|f| (f.verdict, f.confidence));
+        let told = |measured: &MeasuredMap| {
+            cell_type_finding(measured, &facts(0)).map(|f| (f.verdict, f.confidence))
+        };
         let (verdict, sure) = told(&with_erase_block(24 * MIB)).unwrap();
         assert!(verdict.contains("TLC") && verdict.contains("24 MiB") && sure > 0.8, "{verdict}");
         assert_eq!(told(&with_erase_block(4 * MIB)), None);
@@ -147,7 +149,11 @@ mod tests {
         assert!(told(&fast(2 << 30)).unwrap().0.contains("QLC"));
         assert_eq!(told(&fast(64 * MIB)), None);
         let in_a_file = AdviceFacts { target_kind: TargetKind::Directory, ..facts(0) };
-        assert_eq!(cells(&with_erase_block(24 * MIB), &in_a_file), None, "it may be the file system's");
+        assert_eq!(
+            cell_type_finding(&with_erase_block(24 * MIB), &in_a_file),
+            None,
+            "it may be the file system's"
+        );
     }
 
     #[test]
@@ -156,7 +162,7 @@ mod tests {
             let layout =
                 PresentLayout::new(8 << 30, Some("mbr".into()), vec![(Some(1), start, 1 << 30, None)], None);
             let facts = AdviceFacts { layout: Some(layout), claimed_unit: None, ..facts(0) };
-            findings(&with_erase_block(4 * MIB), &facts).remove(0)
+            map_findings(&with_erase_block(4 * MIB), &facts).remove(0)
         };
         assert_eq!((at(MIB).weight, at(4 * MIB).weight), (FindingWeight::Hint, FindingWeight::Note));
         assert!(at(MIB).verdict.contains("4 MiB"), "{}", at(MIB).verdict);

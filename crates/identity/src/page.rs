@@ -5,7 +5,7 @@ use cardscope_model::identity::Identity;
 use cardscope_model::report::NewsTone;
 use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, SpeedMbS, TemperatureUnit};
 use cardscope_model::usb::UsbReader;
-use cardscope_page::figure::{in_a_line, listing, sentence};
+use cardscope_page::figure::{answer_line, join_names, to_sentence};
 use cardscope_page::present_layout::present_facts;
 use cardscope_page::tree::{Page, PageBlock, PageFact, fact, findings};
 use cardscope_sd::bus::MmcBus;
@@ -23,8 +23,8 @@ pub fn page(identity: &Identity, degrees: TemperatureUnit) -> Page {
     } else {
         NewsTone::Plain
     };
-    let mut page = Page::new("", tone, answer_line(identity));
-    page.because_all(NewsTone::Warning, heavy_verdicts(&identity.findings));
+    let mut page = Page::new("", tone, identity_line(identity));
+    page.add_reasons(NewsTone::Warning, heavy_verdicts(&identity.findings));
     // Registers are folded, unless there is nothing else to show, as after `decode`.
     let fold = identity.health.is_some()
         || identity.cid.is_some()
@@ -34,8 +34,8 @@ pub fn page(identity: &Identity, degrees: TemperatureUnit) -> Page {
         let mut facts = KnownFacts::default();
         fill(&mut facts);
         match fold && REGISTERS.contains(&head) {
-            true => page.fold(head, [PageBlock::Facts(facts.0)]),
-            false => page.add(head, [PageBlock::Facts(facts.0)]),
+            true => page.add_detail(head, [PageBlock::Facts(facts.0)]),
+            false => page.add_section(head, [PageBlock::Facts(facts.0)]),
         }
     };
     part("Card (CID)", &|p| identity.cid.iter().for_each(|cid| cid_lines(p, cid)));
@@ -52,7 +52,7 @@ pub fn page(identity: &Identity, degrees: TemperatureUnit) -> Page {
     part("NVMe", &|p| identity.nvme.iter().for_each(|nvme| nvme_lines(p, nvme, degrees)));
     part("Bus", &|p| bus_lines(p, identity));
     part("Layout", &|p| p.0.extend(identity.layout.iter().flat_map(present_facts)));
-    page.fold("Findings", [PageBlock::Remarks(findings::of(&identity.findings))]);
+    page.add_detail("Findings", [PageBlock::Remarks(findings::merge_findings(&identity.findings))]);
     page
 }
 
@@ -64,12 +64,12 @@ const SSR: &str = "SD status (SSR)";
 const OCR: &str = "Operating conditions (OCR)";
 
 /// Maker, name, size and marks in a line, or else facts from the registers.
-fn answer_line(identity: &Identity) -> String {
+fn identity_line(identity: &Identity) -> String {
     let size = identity.capacity.as_ref().map(|capacity| DecimalSize(capacity.bytes).to_string());
     let marks: Vec<String> = identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect();
     let marks = (!marks.is_empty()).then(|| format!("claims {}", marks.join(" ")));
     let family = || identity.csd.as_ref()?.family.as_ref().map(|family| format!("{family} card"));
-    let name = name(identity).or_else(family);
+    let name = card_name(identity).or_else(family);
     let mut parts: Vec<String> = [name, size, marks].into_iter().flatten().collect();
     if parts.is_empty() {
         parts.extend(register_words(identity));
@@ -79,7 +79,7 @@ fn answer_line(identity: &Identity) -> String {
     }));
     match parts.is_empty() {
         true => "The card's registers are not readable here.".to_owned(),
-        false => in_a_line(&sentence(&parts.join(", "))),
+        false => answer_line(&to_sentence(&parts.join(", "))),
     }
 }
 
@@ -101,7 +101,7 @@ fn register_words(identity: &Identity) -> Vec<String> {
 }
 
 /// Name of a card, with its maker if the number is registered; the reader's name if the reader hides the registers.
-pub fn name(identity: &Identity) -> Option<String> {
+pub fn card_name(identity: &Identity) -> Option<String> {
     let cid = identity.cid.as_ref();
     let registered = cid.filter(|cid| !UNREGISTERED.contains(&cid.mid));
     let maker = registered.and_then(|cid| cid.maker.as_deref());
@@ -134,7 +134,7 @@ impl KnownFacts {
         self.add_known(label, Some(value));
     }
 
-    fn flags(&mut self, label: &str, flags: &[(&str, bool)]) {
+    fn add_flags(&mut self, label: &str, flags: &[(&str, bool)]) {
         let set: Vec<&str> = flags.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
         self.add_known(label, Some(set.join(", ")));
     }
@@ -179,7 +179,7 @@ fn csd_lines(p: &mut KnownFacts, csd: &Csd) {
         "erase unit",
         format!("{} blocks of {} bytes", csd.sector_size_blocks, csd.write_bl_len_bytes),
     );
-    p.flags(
+    p.add_flags(
         "flags",
         &[
             ("copy", csd.copy),
@@ -200,7 +200,7 @@ fn scr_lines(p: &mut KnownFacts, scr: &Scr) {
 }
 
 fn widths(scr: &Scr) -> String {
-    format!("{} bits", listing(&scr.bus_widths.iter().map(u8::to_string).collect::<Vec<_>>()))
+    format!("{} bits", join_names(&scr.bus_widths.iter().map(u8::to_string).collect::<Vec<_>>()))
 }
 
 fn supply(ocr: &Ocr) -> Option<String> {
@@ -222,7 +222,7 @@ fn ssr_lines(p: &mut KnownFacts, ssr: &Ssr) {
         "command queue",
         (ssr.command_queue_depth > 0).then(|| format!("{} deep", ssr.command_queue_depth)),
     );
-    p.flags(
+    p.add_flags(
         "supports",
         &[("cache", ssr.cache), ("discard", ssr.discard_support), ("full erase", ssr.fule_support)],
     );
@@ -232,7 +232,7 @@ fn ssr_lines(p: &mut KnownFacts, ssr: &Ssr) {
 fn ocr_lines(p: &mut KnownFacts, ocr: &Ocr) {
     p.add_known("raw", Some(&ocr.raw));
     p.add_known("supply", supply(ocr));
-    p.flags(
+    p.add_flags(
         "flags",
         &[
             ("1.8 V signalling accepted", ocr.s18a),
@@ -253,7 +253,7 @@ fn mark_line(p: &mut KnownFacts, demand: &SpeedDemand) {
 }
 
 fn nvme_lines(p: &mut KnownFacts, nvme: &NvmeIdentity, degrees: TemperatureUnit) {
-    let written = |t: Option<i32>| t.map(|celsius| degrees.write(f64::from(celsius)));
+    let written = |t: Option<i32>| t.map(|celsius| degrees.format_celsius(f64::from(celsius)));
     if let Some(i) = &nvme.identify {
         p.add_known("model", Some(i.mn.trim()));
         p.add_known("serial", Some(i.sn.trim()));
@@ -265,7 +265,7 @@ fn nvme_lines(p: &mut KnownFacts, nvme: &NvmeIdentity, degrees: TemperatureUnit)
     p.add_known("threshold (TMPTH)", written(nvme.features.tmpth_celsius));
     p.add_known("throttles from (TMT1)", written(nvme.features.tmt1_celsius));
     p.add_known("throttles hard (TMT2)", written(nvme.features.tmt2_celsius));
-    p.add_known("temperature now", nvme.temperature_celsius.map(|celsius| degrees.write(celsius)));
+    p.add_known("temperature now", nvme.temperature_celsius.map(|celsius| degrees.format_celsius(celsius)));
     if let Some(s) = &nvme.smart {
         p.add_known("used up", Some(format!("{} %, spare {} %", s.percentage_used, s.available_spare)));
         p.add_value(

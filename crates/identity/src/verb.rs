@@ -10,7 +10,7 @@ use cardscope_model::device::DeviceInfo;
 use cardscope_model::identity::{self, HexRegisters, Identity};
 use cardscope_model::units::TemperatureUnit;
 use cardscope_sd::health::{CardHealth, HealthLayout};
-use cardscope_session::card_identity::{identity_of, judged};
+use cardscope_session::card_identity::{identity_of, with_findings};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::options::MachineOptions;
 use clap::Args;
@@ -70,16 +70,16 @@ pub struct DecodeRequest {
 }
 
 /// Removable devices on this machine or in a recorded `/sys` tree, or all devices if requested.
-pub fn list(request: &ListRequest) -> Result<Vec<DeviceInfo>> {
+pub fn list_devices(request: &ListRequest) -> Result<Vec<DeviceInfo>> {
     let scope = if request.all { ListScope::WithLoops } else { ListScope::Hardware };
-    let mut entries = list::list(&request.machine.system()?, scope);
+    let mut entries = list::list_devices(&request.machine.system()?, scope);
     entries.retain(|e| request.all || e.removable);
     Ok(entries)
 }
 
 /// Text that changes whenever a card is inserted, removed, mounted or unmounted. No device is opened.
-pub fn present() -> String {
-    list::present(&SystemRoots::host())
+pub fn presence_text() -> String {
+    list::device_fingerprint(&SystemRoots::host())
 }
 
 /// Verifies that a device path still leads to the card that `object` names.
@@ -88,19 +88,19 @@ pub fn check_object(path: &str, object: &str) -> Result<()> {
 }
 
 /// Refusal of a device with another card than the confirmed one.
-pub fn changed(path: &str) -> Failure {
+pub fn changed_card_refusal(path: &str) -> Failure {
     Failure::refused(ObjectError::Changed { name: path.to_owned() })
 }
 
 /// Unmounts all file systems of a card, named by kernel name or path as in [`list()`]. With an object, only if it is
 /// that card.
-pub fn unmount(name: &str, object: Option<&str>, interrupt: &InterruptFlag) -> Result<()> {
-    let listed = list::list(&SystemRoots::host(), ListScope::WithLoops);
+pub fn unmount_card(name: &str, object: Option<&str>, interrupt: &InterruptFlag) -> Result<()> {
+    let listed = list::list_devices(&SystemRoots::host(), ListScope::WithLoops);
     let card = listed.iter().find(|card| card.name == name || card.path == name).ok_or_else(|| {
         Failure::refused(format!("{name} is not a card in this computer; `cardscope list` shows them"))
     })?;
     let mut silent = |_: &str| ();
-    unmount::unmount(&card.name, object, &mut PermissionDialog::with(&mut silent, interrupt)).map_err(
+    unmount::unmount_card(&card.name, object, &mut PermissionDialog::new(&mut silent, interrupt)).map_err(
         |error| match error {
             UnmountError::Other { .. } => Failure::io(error),
             _ => Failure::refused(error),
@@ -109,12 +109,12 @@ pub fn unmount(name: &str, object: Option<&str>, interrupt: &InterruptFlag) -> R
 }
 
 /// Reads the identity of a card and checks it as of today.
-pub fn info(request: &InfoRequest) -> Result<Identity> {
+pub fn read_identity(request: &InfoRequest) -> Result<Identity> {
     identity_of(&request.target, &request.machine, request.health)
 }
 
 /// Decodes pasted registers and checks them as of today.
-pub fn decode(request: &DecodeRequest) -> Result<Identity> {
+pub fn decode_registers(request: &DecodeRequest) -> Result<Identity> {
     let registers = HexRegisters {
         cid: request.cid.as_deref(),
         csd: request.csd.as_deref(),
@@ -131,7 +131,7 @@ pub fn decode(request: &DecodeRequest) -> Result<Identity> {
     let mut identity = identity::from_hex(registers).map_err(Failure::refused)?;
     identity.health =
         request.health.as_deref().map(CardHealth::from_hex).transpose().map_err(Failure::refused)?;
-    Ok(judged(identity))
+    Ok(with_findings(identity))
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
 
     #[track_caller]
     fn refused(name: &str) -> String {
-        match unmount(name, None, &InterruptFlag::default()) {
+        match unmount_card(name, None, &InterruptFlag::default()) {
             Err(Failure::Refused(why)) => why.to_string(),
             other => panic!("{name}: {other:?}"),
         }
@@ -152,7 +152,7 @@ mod tests {
             let why = refused(name);
             assert!(why.contains("is not a card") && why.contains("cardscope list"), "{why}");
         }
-        let listed = list::list(&SystemRoots::host(), ListScope::Hardware);
+        let listed = list::list_devices(&SystemRoots::host(), ListScope::Hardware);
         let of_system =
             |disk: &&DeviceInfo| disk.reason.as_ref().is_some_and(|why| why.contains("running system"));
         let disk = listed.iter().find(of_system).expect("/ lies on a disk here");

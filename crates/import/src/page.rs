@@ -1,25 +1,28 @@
 //! Page of an import: one line for each file with something to report, totals, and all results on request.
 
-use cardscope_model::card_map::{FlashGeometry, OF_LOG};
-use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, JoinedFiles};
+use cardscope_model::card_map::{FlashGeometry, MAP_KEY};
+use cardscope_model::import_report::{FileLine, FileOutcome, ImportReport, JoinedFiles};
 use cardscope_model::log::CardLog;
 use cardscope_model::report::NewsTone;
 use cardscope_model::run::Run;
 use cardscope_model::units::three_digits as speed;
-use cardscope_page::figure::{count, in_a_line, sentence, time_us};
+use cardscope_page::figure::{answer_line, pluralize, time_us, to_sentence};
 use cardscope_page::properties;
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{FindingRemark, Page, PageBlock, PageFact, PageSection, fact};
 use serde::Deserialize;
 
 /// Page of an import: totals first, then the files that need attention; all files and results are folded.
-pub fn page(report: &ImportReport) -> Page {
+pub fn import_page(report: &ImportReport) -> Page {
     let totals = &report.totals;
     let tone = if report.named_failed || totals.failed > 0 { NewsTone::Warning } else { NewsTone::Plain };
     let mut page = Page::new(report.archive.as_deref().unwrap_or_default(), tone, answer_sentence(report));
     page.end.extend(report.error.iter().map(|error| format!("Ended early: {error}")));
     if totals.not_understood > 0 {
-        page.step("List the tools whose logs are understood:", Some("cardscope import --formats".to_owned()));
+        page.add_step(
+            "List the tools whose logs are understood:",
+            Some("cardscope import --formats".to_owned()),
+        );
     }
     // For a single file that was not imported, the answer already states the reason.
     if only_failed_file(report).is_some() {
@@ -27,14 +30,14 @@ pub fn page(report: &ImportReport) -> Page {
     }
     let failed = report.files.iter().filter(|line| line.kept == FileOutcome::Failed);
     let failed = failed.map(|line| format!("{}: {}", line.file, line.error.as_deref().unwrap_or_default()));
-    page.add("Failed", [PageBlock::Lines(failed.collect())]);
-    page.add("Logs of one card", [PageBlock::Facts(report.joined.iter().map(joined).collect())]);
-    page.add("Flash geometry", [PageBlock::Table(geometry_table(report))]);
-    page.add("By format", [PageBlock::Table(format_table(report))]);
-    page.fold("Notes", [PageBlock::Remarks(doubt_remarks(report))]);
-    page.fold("Files", [PageBlock::Lines(report.files.iter().map(line).collect())]);
+    page.add_section("Failed", [PageBlock::Lines(failed.collect())]);
+    page.add_section("Logs of one card", [PageBlock::Facts(report.joined.iter().map(joined_fact).collect())]);
+    page.add_section("Flash geometry", [PageBlock::Table(geometry_table(report))]);
+    page.add_section("By format", [PageBlock::Table(format_table(report))]);
+    page.add_detail("Notes", [PageBlock::Remarks(doubt_remarks(report))]);
+    page.add_detail("Files", [PageBlock::Lines(report.files.iter().map(file_line).collect())]);
     let logs = report.files.iter().filter_map(|file| Some((file.file.as_str(), file.log.as_ref()?)));
-    page.fold("Results", logs.flat_map(|(file, log)| run_tables(file, log)));
+    page.add_detail("Results", logs.flat_map(|(file, log)| run_tables(file, log)));
     page
 }
 
@@ -42,7 +45,7 @@ pub fn page(report: &ImportReport) -> Page {
 fn only_failed_file(report: &ImportReport) -> Option<String> {
     let ([one], 1) = (&report.files[..], report.totals.files) else { return None };
     let why = match (one.kept, one.error.as_deref()?) {
-        (FileOutcome::NotUnderstood, _) => format!(" is {}", word(one.kept)),
+        (FileOutcome::NotUnderstood, _) => format!(" is {}", outcome_word(one.kept)),
         (_, error) => {
             error.strip_prefix("it ").map_or_else(|| format!(": {error}"), |rest| format!(" {rest}"))
         }
@@ -55,7 +58,7 @@ fn answer_sentence(report: &ImportReport) -> String {
     let logs = totals.files - (totals.not_understood + totals.failed).min(totals.files);
     let (verb, kept) =
         if report.archive.is_some() { ("Imported", "") } else { ("Found", "; nothing was stored") };
-    let found = format!("{} ({})", count(totals.runs, "run"), count(totals.figures, "result"));
+    let found = format!("{} ({})", pluralize(totals.runs, "run"), pluralize(totals.figures, "result"));
     let not_logs = match totals.not_understood {
         0 => String::new(),
         1 => "; 1 is not a log".to_owned(),
@@ -66,13 +69,13 @@ fn answer_sentence(report: &ImportReport) -> String {
     match (logs, totals.known) {
         (0, _) if totals.files == 0 => "Nothing to import: no file found.".to_owned(),
         (0, _) if only_failed_file(report).is_some() => {
-            sentence(&format!("Nothing imported: {}", only_failed_file(report).unwrap_or_default()))
+            to_sentence(&format!("Nothing imported: {}", only_failed_file(report).unwrap_or_default()))
         }
         (0, _) if totals.failed > 0 => {
-            format!("Nothing imported: {} failed{not_logs}.", count(totals.failed, "file"))
+            format!("Nothing imported: {} failed{not_logs}.", pluralize(totals.failed, "file"))
         }
-        (0, _) => format!("Nothing to import: {} found, none is a log.", count(totals.files, "file")),
-        (_, 0) => format!("{verb} {found} from {}{not_logs}{failed}{kept}.", count(logs, "file")),
+        (0, _) => format!("Nothing to import: {} found, none is a log.", pluralize(totals.files, "file")),
+        (_, 0) => format!("{verb} {found} from {}{not_logs}{failed}{kept}.", pluralize(logs, "file")),
         (1, 1) => format!("Nothing new: the log was imported before{others}"),
         (_, known) if known == logs => format!("Nothing new: all {logs} logs were imported before{others}"),
         (_, known) => {
@@ -81,7 +84,7 @@ fn answer_sentence(report: &ImportReport) -> String {
     }
 }
 
-fn joined(joined: &JoinedFiles) -> PageFact {
+fn joined_fact(joined: &JoinedFiles) -> PageFact {
     fact(&joined.card, joined.files.iter().map(|file| file_base_name(file)).collect::<Vec<_>>().join(", "))
 }
 
@@ -92,7 +95,7 @@ fn file_base_name(file: &str) -> &str {
 /// Flash geometry from logs of flashbench, one row a log. A property without a value has the reason in its cell.
 fn geometry_table(report: &ImportReport) -> Table {
     let found = report.files.iter().filter_map(|file| {
-        let geometry = FlashGeometry::deserialize(file.log.as_ref()?.other.get(OF_LOG)?).ok()?;
+        let geometry = FlashGeometry::deserialize(file.log.as_ref()?.other.get(MAP_KEY)?).ok()?;
         Some(
             [file_base_name(&file.file).to_owned()]
                 .into_iter()
@@ -100,15 +103,15 @@ fn geometry_table(report: &ImportReport) -> Table {
                 .collect::<Vec<_>>(),
         )
     });
-    let mut table = Table::new(["file"].into_iter().chain(properties::GEOMETRY))
-        .left_aligned(properties::GEOMETRY)
-        .always(properties::GEOMETRY);
-    found.for_each(|row| table.row(row));
+    let mut table = Table::new(["file"].into_iter().chain(properties::GEOMETRY_HEADS))
+        .left_aligned(properties::GEOMETRY_HEADS)
+        .never_dropped(properties::GEOMETRY_HEADS);
+    found.for_each(|row| table.add_row(row));
     table
 }
 
 fn format_table(report: &ImportReport) -> Table {
-    Table::of(
+    Table::from_items(
         &report.formats.iter().collect::<Vec<_>>(),
         &[
             ("format", &|(format, _)| (*format).to_owned()),
@@ -132,37 +135,37 @@ fn doubt_remarks(report: &ImportReport) -> Vec<FindingRemark> {
         }
     }
     let remark = |(doubt, files): (String, Vec<&str>)| match files[..] {
-        [one] => FindingRemark::plain(format!("{one}: {doubt}")),
-        _ => FindingRemark::plain(format!("{}: {doubt}", count(files.len() as u64, "file"))),
+        [one] => FindingRemark::caveat_line(format!("{one}: {doubt}")),
+        _ => FindingRemark::caveat_line(format!("{}: {doubt}", pluralize(files.len() as u64, "file"))),
     };
     doubts.into_iter().map(remark).collect()
 }
 
 /// Page of one log with all its results.
-pub fn log(log: &CardLog) -> Page {
+pub fn log_page(log: &CardLog) -> Page {
     let tool = log.tool.as_ref().map(|tool| {
         let version = tool.version.as_ref().map_or(String::new(), |v| format!(" {v}"));
         format!("{}{version}", tool.name)
     });
     let head =
         [tool.unwrap_or_else(|| log.format.clone()), log_summary(log)].into_iter().chain(log.date.clone());
-    let mut page = Page::plain(in_a_line(&head.collect::<Vec<_>>().join(" · ")));
-    page.add(
+    let mut page = Page::from_answer(answer_line(&head.collect::<Vec<_>>().join(" · ")));
+    page.add_section(
         "Notes",
-        [PageBlock::Lines(log.doubts.iter().map(|doubt| sentence(&doubt.to_string())).collect())],
+        [PageBlock::Lines(log.doubts.iter().map(|doubt| to_sentence(&doubt.to_string())).collect())],
     );
-    page.add("", run_tables("", log));
+    page.add_section("", run_tables("", log));
     let other = (!log.other.is_empty()).then(|| serde_json::to_string_pretty(&log.other).ok()).flatten();
-    page.fold("Other", other.map(PageBlock::Verbatim));
+    page.add_detail("Other", other.map(PageBlock::Verbatim));
     page
 }
 
-fn line(line: &FileLine) -> String {
+fn file_line(line: &FileLine) -> String {
     let name = &line.file;
     match (&line.log, &line.error) {
         (Some(log), _) => format!("{name}: {}, {}", log.format, log_summary(log)),
-        (None, Some(error)) => format!("{name}: {} ({})", word(line.kept), error),
-        (None, None) => format!("{name}: {}", word(line.kept)),
+        (None, Some(error)) => format!("{name}: {} ({})", outcome_word(line.kept), error),
+        (None, None) => format!("{name}: {}", outcome_word(line.kept)),
     }
 }
 
@@ -175,8 +178,8 @@ fn log_summary(log: &CardLog) -> String {
     parts.extend(log.part.clone());
     parts.extend(conditions);
     if figures > 0 {
-        let runs = count(log.runs.len() as u64, "run");
-        parts.push(format!("{runs} with {}", count(figures as u64, "result")));
+        let runs = pluralize(log.runs.len() as u64, "run");
+        parts.push(format!("{runs} with {}", pluralize(figures as u64, "result")));
     }
     if !log.other.is_empty() {
         parts.push(log.other.keys().map(String::as_str).collect::<Vec<_>>().join(", "));
@@ -188,13 +191,13 @@ fn run_tables(file: &str, log: &CardLog) -> Vec<PageBlock> {
     let table = |run: &Run| {
         let run_of = if log.runs.len() > 1 { format!("run {}", run.run) } else { String::new() };
         let head = [file, &run_of].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-        PageBlock::Section(PageSection::new(&head, [PageBlock::Table(figures(run))]))
+        PageBlock::Section(PageSection::new(&head, [PageBlock::Table(result_table(run))]))
     };
     log.runs.iter().map(table).collect()
 }
 
-fn figures(run: &Run) -> Table {
-    Table::of(
+fn result_table(run: &Run) -> Table {
+    Table::from_items(
         &run.results,
         &[
             ("test", &|f| {
@@ -206,12 +209,12 @@ fn figures(run: &Run) -> Table {
             ("mean latency", &|f| f.latency_us.map(time_us).unwrap_or_default()),
             ("99 %", &|f| f.percentiles_us.p99.map(time_us).unwrap_or_default()),
             ("longest", &|f| f.max_latency_us.map(time_us).unwrap_or_default()),
-            ("as printed", &|f| format!("{} {}", f.printed().value, f.printed().unit)),
+            ("as printed", &|f| format!("{} {}", f.printed_or_speed().value, f.printed_or_speed().unit)),
         ],
     )
 }
 
-fn word(kept: FileOutcome) -> &'static str {
+fn outcome_word(kept: FileOutcome) -> &'static str {
     match kept {
         FileOutcome::New => "imported",
         FileOutcome::Known => "imported before",
@@ -225,8 +228,8 @@ fn word(kept: FileOutcome) -> &'static str {
 mod tests {
     use super::*;
     use cardscope_model::card_map::property::{Property, PropertyEvidence};
-    use cardscope_model::card_map::{FlashGeometry, OF_LOG};
-    use cardscope_model::imported::ImportTotals;
+    use cardscope_model::card_map::{FlashGeometry, MAP_KEY};
+    use cardscope_model::import_report::ImportTotals;
 
     #[test]
     fn answer_counts_new_known_and_other_files() {
@@ -267,10 +270,15 @@ mod tests {
                 error: Some(error.into()),
             };
             let totals = ImportTotals { files: 1, failed: 1, ..ImportTotals::default() };
-            page(&ImportReport { files: vec![file], totals, named_failed: true, ..ImportReport::default() })
+            import_page(&ImportReport {
+                files: vec![file],
+                totals,
+                named_failed: true,
+                ..ImportReport::default()
+            })
         };
         let missing = said(FileOutcome::Failed, "it does not exist");
-        assert_eq!(missing.text(), "Nothing imported: a.md does not exist.\n");
+        assert_eq!(missing.to_text(), "Nothing imported: a.md does not exist.\n");
         assert_eq!(missing.tone, NewsTone::Warning);
         let other = said(FileOutcome::NotUnderstood, "unknown log");
         assert_eq!(other.answer, "Nothing imported: a.md is not a log of a known tool.");
@@ -279,15 +287,15 @@ mod tests {
 
     #[test]
     fn geometry_table_shows_value_and_confidence() {
-        let mut report = cardscope_testkit::samples::dry_run();
+        let mut report = cardscope_testkit::samples::import_report();
         let geometry = FlashGeometry {
             erase_block_bytes: Property::measured(4 << 20, 0.99, PropertyEvidence::default()),
             page_bytes: Property::not_tested("not in the log"),
             ..FlashGeometry::default()
         };
         let log = report.files[0].log.as_mut().unwrap();
-        log.other.insert(OF_LOG.into(), serde_json::to_value(geometry).unwrap());
-        let text = page(&report).text();
+        log.other.insert(MAP_KEY.into(), serde_json::to_value(geometry).unwrap());
+        let text = import_page(&report).to_text();
         let row = text.lines().find(|line| line.contains("4 MiB")).unwrap();
         assert!(
             row.contains("a.log") && row.contains("not in the log") && row.contains("4 MiB (99 %)"),
@@ -297,8 +305,8 @@ mod tests {
 
     #[test]
     fn dry_run_lists_results_with_printed_values() {
-        let report = cardscope_testkit::samples::dry_run();
-        insta::assert_snapshot!(page(&report).text(), @r#"
+        let report = cardscope_testkit::samples::import_report();
+        insta::assert_snapshot!(import_page(&report).to_text(), @r#"
         Found 1 run (1 result) from 1 file; nothing was stored.
 
         By format

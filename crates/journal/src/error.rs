@@ -1,7 +1,7 @@
 //! Errors of saving and restoring.
 
-use cardscope_engine::card::ProbeStop;
 use cardscope_engine::cause::ErrorCause;
+use cardscope_engine::io_driver::ProbeStop;
 use std::path::Path;
 
 /// Failure to write, open or restore a journal or an image.
@@ -32,7 +32,7 @@ pub enum UnusableJournal {
 impl UnusableJournal {
     pub(crate) fn in_file(mut self, path: &Path) -> Self {
         let (UnusableJournal::Running(why) | UnusableJournal::Unknown(why)) = &mut self;
-        *why = ErrorCause::worded(format!("{}: {why}", path.display()), why.clone());
+        *why = ErrorCause::with_message(format!("{}: {why}", path.display()), why.clone());
         self
     }
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(crate) const PREFIX: &str = "journal-";
 
 /// Path of the journals' folder, whether or not it exists.
-pub fn folder() -> Result<PathBuf, JournalFailure> {
+pub fn journal_folder() -> Result<PathBuf, JournalFailure> {
     // The specification says to ignore relative paths.
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
@@ -27,12 +27,12 @@ pub fn folder() -> Result<PathBuf, JournalFailure> {
 
 /// Creates and opens the folder, with room for `room` bytes and 5 % more. Refuses a folder on the card itself, which
 /// `on_card` detects.
-pub fn ready(
+pub fn prepare_folder(
     target: &str,
     on_card: &dyn Fn(&Path) -> bool,
     room: u64,
 ) -> Result<ResolvedFolder, JournalFailure> {
-    let folder = folder()?;
+    let folder = journal_folder()?;
     let off_the_card = |path: &Path| {
         match on_card(path) {
         false => Ok(()),
@@ -44,7 +44,7 @@ pub fn ready(
     }
     };
     let cannot = |e: FileError| {
-        JournalFailure::Refused(ErrorCause::worded(
+        JournalFailure::Refused(ErrorCause::with_message(
             format!(
                 "the journal's folder {} cannot be used: {e}; set XDG_STATE_HOME to a folder on another disk",
                 folder.display()
@@ -54,10 +54,10 @@ pub fn ready(
     };
     // Checked before anything is created on the card, and again on the open folder, whichever path led there.
     off_the_card(&folder)?;
-    let held = ResolvedFolder::make(&folder, 0o700).map_err(cannot)?;
-    off_the_card(&held.by_descriptor())?;
+    let held = ResolvedFolder::open_or_create(&folder, 0o700).map_err(cannot)?;
+    off_the_card(&held.proc_path())?;
     let needed = with_reserve(room);
-    let there = held.free().map_err(|e| cannot(e.into()))?;
+    let there = held.free_bytes().map_err(|e| cannot(e.into()))?;
     if there < needed {
         return Err(JournalFailure::Refused(
             format!(
@@ -78,8 +78,8 @@ const SPACE_CHECK_STEP: u64 = 64 * MIB;
 
 /// Length of the file at which free space must be checked again. Fails if the disk is nearly full: filling it would
 /// stop other programs.
-pub(crate) fn room_beyond(folder: &ResolvedFolder, end: u64) -> std::io::Result<u64> {
-    match folder.free()? {
+pub(crate) fn next_space_check(folder: &ResolvedFolder, end: u64) -> std::io::Result<u64> {
+    match folder.free_bytes()? {
         free if free >= 2 * SPACE_CHECK_STEP => Ok(end + SPACE_CHECK_STEP),
         free => Err(std::io::Error::other(format!("only {} free there", BinarySize(free)))),
     }
@@ -91,11 +91,14 @@ fn with_reserve(room: u64) -> u64 {
 }
 
 /// Journals in the folder, oldest first.
-pub fn waiting() -> Result<Vec<PathBuf>, JournalFailure> {
+pub fn pending_journals() -> Result<Vec<PathBuf>, JournalFailure> {
     let cannot = |e: FileError| {
-        JournalFailure::Refused(ErrorCause::worded(format!("the journal folder cannot be read: {e}"), e))
+        JournalFailure::Refused(ErrorCause::with_message(
+            format!("the journal folder cannot be read: {e}"),
+            e,
+        ))
     };
-    let folder = match ResolvedFolder::open(&folder()?) {
+    let folder = match ResolvedFolder::open(&journal_folder()?) {
         Ok(folder) => folder,
         Err(e) if e.is_absent() => return Ok(Vec::new()),
         Err(FileError::Io(e)) if e.kind() == ErrorKind::NotADirectory => return Ok(Vec::new()),
@@ -103,7 +106,7 @@ pub fn waiting() -> Result<Vec<PathBuf>, JournalFailure> {
     };
     let ours = |name: &OsStr| {
         name.to_string_lossy().starts_with(PREFIX)
-            && folder.look(name).is_ok_and(|found| found.as_ref().is_some_and(is_plain))
+            && folder.stat(name).is_ok_and(|found| found.as_ref().is_some_and(is_plain))
     };
     let names = folder.names().map_err(cannot)?;
     Ok(names.iter().filter(|name| ours(name)).map(|name| folder.path().join(name)).collect())

@@ -7,19 +7,19 @@
 #[cfg(test)]
 mod tests;
 
-use crate::changed;
+use crate::change_list;
 use crate::error::{JournalFailure, UnusableJournal};
 use crate::folder;
-use crate::record::{self, JournalFacts, MAGIC, MOST, RangeEntry, RecordHead, RecordKind};
+use crate::record::{self, JournalFacts, MAGIC, MAX_RANGE_BYTES, RangeEntry, RecordHead, RecordKind};
 use crate::scan::{self, JournalCompleteness, JournalDamage, JournalLog, JournalScan, ScannedBatch};
-use crate::tally::{CommittedTally, PAGE};
+use crate::tally::{CommittedTally, PAGE_BYTES};
 use cardscope_engine::cause::ErrorCause;
-use cardscope_engine::content::constant;
+use cardscope_engine::content::constant_byte;
 use cardscope_engine::journal::{self, JournalError, RestoreProgress, SavedRange};
-use cardscope_engine::pending::{CleanupGuard, PendingCleanup, PendingWait, owing, waiting};
+use cardscope_engine::pending::{CleanupGuard, PendingCleanup, PendingWait, register_cleanup, register_wait};
 use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder};
 use cardscope_model::report::ChangedBlocks;
-use cardscope_model::shell::quoted_path;
+use cardscope_model::shell::shell_quote_path;
 use cardscope_model::units::DecimalSize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -44,7 +44,7 @@ pub struct Journal {
     /// True until a batch is committed, after which the card may have been overwritten.
     unused: bool,
     /// Tells a user who stops the program that the data is restored first. None in a journal that was opened.
-    owing: Option<CleanupGuard>,
+    cleanup_guard: Option<CleanupGuard>,
     /// Length of the file up to which the disk is known to have room.
     room_to: u64,
     tallies_at: u64,
@@ -54,30 +54,30 @@ impl Journal {
     /// Starts a journal in a folder that [`ready`](folder::ready) prepared, before the card is written.
     pub fn create(folder: ResolvedFolder, about: JournalFacts) -> Result<Journal, JournalFailure> {
         let shown = folder.path().to_owned();
-        Self::begin(folder, about).map_err(|e| {
-            JournalFailure::Refused(ErrorCause::worded(format!(
+        Self::create_file(folder, about).map_err(|e| {
+            JournalFailure::Refused(ErrorCause::with_message(format!(
                 "the journal cannot be written to {}: {e}; nothing was written to the card. Set XDG_STATE_HOME to a folder on another disk",
                 shown.display()
             ), e))
         })
     }
 
-    fn begin(folder: ResolvedFolder, about: JournalFacts) -> Result<Journal, FileError> {
+    fn create_file(folder: ResolvedFolder, about: JournalFacts) -> Result<Journal, FileError> {
         let (high, low) = uuid::Uuid::now_v7().as_u64_pair();
         let nonce = high.rotate_left(32) ^ low;
         let time = about.began.replace([':', '-'], "");
         let name = OsString::from(format!("{}{time}-{:08x}", folder::PREFIX, nonce as u32));
-        let held = ResolvedFolder::over(folder.as_fd().try_clone_to_owned()?, folder.path());
+        let held = ResolvedFolder::from_fd(folder.as_fd().try_clone_to_owned()?, folder.path());
         // The file is named only after its header is on disk: a journal without a header counts as damaged.
         let draft = DraftFile::new(&held, None, 0o600)?;
         let file = draft.file().try_clone()?;
         let about = JournalFacts { keeps_tally: true, ..about };
         let mut journal = Self::with_file(file, folder, name, about, nonce);
         // Some file systems give every file to a fixed user. Restoring would refuse such a journal later.
-        scan::must_be_ours(&journal.file)?;
+        scan::require_trusted_owner(&journal.file)?;
         journal.write_header()?;
         draft.place(&journal.name)?;
-        journal.owing = Some(owing("the empty journal is removed", ""));
+        journal.cleanup_guard = Some(register_cleanup("the empty journal is removed", ""));
         Ok(journal)
     }
 
@@ -99,7 +99,7 @@ impl Journal {
             pending: Vec::new(),
             log: JournalLog::default(),
             unused: true,
-            owing: None,
+            cleanup_guard: None,
             room_to: 0,
             tallies_at: 0,
         }
@@ -111,20 +111,20 @@ impl Journal {
         self.log.end = MAGIC.len() as u64;
         // One record for each step of restoring. They fit into the first sector, so a power cut cannot tear one.
         for index in 0..2 {
-            self.log.set_aside.push_back(self.log.end);
-            self.append_record(RecordKind::Room, (0, 0), index, &[])?;
+            self.log.reserved_records.push_back(self.log.end);
+            self.append_record(RecordKind::Reserved, (0, 0), index, &[])?;
         }
         let mut about = serde_json::to_vec(&self.about).map_err(std::io::Error::from)?;
         // The header is stored twice: without it the data could not be matched to a card.
-        self.append_record(RecordKind::About, (0, 0), 0, &about)?;
+        self.append_record(RecordKind::Header, (0, 0), 0, &about)?;
         // Padded with blanks, so that each tally has a page of its own.
-        let end = self.log.end + (record::HEAD + about.len()) as u64;
-        about.resize(about.len() + (end.next_multiple_of(PAGE) - end) as usize, b' ');
-        self.append_record(RecordKind::About, (0, 0), 1, &about)?;
-        (self.tallies_at, self.log.end) = (self.log.end, self.log.end + 2 * PAGE);
-        let tally = CommittedTally::of_card(self.about.announced_bytes);
+        let end = self.log.end + (record::HEAD_BYTES + about.len()) as u64;
+        about.resize(about.len() + (end.next_multiple_of(PAGE_BYTES) - end) as usize, b' ');
+        self.append_record(RecordKind::Header, (0, 0), 1, &about)?;
+        (self.tallies_at, self.log.end) = (self.log.end, self.log.end + 2 * PAGE_BYTES);
+        let tally = CommittedTally::for_card(self.about.announced_bytes);
         for page in 0..2 {
-            self.file.write_all_at(&tally.encode(self.nonce), self.tallies_at + page * PAGE)?;
+            self.file.write_all_at(&tally.encode(self.nonce), self.tallies_at + page * PAGE_BYTES)?;
         }
         self.log.tally = Some(tally);
         Ok(())
@@ -132,12 +132,12 @@ impl Journal {
 
     /// Removes the file, unless another file has its name by now.
     fn remove(&self) -> Result<(), FileError> {
-        self.folder.remove(&self.name, FileIdentity::of(&self.file)?).map(drop)
+        self.folder.remove(&self.name, FileIdentity::of_file(&self.file)?).map(drop)
     }
 
     /// Returns the header and the saved bytes of a journal that may be in use; `None` if it is unreadable.
-    pub fn look(path: &Path) -> Option<(JournalFacts, u64)> {
-        let scan = scan::look(path)?;
+    pub fn peek(path: &Path) -> Option<(JournalFacts, u64)> {
+        let scan = scan::read_unlocked(path)?;
         let saved: BTreeSet<(u64, u32)> =
             scan.batches.values().flat_map(ScannedBatch::entries).map(|e| (e.offset, e.len)).collect();
         Some((scan.about?, saved.iter().map(|(_, len)| u64::from(*len)).sum()))
@@ -145,7 +145,7 @@ impl Journal {
 
     /// Opens an existing journal and locks it.
     pub fn open(path: &Path) -> Result<Journal, UnusableJournal> {
-        let (file, folder, name, scan) = scan::open(path)?;
+        let (file, folder, name, scan) = scan::open_locked(path)?;
         let JournalScan { about, nonce, batches, log, .. } = scan;
         let (Some(about), Some(nonce)) = (about, nonce) else {
             let why = ErrorCause::from("the journal's header is damaged; nothing was written");
@@ -166,7 +166,7 @@ impl Journal {
         &self.path
     }
 
-    pub fn about(&self) -> &JournalFacts {
+    pub fn facts(&self) -> &JournalFacts {
         &self.about
     }
 
@@ -175,8 +175,8 @@ impl Journal {
     }
 
     /// Parts of the card that contain everything overwritten. Empty in journals without a tally.
-    pub(crate) fn parts(&self) -> Vec<Range<u64>> {
-        self.log.tally.iter().flat_map(CommittedTally::parts).collect()
+    pub(crate) fn written_parts(&self) -> Vec<Range<u64>> {
+        self.log.tally.iter().flat_map(CommittedTally::written_parts).collect()
     }
 
     /// Damage, apart from ranges whose payload is damaged.
@@ -196,13 +196,13 @@ impl Journal {
 
     /// True if restoring had begun. Before that, overwritten places hold stamps. `None` in journals of versions that
     /// did not record it.
-    pub fn put_back_begun(&self) -> Option<bool> {
-        self.about.notes_putting_back.then_some(self.log.put_back.is_some())
+    pub fn restoring_begun(&self) -> Option<bool> {
+        self.about.notes_putting_back.then_some(self.log.restore_step.is_some())
     }
 
     /// True if everything was written back, but not compared yet.
     pub fn written_back(&self) -> bool {
-        self.log.put_back == Some(RestoreProgress::Written)
+        self.log.restore_step == Some(RestoreProgress::Written)
     }
 
     /// True if the run certainly overwrote this range, because later batches were saved after it.
@@ -214,7 +214,7 @@ impl Journal {
 
     /// Records the salt of the stamps that the run will write, by which the card is recognized. It is synced with the
     /// next batch.
-    pub fn wrote_with(&mut self, salt: u64) -> Result<(), JournalError> {
+    pub fn record_salt(&mut self, salt: u64) -> Result<(), JournalError> {
         self.append_record(RecordKind::Salt, (0, 0), 0, &salt.to_le_bytes())
             .map_err(|e| self.save_error(e))?;
         self.log.salts.push(salt);
@@ -228,7 +228,7 @@ impl Journal {
         let marked = self.append_record(RecordKind::Restored, (0, 0), 0, &[]).and_then(|()| self.sync());
         self.remove().map_err(|e| {
             let file = self.path.display();
-            JournalFailure::Io(ErrorCause::worded(
+            JournalFailure::Io(ErrorCause::with_message(
                 format!("the data is restored, but the journal {file} cannot be removed: {e}"),
                 e,
             ))
@@ -236,23 +236,23 @@ impl Journal {
         let _ = self.folder.sync();
         drop(marked);
         // A list that cannot be removed does no harm: it is only out of date.
-        let _ = changed::remove(&self.folder, &self.name);
+        let _ = change_list::remove_list(&self.folder, &self.name);
         Ok(())
     }
 
     /// Writes the ranges to a list beside the journal and counts them; `None`, and an old list is removed, if there are
     /// none.
-    pub fn list_changed(&self, ranges: &[SavedRange]) -> Option<ChangedBlocks> {
-        let changed = changed::list(&self.folder, &self.name, &self.about.target, ranges);
+    pub fn save_change_list(&self, ranges: &[SavedRange]) -> Option<ChangedBlocks> {
+        let changed = change_list::save_list(&self.folder, &self.name, &self.about.target, ranges);
         if changed.is_none() {
-            let _ = changed::remove(&self.folder, &self.name);
+            let _ = change_list::remove_list(&self.folder, &self.name);
         }
         changed
     }
 
     /// True if the run certainly overwrote nothing.
     pub fn overwrote_nothing(&self) -> bool {
-        self.saved.is_empty() && self.log.completeness == JournalCompleteness::Whole
+        self.saved.is_empty() && self.log.completeness == JournalCompleteness::Complete
     }
 
     fn append_record(
@@ -263,7 +263,7 @@ impl Journal {
         payload: &[u8],
     ) -> std::io::Result<()> {
         self.write_record_at(self.log.end, kind, range, index, payload)?;
-        self.log.end += (record::HEAD + payload.len()) as u64;
+        self.log.end += (record::HEAD_BYTES + payload.len()) as u64;
         Ok(())
     }
 
@@ -279,31 +279,33 @@ impl Journal {
         let (nonce, batch) = (self.nonce, self.log.batch);
         let head = RecordHead { kind, payload: payload.len() as u32, offset, len, crc, nonce, batch, index };
         self.file.write_all_at(&head.encode(), at)?;
-        self.file.write_all_at(payload, at + record::HEAD as u64)
+        self.file.write_all_at(payload, at + record::HEAD_BYTES as u64)
     }
 
     /// Records a step of restoring in a record set aside for it, or at the end of the file.
     fn record_restore_step(&mut self, step: RestoreProgress) -> std::io::Result<()> {
         let index = u32::from(step == RestoreProgress::Written);
-        match self.log.set_aside.pop_front() {
-            Some(at) if self.write_record_at(at, RecordKind::PutBack, (0, 0), index, &[]).is_ok() => Ok(()),
-            _ => self.append_record(RecordKind::PutBack, (0, 0), index, &[]),
+        match self.log.reserved_records.pop_front() {
+            Some(at) if self.write_record_at(at, RecordKind::RestoreStep, (0, 0), index, &[]).is_ok() => {
+                Ok(())
+            }
+            _ => self.append_record(RecordKind::RestoreStep, (0, 0), index, &[]),
         }
     }
 
     /// Adds a range of at most [`MOST`] bytes to the batch.
-    fn take(&mut self, offset: u64, original: &[u8]) -> std::io::Result<()> {
+    fn save_range(&mut self, offset: u64, original: &[u8]) -> std::io::Result<()> {
         let len = original.len() as u32;
         let known = |e: &RangeEntry| (e.offset, e.len) == (offset, len);
         if self.saved.contains_key(&(offset, len)) || self.pending.iter().rev().take(8).any(known) {
             return Ok(());
         }
-        let fill = constant(original);
+        let fill = constant_byte(original);
         let index = self.pending.len() as u32;
-        let at = self.log.end + record::HEAD as u64;
+        let at = self.log.end + record::HEAD_BYTES as u64;
         let payload = if fill.is_some() { &original[..1] } else { original };
         if at + payload.len() as u64 > self.room_to {
-            self.room_to = folder::room_beyond(&self.folder, at)?;
+            self.room_to = folder::next_space_check(&self.folder, at)?;
         }
         let kind = if fill.is_some() { RecordKind::Fill } else { RecordKind::Bytes };
         self.append_record(kind, (offset, len), index, payload)?;
@@ -314,20 +316,20 @@ impl Journal {
     /// Waits until the file is on disk. The wait is announced, because a slow disk makes the card look stuck.
     fn sync(&self) -> std::io::Result<()> {
         let _waiting =
-            waiting(PendingWait::Call(format!("a sync of the journal {}", self.path.display()).into()));
+            register_wait(PendingWait::Call(format!("a sync of the journal {}", self.path.display()).into()));
         self.file.sync_data()
     }
 
     fn commit_pending(&mut self) -> std::io::Result<()> {
         self.sync()?;
-        let mut table = Vec::with_capacity(self.pending.len() * record::ENTRY);
+        let mut table = Vec::with_capacity(self.pending.len() * record::ENTRY_BYTES);
         self.pending.iter().for_each(|entry| entry.encode(&mut table));
         self.append_record(RecordKind::Commit, (0, self.pending.len() as u32), 0, &table)?;
         // The tally is written after its batch is on disk and before the card is written. The other page keeps the
         // previous tally, in case this write is torn.
         let mut tally = self.log.tally.clone().ok_or_else(|| std::io::Error::other("it is not under way"))?;
-        tally.add(&self.pending);
-        self.file.write_all_at(&tally.encode(self.nonce), self.tallies_at + tally.place())?;
+        tally.add_batch(&self.pending);
+        self.file.write_all_at(&tally.encode(self.nonce), self.tallies_at + tally.page_offset())?;
         self.sync()?;
         self.log.tally = Some(tally);
         Ok(())
@@ -335,11 +337,11 @@ impl Journal {
 
     fn announce_cleanup(&self) {
         let bytes: u64 = self.saved.keys().map(|(_, len)| u64::from(*len)).sum();
-        let path = quoted_path(&self.path);
+        let path = shell_quote_path(&self.path);
         let left = format!("the card's data is saved in a journal: run `cardscope restore {path}`");
-        if let Some(owing) = &self.owing {
+        if let Some(owing) = &self.cleanup_guard {
             let then = format!("the {} saved are restored", DecimalSize(bytes));
-            owing.say(PendingCleanup { then, left, restores: bytes });
+            owing.update(PendingCleanup { planned: then, leftover: left, restore_bytes: bytes });
         }
     }
 
@@ -349,15 +351,15 @@ impl Journal {
              Free some space, or set XDG_STATE_HOME to a folder on another disk",
             self.path.display()
         );
-        JournalError(ErrorCause::worded(words, error))
+        JournalError(ErrorCause::with_message(words, error))
     }
 }
 
 impl journal::JournalWriter for Journal {
     fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
         let mut at = offset;
-        for part in original.chunks(MOST) {
-            self.take(at, part).map_err(|e| self.save_error(e))?;
+        for part in original.chunks(MAX_RANGE_BYTES) {
+            self.save_range(at, part).map_err(|e| self.save_error(e))?;
             at += part.len() as u64;
         }
         Ok(())
@@ -384,12 +386,12 @@ impl journal::JournalWriter for Journal {
         all.into_iter().map(|(_, offset, len)| SavedRange { offset, len: u64::from(len) }).collect()
     }
 
-    fn original(&mut self, saved: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
+    fn read_original(&mut self, saved: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
         let unknown =
             || JournalError(format!("{} bytes at {} are not in the journal", saved.len, saved.offset).into());
         let len = u32::try_from(saved.len).map_err(|_| unknown())?;
         let (_, entry) = self.saved.get(&(saved.offset, len)).ok_or_else(unknown)?;
-        scan::payload(&self.file, entry, into)
+        scan::read_original(&self.file, entry, into)
     }
 
     /// The first step must be on disk before anything is written. The second only saves a comparison, so it is not
@@ -399,7 +401,7 @@ impl journal::JournalWriter for Journal {
         if step == RestoreProgress::Begun && noted.is_ok() {
             let _ = self.sync();
         }
-        self.log.put_back = Some(step);
+        self.log.restore_step = Some(step);
     }
 }
 

@@ -5,18 +5,18 @@
 #![forbid(unsafe_code)]
 
 pub mod backup;
-mod changed;
+pub mod block_fingerprint;
+mod change_list;
 mod error;
 pub mod folder;
 mod journal;
-pub mod put_back;
 mod record;
-pub mod returned;
+pub mod restore_outcome;
+pub mod restoring;
 mod scan;
 pub mod search;
 pub mod survey;
 mod tally;
-pub mod witness;
 
 pub use error::{JournalFailure, UnusableJournal};
 pub use journal::Journal;

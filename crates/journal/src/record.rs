@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 pub(crate) const MAGIC: &[u8] = b"cardscope journal 1\n";
 
 /// Start of the first line in every version.
-pub(crate) const MAGIC_STEM: &[u8] = b"cardscope journal ";
+pub(crate) const MAGIC_PREFIX: &[u8] = b"cardscope journal ";
 
-pub(crate) const HEAD: usize = 48;
+pub(crate) const HEAD_BYTES: usize = 48;
 
-pub(crate) const ENTRY: usize = 28;
+pub(crate) const ENTRY_BYTES: usize = 28;
 
 /// Longest range of one record, in bytes. Longer ranges are split.
-pub(crate) const MOST: usize = 1 << 20;
+pub(crate) const MAX_RANGE_BYTES: usize = 1 << 20;
 
 /// Type of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecordKind {
-    About,
+    Header,
     Bytes,
     /// A range of one repeated byte; the payload is that byte.
     Fill,
@@ -28,9 +28,9 @@ pub(crate) enum RecordKind {
     /// End of a batch that is on disk. The payload is a table of its ranges.
     Commit,
     /// Step of restoring: index 0 at its start, 1 after everything was written.
-    PutBack,
+    RestoreStep,
     /// Reserved place for a [`Kind::PutBack`], so that it can be recorded on a full disk.
-    Room,
+    Reserved,
     /// Everything was restored and compared.
     Restored,
     /// Tally of committed batches, in one of two fixed places.
@@ -38,13 +38,13 @@ pub(crate) enum RecordKind {
 }
 
 const TAGS: [(RecordKind, &[u8; 4]); 9] = [
-    (RecordKind::About, b"HEAD"),
+    (RecordKind::Header, b"HEAD"),
     (RecordKind::Bytes, b"KEEP"),
     (RecordKind::Fill, b"FILL"),
     (RecordKind::Salt, b"SALT"),
     (RecordKind::Commit, b"COMM"),
-    (RecordKind::PutBack, b"BACK"),
-    (RecordKind::Room, b"ROOM"),
+    (RecordKind::RestoreStep, b"BACK"),
+    (RecordKind::Reserved, b"ROOM"),
     (RecordKind::Restored, b"DONE"),
     (RecordKind::Tally, b"TALY"),
 ];
@@ -66,8 +66,8 @@ pub(crate) struct RecordHead {
 }
 
 impl RecordHead {
-    pub(crate) fn encode(&self) -> [u8; HEAD] {
-        let mut bytes = [0; HEAD];
+    pub(crate) fn encode(&self) -> [u8; HEAD_BYTES] {
+        let mut bytes = [0; HEAD_BYTES];
         let tag = TAGS.iter().find(|(kind, _)| *kind == self.kind).map_or(b"????", |(_, tag)| *tag);
         bytes[..4].copy_from_slice(tag);
         bytes[4..8].copy_from_slice(&self.payload.to_le_bytes());
@@ -83,7 +83,7 @@ impl RecordHead {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Option<RecordHead> {
-        let bytes: &[u8; HEAD] = bytes.get(..HEAD)?.try_into().ok()?;
+        let bytes: &[u8; HEAD_BYTES] = bytes.get(..HEAD_BYTES)?.try_into().ok()?;
         let (kind, _) = TAGS.iter().find(|(_, tag)| bytes.starts_with(*tag))?;
         let valid = crc32c::crc32c(&bytes[..44]) == u32_at(bytes, 44);
         valid.then(|| RecordHead {
@@ -122,7 +122,7 @@ impl RangeEntry {
         into.extend(self.fill.map_or(0, |byte| FILL_FLAG | u32::from(byte)).to_le_bytes());
     }
 
-    pub(crate) fn decode(bytes: &[u8; ENTRY]) -> RangeEntry {
+    pub(crate) fn decode(bytes: &[u8; ENTRY_BYTES]) -> RangeEntry {
         let fill = u32_at(bytes, 24);
         RangeEntry {
             offset: u64_at(bytes, 0),

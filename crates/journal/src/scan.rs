@@ -3,7 +3,10 @@
 
 use crate::error::UnusableJournal;
 use crate::folder;
-use crate::record::{ENTRY, HEAD, JournalFacts, MAGIC, MAGIC_STEM, MOST, RangeEntry, RecordHead, RecordKind};
+use crate::record::{
+    ENTRY_BYTES, HEAD_BYTES, JournalFacts, MAGIC, MAGIC_PREFIX, MAX_RANGE_BYTES, RangeEntry, RecordHead,
+    RecordKind,
+};
 use crate::tally::CommittedTally;
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::journal::{JournalError, RestoreProgress};
@@ -30,8 +33,8 @@ pub struct JournalDamage {
 /// Answer to whether a journal still has every range that was overwritten.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum JournalCompleteness {
-    Whole,
-    Lacking,
+    Complete,
+    Incomplete,
     /// Its tally is damaged, or was not kept in its version.
     #[default]
     Unknown,
@@ -41,9 +44,9 @@ pub enum JournalCompleteness {
 pub(crate) struct JournalLog {
     pub(crate) salts: Vec<u64>,
     /// Last recorded step of restoring, if it had begun.
-    pub(crate) put_back: Option<RestoreProgress>,
+    pub(crate) restore_step: Option<RestoreProgress>,
     /// Offsets of the records in which a step can be recorded even on a full disk, in order.
-    pub(crate) set_aside: VecDeque<u64>,
+    pub(crate) reserved_records: VecDeque<u64>,
     pub(crate) restored: bool,
     /// Number of the newest batch, or of the next one while a test runs.
     pub(crate) batch: u32,
@@ -89,7 +92,7 @@ impl ScannedBatch {
     }
 
     /// Number of ranges that certainly existed and are missing.
-    fn lost(&self) -> u64 {
+    fn missing_ranges(&self) -> u64 {
         let there = self.table.len().max(self.found.len()) as u64;
         let last = self.found.last_key_value().map_or(0, |(index, _)| u64::from(*index) + 1);
         self.committed.map_or(last, u64::from).max(last).saturating_sub(there)
@@ -102,36 +105,39 @@ const WINDOW: usize = 1 << 16;
 /// Attempts to lock a journal, 10 ms apart.
 const LOCK_TRIES: u32 = 30;
 
-pub(crate) fn open(path: &Path) -> Result<(File, ResolvedFolder, OsString, JournalScan), UnusableJournal> {
+pub(crate) fn open_locked(
+    path: &Path,
+) -> Result<(File, ResolvedFolder, OsString, JournalScan), UnusableJournal> {
     let refused = |why: ErrorCause| UnusableJournal::Unknown(why).in_file(path);
-    let cannot = |e: FileError| refused(ErrorCause::worded(format!("the journal cannot be opened: {e}"), e));
-    let (folder, name) = ResolvedFolder::of_file(path).map_err(cannot)?;
+    let cannot =
+        |e: FileError| refused(ErrorCause::with_message(format!("the journal cannot be opened: {e}"), e));
+    let (folder, name) = ResolvedFolder::parent_of(path).map_err(cannot)?;
     let file = folder.open_file(&name, FileUse::Write).map_err(cannot)?;
-    must_be_ours(&file).map_err(|e| {
+    require_trusted_owner(&file).map_err(|e| {
         let why =
             format!("the journal was refused: {e}. Restore it as that user, or copy it if you trust it");
-        refused(ErrorCause::worded(why, e))
+        refused(ErrorCause::with_message(why, e))
     })?;
     lock_file(&file).map_err(|why| why.in_file(path))?;
     check_version(&file).map_err(&refused)?;
-    let scan = scan(&file)
-        .map_err(|e| refused(ErrorCause::worded(format!("the journal cannot be read: {e}"), e)))?;
+    let scan = scan_file(&file)
+        .map_err(|e| refused(ErrorCause::with_message(format!("the journal cannot be read: {e}"), e)))?;
     Ok((file, folder, name, scan))
 }
 
 /// Reads a journal that may be in use, without locking it.
-pub(crate) fn look(path: &Path) -> Option<JournalScan> {
-    let file = cardscope_files::open(path, FileUse::Read).ok()?;
-    must_be_ours(&file).ok()?;
+pub(crate) fn read_unlocked(path: &Path) -> Option<JournalScan> {
+    let file = cardscope_files::open_file(path, FileUse::Read).ok()?;
+    require_trusted_owner(&file).ok()?;
     check_version(&file).ok()?;
-    scan(&file).ok()
+    scan_file(&file).ok()
 }
 
 /// Refuses files of other users, who could plant a journal to have it written to a card.
-pub(crate) fn must_be_ours(file: &File) -> Result<(), FileError> {
+pub(crate) fn require_trusted_owner(file: &File) -> Result<(), FileError> {
     match file.metadata()?.uid() {
         owner if is_trusted(owner) => Ok(()),
-        owner => Err(FileError::Foreign { owner }),
+        owner => Err(FileError::ForeignFile { owner }),
     }
 }
 
@@ -148,7 +154,7 @@ fn lock_file(file: &File) -> Result<(), UnusableJournal> {
                 ));
             }
             Err(TryLockError::Error(e)) => {
-                return Err(UnusableJournal::Unknown(ErrorCause::worded(
+                return Err(UnusableJournal::Unknown(ErrorCause::with_message(
                     format!("the journal cannot be locked: {e}"),
                     e,
                 )));
@@ -161,15 +167,15 @@ fn lock_file(file: &File) -> Result<(), UnusableJournal> {
 /// True if a file begins like a journal, or lies where journals lie with the name of one.
 pub fn is_journal(path: &Path) -> bool {
     let begins = |file: File| {
-        let mut start = [0; MAGIC_STEM.len()];
-        file.read_exact_at(&mut start, 0).is_ok() && start == MAGIC_STEM
+        let mut start = [0; MAGIC_PREFIX.len()];
+        file.read_exact_at(&mut start, 0).is_ok() && start == MAGIC_PREFIX
     };
     let named = || {
-        path.parent().is_some_and(|folder| folder::folder().is_ok_and(|ours| folder == ours))
+        path.parent().is_some_and(|folder| folder::journal_folder().is_ok_and(|ours| folder == ours))
             && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(folder::PREFIX))
     };
     // A damaged first line must not make the rest of a journal useless.
-    match cardscope_files::open(path, FileUse::Read) {
+    match cardscope_files::open_file(path, FileUse::Read) {
         Ok(file) => begins(file) || named(),
         // Opening the journal reports the reason.
         Err(FileError::Link | FileError::ForeignLink { .. }) => true,
@@ -182,8 +188,8 @@ fn check_version(file: &File) -> Result<(), ErrorCause> {
     // An empty or damaged version may be any version; the records decide.
     let read = file
         .read_at(&mut start, 0)
-        .map_err(|e| ErrorCause::worded(format!("the journal cannot be read: {e}"), e))?;
-    let Some(rest) = start[..read].strip_prefix(MAGIC_STEM) else { return Ok(()) };
+        .map_err(|e| ErrorCause::with_message(format!("the journal cannot be read: {e}"), e))?;
+    let Some(rest) = start[..read].strip_prefix(MAGIC_PREFIX) else { return Ok(()) };
     let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
     match &rest[..digits] {
         b"" | b"1" => Ok(()),
@@ -196,7 +202,7 @@ fn check_version(file: &File) -> Result<(), ErrorCause> {
     }
 }
 
-fn scan(file: &File) -> std::io::Result<JournalScan> {
+fn scan_file(file: &File) -> std::io::Result<JournalScan> {
     let len = file.metadata()?.len();
     let mut scan = JournalScan::default();
     scan.log.end = MAGIC.len() as u64;
@@ -212,9 +218,9 @@ fn scan(file: &File) -> std::io::Result<JournalScan> {
         if found > at {
             scan.log.damage.file_ranges.push((at, found));
         }
-        resume = found + HEAD as u64;
+        resume = found + HEAD_BYTES as u64;
         at = resume + u64::from(head.payload);
-        scan.record(file, resume, head, at <= len)?;
+        scan.add_record(file, resume, head, at <= len)?;
     }
     scan.evaluate_end(at, len);
     Ok(scan)
@@ -225,11 +231,11 @@ fn has_nonce(head: &RecordHead, nonce: Option<u64>) -> bool {
 }
 
 fn read_head_at(file: &File, at: u64, len: u64) -> std::io::Result<Option<RecordHead>> {
-    if at.saturating_add(HEAD as u64) > len {
+    if at.saturating_add(HEAD_BYTES as u64) > len {
         return Ok(None);
     }
-    let mut bytes = [0; HEAD];
-    read(file, &mut bytes, at)?;
+    let mut bytes = [0; HEAD_BYTES];
+    read_or_zero(file, &mut bytes, at)?;
     Ok(RecordHead::decode(&bytes))
 }
 
@@ -237,7 +243,7 @@ fn read_head_at(file: &File, at: u64, len: u64) -> std::io::Result<Option<Record
 const DISK_BLOCK: usize = 4096;
 
 /// Reads what the disk returns. Unreadable blocks become zeros, which fail their checksums.
-fn read(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
+fn read_or_zero(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
     match file.read_exact_at(into, at) {
         Err(error) if error.kind() != ErrorKind::UnexpectedEof => {}
         done => return done,
@@ -261,17 +267,17 @@ fn find_head(
     len: u64,
     nonce: Option<u64>,
 ) -> std::io::Result<Option<(u64, RecordHead)>> {
-    let mut window = vec![0; HEAD];
+    let mut window = vec![0; HEAD_BYTES];
     let mut start = at;
-    while start + HEAD as u64 <= len {
+    while start + HEAD_BYTES as u64 <= len {
         let here = window.len().min((len - start) as usize);
-        read(file, &mut window[..here], start)?;
-        for offset in 0..=here - HEAD {
+        read_or_zero(file, &mut window[..here], start)?;
+        for offset in 0..=here - HEAD_BYTES {
             if let Some(head) = RecordHead::decode(&window[offset..]).filter(|head| has_nonce(head, nonce)) {
                 return Ok(Some((start + offset as u64, head)));
             }
         }
-        start += (here - HEAD + 1) as u64;
+        start += (here - HEAD_BYTES + 1) as u64;
         window.resize(WINDOW, 0);
     }
     Ok(None)
@@ -279,7 +285,7 @@ fn find_head(
 
 impl JournalScan {
     /// Adds a record with a valid header. `whole` is true if the file has all of its payload.
-    fn record(&mut self, file: &File, at: u64, head: RecordHead, whole: bool) -> std::io::Result<()> {
+    fn add_record(&mut self, file: &File, at: u64, head: RecordHead, whole: bool) -> std::io::Result<()> {
         if whole {
             self.log.end = at + u64::from(head.payload);
         }
@@ -288,7 +294,7 @@ impl JournalScan {
             // The header of an incomplete commit record still states the number of ranges.
             RecordKind::Commit if !whole => self.add_commit(head, None),
             _ if !whole => {}
-            RecordKind::About => {
+            RecordKind::Header => {
                 let about = read_valid_payload(file, at, head)?.and_then(|p| serde_json::from_slice(&p).ok());
                 self.about = self.about.take().or(about);
             }
@@ -296,17 +302,17 @@ impl JournalScan {
                 let salt = read_valid_payload(file, at, head)?.and_then(|p| p.try_into().ok());
                 self.log.salts.extend(salt.map(u64::from_le_bytes));
             }
-            RecordKind::Tally => self.tally(head, read_valid_payload(file, at, head)?),
-            RecordKind::PutBack => {
+            RecordKind::Tally => self.add_tally(head, read_valid_payload(file, at, head)?),
+            RecordKind::RestoreStep => {
                 let begun = head.index == 0;
-                self.log.put_back =
+                self.log.restore_step =
                     Some(if begun { RestoreProgress::Begun } else { RestoreProgress::Written });
                 // The newest record is the last in the file, so later ones must be appended.
-                self.log.set_aside.clear();
+                self.log.reserved_records.clear();
             }
-            RecordKind::Room => self.log.set_aside.push_back(at - HEAD as u64),
+            RecordKind::Reserved => self.log.reserved_records.push_back(at - HEAD_BYTES as u64),
             RecordKind::Restored => self.log.restored = true,
-            RecordKind::Bytes | RecordKind::Fill if head.len as usize > MOST => {}
+            RecordKind::Bytes | RecordKind::Fill if head.len as usize > MAX_RANGE_BYTES => {}
             RecordKind::Bytes | RecordKind::Fill => self.add_range(file, at, head)?,
             RecordKind::Commit => self.add_commit(head, read_valid_payload(file, at, head)?),
         }
@@ -317,7 +323,7 @@ impl JournalScan {
         let mut byte = [0];
         let fill = match head.kind {
             RecordKind::Fill => {
-                read(file, &mut byte, at)?;
+                read_or_zero(file, &mut byte, at)?;
                 Some(byte[0])
             }
             _ => None,
@@ -331,13 +337,13 @@ impl JournalScan {
     fn add_commit(&mut self, head: RecordHead, table: Option<Vec<u8>>) {
         let batch = self.batches.entry(head.batch).or_default();
         batch.committed = batch.committed.max(Some(head.len));
-        let (entries, _) = table.as_deref().unwrap_or_default().as_chunks::<ENTRY>();
+        let (entries, _) = table.as_deref().unwrap_or_default().as_chunks::<ENTRY_BYTES>();
         if entries.len() > batch.table.len() {
             batch.table = entries.iter().map(RangeEntry::decode).collect();
         }
     }
 
-    fn tally(&mut self, head: RecordHead, map: Option<Vec<u8>>) {
+    fn add_tally(&mut self, head: RecordHead, map: Option<Vec<u8>>) {
         let Some(tally) = map.and_then(|map| CommittedTally::decode(&head, map)) else { return };
         self.tallies += 1;
         if self.log.tally.as_ref().is_none_or(|known| known.batches <= tally.batches) {
@@ -349,28 +355,29 @@ impl JournalScan {
     /// most likely not overwritten, and restoring it is harmless. If the record was lost to damage, the batch is
     /// needed.
     fn evaluate_end(&mut self, at: u64, len: u64) {
-        if at <= len && len - at >= HEAD as u64 {
+        if at <= len && len - at >= HEAD_BYTES as u64 {
             self.log.damage.tail = Some((at, len));
         }
         let seen = self.batches.last_key_value().map_or(0, |(number, _)| *number);
         let counted = self.log.tally.as_ref().map_or(0, |tally| tally.batches);
         self.log.batch = seen.max(counted.saturating_sub(1));
-        self.log.damage.lost_ranges = self.lost(at > len);
+        self.log.damage.lost_ranges = self.count_missing(at > len);
         self.log.completeness = self.completeness();
     }
 
     /// Minimum number of missing ranges. `torn` is true if the file ends within a record, as after a crash.
-    fn lost(&self, torn: bool) -> u64 {
+    fn count_missing(&self, torn: bool) -> u64 {
         let Some((last, newest)) = self.batches.last_key_value() else {
             return self.log.tally.as_ref().map_or(0, |tally| tally.ranges.into());
         };
         let counted = self.log.tally.as_ref().map_or(0, |tally| tally.batches);
         // A batch that is neither committed nor counted was not overwritten, so its gaps do not matter.
         let is_open = newest.committed.is_none() && *last >= counted;
-        let spared = if is_open && (torn || self.tallies == 2) { newest.lost() } else { 0 };
+        let spared = if is_open && (torn || self.tallies == 2) { newest.missing_ranges() } else { 0 };
         // A later batch proves that earlier ones were committed, so each absent batch lost at least one range.
         let absent = u64::from(*last) + 1 - self.batches.len() as u64;
-        let by_records = self.batches.values().map(ScannedBatch::lost).sum::<u64>() - spared + absent;
+        let by_records =
+            self.batches.values().map(ScannedBatch::missing_ranges).sum::<u64>() - spared + absent;
         let found: u64 = self.batches.range(..counted).map(|(_, batch)| batch.entries().len() as u64).sum();
         let by_count =
             self.log.tally.as_ref().map_or(0, |tally| u64::from(tally.ranges).saturating_sub(found));
@@ -383,9 +390,9 @@ impl JournalScan {
         // One tally may have been torn while the batch after the other was committed; its commit record shows that.
         let is_committed = || self.batches.get(&counted).is_some_and(|batch| batch.committed.is_some());
         match self.tallies {
-            _ if self.log.damage.lost_ranges > 0 => JournalCompleteness::Lacking,
-            2 if keeps_tally => JournalCompleteness::Whole,
-            1 if keeps_tally && is_committed() => JournalCompleteness::Whole,
+            _ if self.log.damage.lost_ranges > 0 => JournalCompleteness::Incomplete,
+            2 if keeps_tally => JournalCompleteness::Complete,
+            1 if keeps_tally && is_committed() => JournalCompleteness::Complete,
             _ => JournalCompleteness::Unknown,
         }
     }
@@ -393,18 +400,18 @@ impl JournalScan {
 
 fn read_valid_payload(file: &File, at: u64, head: RecordHead) -> std::io::Result<Option<Vec<u8>>> {
     let mut payload = vec![0; head.payload as usize];
-    read(file, &mut payload, at)?;
+    read_or_zero(file, &mut payload, at)?;
     Ok((crc32c::crc32c(&payload) == head.crc).then_some(payload))
 }
 
 /// Reads the original of a range and checks it.
-pub(crate) fn payload(file: &File, entry: &RangeEntry, into: &mut Vec<u8>) -> Result<(), JournalError> {
+pub(crate) fn read_original(file: &File, entry: &RangeEntry, into: &mut Vec<u8>) -> Result<(), JournalError> {
     let stored = if entry.fill.is_some() { 1 } else { entry.len as usize };
     into.clear();
     into.resize(stored, 0);
     let place = format!("{} bytes of the card at {}", entry.len, entry.offset);
     file.read_exact_at(into, entry.at).map_err(|e| {
-        JournalError(ErrorCause::worded(format!("{place} cannot be read from the journal: {e}"), e))
+        JournalError(ErrorCause::with_message(format!("{place} cannot be read from the journal: {e}"), e))
     })?;
     if crc32c::crc32c(into) != entry.crc {
         return Err(JournalError(format!("{place} are damaged in the journal (wrong checksum)").into()));

@@ -2,15 +2,15 @@
 //! missing end of a journal that the file itself does not show.
 
 use crate::journal::Journal;
-use crate::put_back::joined;
+use crate::restoring::merged_ranges;
 use crate::scan::JournalCompleteness;
-use crate::survey::is_ours;
-use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
+use crate::survey::has_run_stamp;
+use cardscope_engine::byte_ranges::ByteRanges;
 use cardscope_engine::content::{IoContent, read_stamp_header};
 use cardscope_engine::event::{ByteProgress, Listener};
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer, split_extents};
 use cardscope_engine::journal::{JournalWriter as _, SavedRange};
-use cardscope_engine::ranges::ByteRanges;
-use cardscope_model::units::{MIB, Nanos, nanos};
+use cardscope_model::units::{MIB, Nanos, seconds_to_nanos};
 
 pub const SEARCHING: &str = "searching the card for further test data";
 
@@ -31,20 +31,20 @@ pub struct FoundJournal {
     pub stamped: Vec<SavedRange>,
     pub searched: u64,
     /// Bytes of the card that are not in the journal.
-    pub whole: u64,
+    pub searchable: u64,
     pub unread: u64,
 }
 
 impl FoundJournal {
     /// True if the card was read from end to end.
     pub fn is_whole(&self) -> bool {
-        self.searched == self.whole && self.unread == 0
+        self.searched == self.searchable && self.unread == 0
     }
 }
 
 /// Searches the card outside of the saved ranges: completely if it is small, otherwise where the run wrote and as far
 /// as time allows. Searches nothing unless `is_telling`, which is false if the card had such stamps before the run.
-pub fn search(
+pub fn search_test_data(
     card: &mut IoDriver<'_>,
     journal: &Journal,
     is_telling: bool,
@@ -53,16 +53,16 @@ pub fn search(
     let mut covered = ByteRanges::default();
     journal.saved_ranges().iter().for_each(|range| drop(covered.add(range.offset, range.offset + range.len)));
     let whole: u64 = covered.missing(0, card.bytes()).iter().map(|(start, end)| end - start).sum();
-    let mut found = FoundJournal { whole, ..FoundJournal::default() };
+    let mut found = FoundJournal { searchable: whole, ..FoundJournal::default() };
     if !is_telling {
         return Ok(found);
     }
-    events.stage(SEARCHING, Some(whole), None);
+    events.begin_stage(SEARCHING, Some(whole), None);
     let (saved, mut progress) = (covered.clone(), ByteProgress::default());
     let spare =
         if journal.completeness() == JournalCompleteness::Unknown { DOUBT_SECONDS } else { SPARE_SECONDS };
-    let lacks = journal.completeness() == JournalCompleteness::Lacking;
-    let limit = |card: &mut IoDriver<'_>| card.now().saturating_add(nanos(spare));
+    let lacks = journal.completeness() == JournalCompleteness::Incomplete;
+    let limit = |card: &mut IoDriver<'_>| card.now().saturating_add(seconds_to_nanos(spare));
     // If ranges are known to be missing, they lie in the parts that the tally counted, so these have no time limit.
     let mut end = if lacks { None } else { Some(limit(card)) };
     for regions in [written_ranges(journal), neighbourhoods(&saved), vec![(0, card.bytes())]] {
@@ -77,7 +77,7 @@ pub fn search(
                     &mut progress,
                     events,
                 )? {
-                    found.stamped = joined(std::mem::take(&mut found.stamped));
+                    found.stamped = merged_ranges(std::mem::take(&mut found.stamped));
                     return Ok(found);
                 }
                 covered.add(start, stop);
@@ -85,12 +85,12 @@ pub fn search(
         }
         end = end.or_else(|| Some(limit(card)));
     }
-    found.stamped = joined(std::mem::take(&mut found.stamped));
+    found.stamped = merged_ranges(std::mem::take(&mut found.stamped));
     Ok(found)
 }
 
 fn written_ranges(journal: &Journal) -> Vec<(u64, u64)> {
-    journal.parts().into_iter().map(|part| (part.start, part.end)).collect()
+    journal.written_parts().into_iter().map(|part| (part.start, part.end)).collect()
 }
 
 fn neighbourhoods(saved: &ByteRanges) -> Vec<(u64, u64)> {
@@ -110,18 +110,21 @@ fn search_range(
     progress: &mut ByteProgress,
     events: &mut dyn Listener,
 ) -> Result<bool, ProbeStop> {
-    card.end_at(end);
-    let ended = card.read(extents(start, stop, card.block()), IoContent::Buffer, |extent, _, answer| {
-        found.searched += u64::from(extent.len);
-        match answer {
-            ReadAnswer::Differs { bytes, .. } => found.stamped.extend(stamped(extent, bytes, salts, saved)),
-            ReadAnswer::Failed(_) => found.unread += u64::from(extent.len),
-            ReadAnswer::Same => {}
-        }
-        progress.add(u64::from(extent.len), events);
-        Ok(())
-    });
-    card.end_at(None);
+    card.set_deadline(end);
+    let ended =
+        card.read(split_extents(start, stop, card.block()), IoContent::Buffer, |extent, _, answer| {
+            found.searched += u64::from(extent.len);
+            match answer {
+                ReadAnswer::Differs { bytes, .. } => {
+                    found.stamped.extend(stamped_sectors(extent, bytes, salts, saved))
+                }
+                ReadAnswer::Failed(_) => found.unread += u64::from(extent.len),
+                ReadAnswer::Same => {}
+            }
+            progress.add(u64::from(extent.len), events);
+            Ok(())
+        });
+    card.set_deadline(None);
     match ended {
         Err(ProbeStop::Limit) => Ok(false),
         ended => ended.map(|()| true),
@@ -129,7 +132,7 @@ fn search_range(
 }
 
 /// Sectors with stamps of the run. Stamps of saved addresses are skipped: a fake returned them through another address.
-fn stamped<'a>(
+fn stamped_sectors<'a>(
     extent: CardExtent,
     bytes: &'a [u8],
     salts: &'a [u64],
@@ -138,7 +141,7 @@ fn stamped<'a>(
     let sectors = bytes.chunks(SECTOR).zip((extent.offset..).step_by(SECTOR));
     let counts = |sector: &[u8]| {
         let address = read_stamp_header(sector).map(|stamp| stamp.address);
-        is_ours(sector, salts)
+        has_run_stamp(sector, salts)
             && address.is_some_and(|address| !saved.contains(address, address + SECTOR as u64))
     };
     let stamped = sectors.filter(move |(sector, _)| counts(sector));

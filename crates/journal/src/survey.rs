@@ -4,12 +4,12 @@
 //! Sectors of one repeated byte do not count, because they are the same on every empty card.
 
 use crate::journal::Journal;
-use crate::put_back::joined;
 use crate::record::BlockFingerprint;
-use cardscope_engine::card::{IoDriver, ProbeStop, ReadAnswer, extents};
+use crate::restoring::merged_ranges;
+use cardscope_engine::byte_ranges::ByteRanges;
 use cardscope_engine::content::{IoContent, read_stamp_header};
+use cardscope_engine::io_driver::{IoDriver, ProbeStop, ReadAnswer, split_extents};
 use cardscope_engine::journal::{JournalError, JournalWriter as _, RestoreProgress, SavedRange};
-use cardscope_engine::ranges::ByteRanges;
 use std::collections::HashMap;
 
 /// Bytes of a sector, which a device writes completely or not at all.
@@ -28,13 +28,13 @@ pub enum SurveyExtent {
     /// About this many blocks of 4 KiB, spread over ranges and batches.
     Sample(usize),
     /// Like `Sample`, but ends at the first sector that identifies the card: an original or a stamp.
-    Sign(usize),
+    FirstMatch(usize),
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CardSurvey {
-    pub same: u64,
-    pub ours: u64,
+    pub original: u64,
+    pub stamped: u64,
     pub foreign: u64,
     pub unread: u64,
     pub read: u64,
@@ -59,14 +59,14 @@ pub struct NewerPlaces {
 }
 
 impl NewerPlaces {
-    pub fn all(&self) -> Vec<SavedRange> {
-        joined([self.foreign.as_slice(), &self.aliases].concat())
+    pub fn merged(&self) -> Vec<SavedRange> {
+        merged_ranges([self.foreign.as_slice(), &self.aliases].concat())
     }
 }
 
 /// Compares the saved ranges, or a sample of them, and the fingerprints with the card. `shift` is added to the
 /// journal's addresses: a partition and its disk have the same bytes at different addresses.
-pub fn survey(
+pub fn survey_card(
     card: &mut IoDriver<'_>,
     journal: &mut Journal,
     extent: SurveyExtent,
@@ -75,46 +75,46 @@ pub fn survey(
     let (mut survey, mut newer) = (CardSurvey::default(), NewerPlaces::default());
     let salts = journal.salts().to_vec();
     let (mut original, mut seen) = (Vec::new(), ByteRanges::default());
-    for (whole, part) in parts(journal, extent) {
-        card.go_on()?;
+    for (whole, part) in sampled_parts(journal, extent) {
+        card.check_interrupt()?;
         if survey.is_over(extent) {
             break;
         }
-        if journal.original(whole, &mut original).is_err() {
+        if journal.read_original(whole, &mut original).is_err() {
             continue;
         }
         let stamped = journal.overwrote(whole);
         for (start, end) in seen.add(part.offset, part.offset + part.len) {
             let wanted = &original[(start - whole.offset) as usize..(end - whole.offset) as usize];
             let Some(start) = card_offset(card, start, end - start, shift) else { continue };
-            survey.read(card, (start, wanted), (&salts, stamped), &mut newer)?;
+            survey.compare_range(card, (start, wanted), (&salts, stamped), &mut newer)?;
         }
     }
-    for witness in untouched(journal) {
-        card.go_on()?;
+    for witness in untouched_fingerprints(journal) {
+        card.check_interrupt()?;
         let start = card_offset(card, witness.offset, u64::from(witness.len), shift);
         if let Some(start) = start.filter(|_| !survey.is_over(extent)) {
             survey.compare_fingerprint(card, witness, start, &salts)?;
         }
     }
-    newer.foreign = joined(newer.foreign);
+    newer.foreign = merged_ranges(newer.foreign);
     Ok((survey, newer))
 }
 
 /// Fingerprints of blocks that the test did not write.
-fn untouched(journal: &Journal) -> Vec<BlockFingerprint> {
+fn untouched_fingerprints(journal: &Journal) -> Vec<BlockFingerprint> {
     let saved = journal.saved_ranges();
     let touched =
         |w: &&BlockFingerprint| saved.iter().any(|s| s.offset < w.end() && w.offset < s.offset + s.len);
-    journal.about().witnesses.iter().filter(|witness| !touched(witness)).copied().collect()
+    journal.facts().witnesses.iter().filter(|witness| !touched(witness)).copied().collect()
 }
 
 /// Ranges of the journal with the part of each to compare, oldest first: of a place that was saved twice only the first
 /// copy is from before the test.
-fn parts(journal: &Journal, extent: SurveyExtent) -> Vec<(SavedRange, SavedRange)> {
+fn sampled_parts(journal: &Journal, extent: SurveyExtent) -> Vec<(SavedRange, SavedRange)> {
     let mut all = journal.saved_ranges();
     all.reverse();
-    let (SurveyExtent::Sample(wanted) | SurveyExtent::Sign(wanted)) = extent else {
+    let (SurveyExtent::Sample(wanted) | SurveyExtent::FirstMatch(wanted)) = extent else {
         return all.into_iter().map(|whole| (whole, whole)).collect();
     };
     let (each, step) = ((wanted / all.len().max(1)).max(1) as u64, all.len().div_ceil(wanted).max(1));
@@ -134,11 +134,11 @@ fn card_offset(card: &IoDriver<'_>, start: u64, len: u64, shift: i64) -> Option<
 
 impl CardSurvey {
     fn is_over(&self, extent: SurveyExtent) -> bool {
-        let seen = matches!(extent, SurveyExtent::Sign(_)) && self.same + self.ours > 0;
+        let seen = matches!(extent, SurveyExtent::FirstMatch(_)) && self.original + self.stamped > 0;
         seen || extent != SurveyExtent::All && self.unread >= MAX_UNREAD_SECTORS
     }
 
-    fn read(
+    fn compare_range(
         &mut self,
         card: &mut IoDriver<'_>,
         (start, wanted): (u64, &[u8]),
@@ -146,16 +146,16 @@ impl CardSurvey {
         newer: &mut NewerPlaces,
     ) -> Result<(), ProbeStop> {
         let end = start + wanted.len() as u64;
-        card.read(extents(start, end, card.block()), IoContent::Buffer, |extent, _, answer| {
+        card.read(split_extents(start, end, card.block()), IoContent::Buffer, |extent, _, answer| {
             let from = (extent.offset - start) as usize;
             let wanted = &wanted[from..from + extent.len as usize];
             match answer {
                 ReadAnswer::Differs { bytes, .. } => {
-                    let before = self.ours;
+                    let before = self.stamped;
                     self.count_sectors(extent.offset, wanted, bytes, salts, newer);
                     let sectors = u64::from(extent.len) / SECTOR as u64;
                     self.read += sectors;
-                    self.unstamped += if stamped { sectors - (self.ours - before) } else { 0 };
+                    self.unstamped += if stamped { sectors - (self.stamped - before) } else { 0 };
                 }
                 ReadAnswer::Same => {}
                 ReadAnswer::Failed(_) => {
@@ -182,16 +182,16 @@ impl CardSurvey {
             let place = SavedRange { offset, len: found.len() as u64 };
             self.stamped_before += u64::from(has_own_stamp(offset, wanted, salts));
             if wanted == found {
-                self.same += u64::from(wanted.iter().any(|byte| *byte != wanted[0]));
+                self.original += u64::from(wanted.iter().any(|byte| *byte != wanted[0]));
                 continue;
             }
-            if is_ours(wanted, salts) {
-                newer.aliases.extend((!is_ours(found, salts)).then_some(place));
+            if has_run_stamp(wanted, salts) {
+                newer.aliases.extend((!has_run_stamp(found, salts)).then_some(place));
                 continue;
             }
             self.differing += found.len() as u64;
-            match is_ours(found, salts) {
-                true => self.ours += 1,
+            match has_run_stamp(found, salts) {
+                true => self.stamped += 1,
                 false => {
                     self.foreign += 1;
                     newer.foreign.push(place);
@@ -210,7 +210,7 @@ impl CardSurvey {
     ) -> Result<(), ProbeStop> {
         let sectors = u64::from(witness.len) / SECTOR as u64;
         card.read(
-            extents(start, start + u64::from(witness.len), card.block()),
+            split_extents(start, start + u64::from(witness.len), card.block()),
             IoContent::Buffer,
             |_, _, answer| {
                 let ReadAnswer::Differs { bytes, .. } = answer else {
@@ -220,9 +220,9 @@ impl CardSurvey {
                 self.read += sectors;
                 if crc32c::crc32c(bytes) == witness.crc32c {
                     let telling = if witness.constant { 0 } else { sectors };
-                    self.same += telling;
+                    self.original += telling;
                     self.untouched.0 += telling;
-                } else if !bytes.chunks(SECTOR).any(|sector| is_ours(sector, salts)) {
+                } else if !bytes.chunks(SECTOR).any(|sector| has_run_stamp(sector, salts)) {
                     // A stamp here was written through another address of a fake.
                     self.foreign += sectors;
                     self.untouched.1 += sectors;
@@ -233,12 +233,12 @@ impl CardSurvey {
     }
 }
 
-pub(crate) fn is_ours(sector: &[u8], salts: &[u64]) -> bool {
+pub(crate) fn has_run_stamp(sector: &[u8], salts: &[u64]) -> bool {
     read_stamp_header(sector).is_some_and(|stamp| salts.is_empty() || salts.contains(&stamp.salt))
 }
 
 fn has_own_stamp(offset: u64, sector: &[u8], salts: &[u64]) -> bool {
-    is_ours(sector, salts) && read_stamp_header(sector).is_some_and(|stamp| stamp.address == offset)
+    has_run_stamp(sector, salts) && read_stamp_header(sector).is_some_and(|stamp| stamp.address == offset)
 }
 
 /// Part of a journal, without the places that were written after the test and must not be overwritten.
@@ -281,9 +281,9 @@ impl cardscope_engine::journal::JournalWriter for JournalPart<'_> {
         self.parts.clone()
     }
 
-    fn original(&mut self, range: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
+    fn read_original(&mut self, range: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
         let whole = self.wholes.get(&(range.offset, range.len)).copied().unwrap_or(range);
-        self.journal.original(whole, into)?;
+        self.journal.read_original(whole, into)?;
         into.drain(..(range.offset - whole.offset) as usize);
         into.truncate(range.len as usize);
         Ok(())
@@ -300,11 +300,11 @@ impl cardscope_engine::journal::JournalWriter for JournalPart<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_engine::content::fill;
+    use cardscope_engine::content::fill_content;
 
     fn stamp(salt: u64) -> Vec<u8> {
         let mut sector = vec![0; SECTOR];
-        fill(IoContent::Stamp { salt, generation: 1 }, 4096, &mut sector);
+        fill_content(IoContent::Stamp { salt, generation: 1 }, 4096, &mut sector);
         sector
     }
 
@@ -319,15 +319,15 @@ mod tests {
         let noise: Vec<u8> = (0..SECTOR).map(|i| (i * 7) as u8).collect();
         let none = CardSurvey::default();
         let changed = CardSurvey { differing: 512, ..none };
-        assert_eq!(counted(&noise, &noise), CardSurvey { same: 1, ..none });
+        assert_eq!(counted(&noise, &noise), CardSurvey { original: 1, ..none });
         assert_eq!(counted(&[0; SECTOR], &[0; SECTOR]), none, "an empty sector tells nothing");
-        assert_eq!(counted(&noise, &stamp(7)), CardSurvey { ours: 1, ..changed });
+        assert_eq!(counted(&noise, &stamp(7)), CardSurvey { stamped: 1, ..changed });
         assert_eq!(counted(&noise, &stamp(8)), CardSurvey { foreign: 1, ..changed }, "another run's");
         assert_eq!(counted(&noise, &[0; SECTOR]), CardSurvey { foreign: 1, ..changed });
         let before = CardSurvey { stamped_before: 1, ..none };
         assert_eq!(counted(&stamp(7), &noise), before, "a stamp of the same seed from before the test");
         let mut alias = vec![0; SECTOR];
-        fill(IoContent::Stamp { salt: 7, generation: 1 }, 8192, &mut alias);
+        fill_content(IoContent::Stamp { salt: 7, generation: 1 }, 8192, &mut alias);
         assert_eq!(counted(&alias, &noise), none, "an address for which another one answered");
     }
 

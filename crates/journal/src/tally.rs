@@ -5,13 +5,13 @@
 //! Each tally fills a page. A power cut can tear only the page being written, and the other one still counts everything
 //! that was overwritten.
 
-use crate::record::{HEAD, RangeEntry, RecordHead, RecordKind};
+use crate::record::{HEAD_BYTES, RangeEntry, RecordHead, RecordKind};
 use std::ops::Range;
 
 /// Bytes of a tally: the largest unit in which disks write.
-pub(crate) const PAGE: u64 = 4096;
+pub(crate) const PAGE_BYTES: u64 = 4096;
 
-const MAP_BYTES: usize = PAGE as usize - HEAD;
+const MAP_BYTES: usize = PAGE_BYTES as usize - HEAD_BYTES;
 
 /// Parts into which the map divides the card.
 const MAP_PARTS: u64 = 8 * MAP_BYTES as u64;
@@ -24,18 +24,18 @@ pub(crate) struct CommittedTally {
     pub(crate) batches: u32,
     pub(crate) ranges: u32,
     /// Bytes of the card in one part.
-    part: u64,
+    part_bytes: u64,
     /// Bitmap of the parts with saved data.
     map: Vec<u8>,
 }
 
 impl CommittedTally {
-    pub(crate) fn of_card(bytes: u64) -> Self {
+    pub(crate) fn for_card(bytes: u64) -> Self {
         let part = bytes.div_ceil(MAP_PARTS).next_power_of_two().max(MIN_PART_BYTES);
-        CommittedTally { batches: 0, ranges: 0, part, map: vec![0; MAP_BYTES] }
+        CommittedTally { batches: 0, ranges: 0, part_bytes: part, map: vec![0; MAP_BYTES] }
     }
 
-    pub(crate) fn add(&mut self, batch: &[RangeEntry]) {
+    pub(crate) fn add_batch(&mut self, batch: &[RangeEntry]) {
         self.batches += 1;
         self.ranges += batch.len() as u32;
         for entry in batch {
@@ -48,28 +48,28 @@ impl CommittedTally {
 
     /// Addresses beyond the announced size belong to the last part.
     fn part_index(&self, offset: u64) -> usize {
-        (offset / self.part).min(MAP_PARTS - 1) as usize
+        (offset / self.part_bytes).min(MAP_PARTS - 1) as usize
     }
 
     /// Parts of the card with saved data. Nothing outside of them was overwritten.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = Range<u64>> {
+    pub(crate) fn written_parts(&self) -> impl Iterator<Item = Range<u64>> {
         let is_set = |part: &u64| self.map[(part / 8) as usize] & (1 << (part % 8)) != 0;
         (0..MAP_PARTS).filter(is_set).map(|part| {
-            let end = if part + 1 == MAP_PARTS { u64::MAX } else { (part + 1) * self.part };
-            part * self.part..end
+            let end = if part + 1 == MAP_PARTS { u64::MAX } else { (part + 1) * self.part_bytes };
+            part * self.part_bytes..end
         })
     }
 
     /// Offset of this tally from the first of the two pages.
-    pub(crate) fn place(&self) -> u64 {
-        u64::from(self.batches % 2) * PAGE
+    pub(crate) fn page_offset(&self) -> u64 {
+        u64::from(self.batches % 2) * PAGE_BYTES
     }
 
     pub(crate) fn encode(&self, nonce: u64) -> Vec<u8> {
         let head = RecordHead {
             kind: RecordKind::Tally,
             payload: MAP_BYTES as u32,
-            offset: self.part,
+            offset: self.part_bytes,
             len: self.ranges,
             crc: crc32c::crc32c(&self.map),
             nonce,
@@ -82,7 +82,12 @@ impl CommittedTally {
     /// Decodes a page whose header and payload have valid checksums.
     pub(crate) fn decode(head: &RecordHead, map: Vec<u8>) -> Option<CommittedTally> {
         let valid = map.len() == MAP_BYTES && head.offset >= MIN_PART_BYTES;
-        valid.then_some(CommittedTally { batches: head.batch, ranges: head.len, part: head.offset, map })
+        valid.then_some(CommittedTally {
+            batches: head.batch,
+            ranges: head.len,
+            part_bytes: head.offset,
+            map,
+        })
     }
 }
 
@@ -97,12 +102,12 @@ mod tests {
     #[test]
     fn tally_map_covers_all_saved_ranges_on_any_card_size() {
         for bytes in [0, 512, 1 << 20, 64 << 30, 2 << 40] {
-            let mut tally = CommittedTally::of_card(bytes);
+            let mut tally = CommittedTally::for_card(bytes);
             let saved = [(0, 512), (bytes / 3, 1 << 20), (bytes.saturating_sub(4096), 4096)];
-            saved.iter().for_each(|(offset, len)| tally.add(&[entry(*offset, *len)]));
+            saved.iter().for_each(|(offset, len)| tally.add_batch(&[entry(*offset, *len)]));
             for (offset, len) in saved {
                 for at in [offset, offset + u64::from(len) - 1] {
-                    assert!(tally.parts().any(|part| part.contains(&at)), "{at} of {bytes}");
+                    assert!(tally.written_parts().any(|part| part.contains(&at)), "{at} of {bytes}");
                 }
             }
             assert_eq!((tally.batches, tally.ranges), (3, 3));
@@ -111,11 +116,11 @@ mod tests {
 
     #[test]
     fn tally_page_round_trips() {
-        let mut tally = CommittedTally::of_card(64 << 30);
-        tally.add(&[entry(5 << 30, 4096), entry(6 << 30, 4096)]);
+        let mut tally = CommittedTally::for_card(64 << 30);
+        tally.add_batch(&[entry(5 << 30, 4096), entry(6 << 30, 4096)]);
         let page = tally.encode(7);
         let head = RecordHead::decode(&page).unwrap();
-        assert_eq!((page.len(), head.nonce, tally.place()), (PAGE as usize, 7, PAGE));
-        assert_eq!(CommittedTally::decode(&head, page[HEAD..].to_vec()), Some(tally));
+        assert_eq!((page.len(), head.nonce, tally.page_offset()), (PAGE_BYTES as usize, 7, PAGE_BYTES));
+        assert_eq!(CommittedTally::decode(&head, page[HEAD_BYTES..].to_vec()), Some(tally));
     }
 }

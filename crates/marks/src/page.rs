@@ -1,15 +1,15 @@
 //! Speed classes on the page of `check`: result of each, the deciding figure, the method, and what other tools print.
 
 use cardscope_model::check::CheckReport;
-use cardscope_model::judged_label::JudgedSpeed;
-use cardscope_model::judged_mark::{
+use cardscope_model::label_check::JudgedSpeed;
+use cardscope_model::mark_result::{
     ClaimedBy, JudgedMark, MarkDemand, MarkOutcome, MarksMeasured, MarksReport, OtherTest, TestForm,
 };
 use cardscope_model::report::NewsTone;
 use cardscope_model::units::three_digits as speed;
-use cardscope_page::figure::{count, listing, sentence, trimmed};
+use cardscope_page::figure::{join_names, pluralize, to_sentence, without_trailing_zeros};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios};
+use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_io_reason};
 use std::borrow::Cow;
 
 /// Page of a marks test, which is a document of its own in the archive.
@@ -18,28 +18,30 @@ pub fn page(report: &MarksReport) -> Page {
     let missed = claimed().filter(|judged| judged.outcome == MarkOutcome::Missed).count();
     let (tone, answer) = match (missed, claimed().count()) {
         (_, 0) => (NewsTone::Plain, "No mark is claimed.".to_owned()),
-        (0, _) => (NewsTone::Good, format!("{}.", outcomes(&report.body.marks).join("; "))),
+        (0, _) => (NewsTone::Good, format!("{}.", outcome_lists(&report.body.marks).join("; "))),
         (missed, of) => (NewsTone::Bad, format!("{missed} of {of} marks missed.")),
     };
     let mut page = Page::new(&report.header.target, tone, answer);
-    page.reasons.extend(failed_ios(&report.body.moved));
-    page.add("Marks", blocks(Some(&report.body.marks), &[]));
-    page.framed(&report.header)
+    page.reasons.extend(failed_io_reason(&report.body.moved));
+    page.add_section("Marks", mark_blocks(Some(&report.body.marks), &[]));
+    page.with_frame(&report.header)
 }
 
 /// Missed marks, with the shortfall if all share one figure: `U3 and V30 missed (19.5 of 30 MB/s)`.
-pub fn missed(report: &CheckReport) -> Option<String> {
+pub fn missed_answer(report: &CheckReport) -> Option<String> {
     let marks = report.body.marks.as_ref()?;
     let missed: Vec<&JudgedMark> =
         claimed_marks(marks).filter(|j| j.outcome == MarkOutcome::Missed).collect();
     let first = missed.first()?;
     // One figure stands for all of them only if their demands are equal.
-    let demanded = |judged: &JudgedMark| judged.deciding().map(|part| (part.demanded, part.unit.clone()));
+    let demanded =
+        |judged: &JudgedMark| judged.deciding_part().map(|part| (part.demanded, part.unit.clone()));
     let alike = missed.iter().all(|judged| demanded(judged) == demanded(first));
-    let short = first.deciding().filter(|_| alike).and_then(shortfall);
+    let short = first.deciding_part().filter(|_| alike).and_then(shortfall);
     let short = short.map(|short| format!(" ({short})")).unwrap_or_default();
     let names: Vec<String> = missed.iter().map(|judged| judged.mark.to_string()).collect();
-    let names = if names.len() > MOST_NAMED { count(names.len() as u64, "mark") } else { listing(&names) };
+    let names =
+        if names.len() > MOST_NAMED { pluralize(names.len() as u64, "mark") } else { join_names(&names) };
     Some(format!("{names} missed{short}"))
 }
 
@@ -48,7 +50,7 @@ const MOST_NAMED: usize = 4;
 
 /// Shortfall of a demand: `19.5 of 30 MB/s`.
 fn shortfall(part: &MarkDemand) -> Option<String> {
-    Some(format!("{} of {} {}", speed(part.measured?), trimmed(part.demanded, 1), part.unit))
+    Some(format!("{} of {} {}", speed(part.measured?), without_trailing_zeros(part.demanded, 1), part.unit))
 }
 
 fn claimed_marks(found: &MarksMeasured) -> impl Iterator<Item = &JudgedMark> {
@@ -56,7 +58,7 @@ fn claimed_marks(found: &MarksMeasured) -> impl Iterator<Item = &JudgedMark> {
 }
 
 /// Claimed marks by outcome: `met: C10 U3`, `missed: V30`.
-pub fn outcomes(found: &MarksMeasured) -> Vec<String> {
+pub fn outcome_lists(found: &MarksMeasured) -> Vec<String> {
     let of = |outcome: MarkOutcome, word: &str| {
         let those = claimed_marks(found).filter(|judged| judged.outcome == outcome);
         let names: Vec<String> = those.map(|judged| judged.mark.to_string()).collect();
@@ -72,7 +74,9 @@ pub fn outcomes(found: &MarksMeasured) -> Vec<String> {
     .into_iter()
     .flatten()
     .enumerate()
-    .map(|(number, said)| if number == 0 { sentence(&said).trim_end_matches('.').to_owned() } else { said })
+    .map(
+        |(number, said)| if number == 0 { to_sentence(&said).trim_end_matches('.').to_owned() } else { said },
+    )
     .collect()
 }
 
@@ -83,26 +87,26 @@ enum PrintedPromise<'a> {
 }
 
 /// Table of the promises with their deciding figures, then the measured class, the method, and what other tools print.
-pub fn blocks(found: Option<&MarksMeasured>, speeds: &[JudgedSpeed]) -> Vec<PageBlock> {
+pub fn mark_blocks(found: Option<&MarksMeasured>, speeds: &[JudgedSpeed]) -> Vec<PageBlock> {
     let marks = found.into_iter().flat_map(claimed_marks).map(PrintedPromise::Mark);
     let promises: Vec<PrintedPromise<'_>> = marks.chain(speeds.iter().map(PrintedPromise::Speed)).collect();
-    let table = Table::of(
+    let table = Table::from_items(
         &promises,
         &[
             ("mark", &PrintedPromise::name),
             ("result", &|promise| promise.result().into_owned()),
             ("measured", &|promise| promise.measured()),
             ("demanded", &|promise| promise.demanded()),
-            ("by", &|promise| promise.by()),
+            ("by", &|promise| promise.reason()),
             ("claimed by", &|promise| promise.claimed_by().to_owned()),
         ],
     )
     .left_aligned(["result", "by", "claimed by"])
-    .always(["result"])
-    .least(["claimed by"]);
+    .never_dropped(["result"])
+    .least_important(["claimed by"]);
     let facts = found.map_or_else(Vec::new, |found| {
         let tested = !found.judged.is_empty();
-        let method = tested.then(|| fact("method", method(found.form)));
+        let method = tested.then(|| fact("method", method_text(found.form)));
         let others = found.other_tests.iter().map(|test| fact(&test.tool, other_tool_text(test)));
         measured_class(found).into_iter().chain(method).chain(others).collect()
     });
@@ -149,18 +153,18 @@ impl PrintedPromise<'_> {
         }
     }
 
-    fn by(&self) -> String {
+    fn reason(&self) -> String {
         match self {
             PrintedPromise::Mark(judged) => {
-                judged.deciding().map_or_else(|| untested(judged), |part| part.what.clone())
+                judged.deciding_part().map_or_else(|| untested_reason(judged), |part| part.what.clone())
             }
-            PrintedPromise::Speed(judged) => format!("{}: {}", judged.does(), judged.because),
+            PrintedPromise::Speed(judged) => format!("{}: {}", judged.operation_word(), judged.because),
         }
     }
 
     fn claimed_by(&self) -> &'static str {
         match self {
-            PrintedPromise::Mark(judged) => by(judged),
+            PrintedPromise::Mark(judged) => claimed_by_text(judged),
             PrintedPromise::Speed(_) => "label",
         }
     }
@@ -175,11 +179,11 @@ fn measured_class(found: &MarksMeasured) -> Option<PageFact> {
     };
     let open: Vec<String> =
         found.highest.iter().filter(|h| untested(h.letter)).map(|h| h.letter.to_string()).collect();
-    let open = if open.is_empty() { String::new() } else { format!(" ({} not tested)", listing(&open)) };
+    let open = if open.is_empty() { String::new() } else { format!(" ({} not tested)", join_names(&open)) };
     (!reached.is_empty()).then(|| fact("measured class", reached.join(" ") + &open))
 }
 
-fn method(form: TestForm) -> &'static str {
+fn method_text(form: TestForm) -> &'static str {
     match form {
         TestForm::Short => {
             "short form of the specification: data kept, seconds instead of ten minutes, card as found, area not \
@@ -205,7 +209,7 @@ fn other_tool_text(test: &OtherTest) -> String {
 }
 
 /// Reason why a mark was not tested. Its measured figures are in the details.
-fn untested(judged: &JudgedMark) -> String {
+fn untested_reason(judged: &JudgedMark) -> String {
     let why = |part: &MarkDemand| {
         part.because.as_ref().filter(|why| judged.because.starts_with(why.as_str())).cloned()
     };
@@ -213,12 +217,12 @@ fn untested(judged: &JudgedMark) -> String {
 }
 
 /// All figures of each claimed mark.
-pub fn details(found: Option<&MarksMeasured>) -> Vec<PageFact> {
+pub fn mark_details(found: Option<&MarksMeasured>) -> Vec<PageFact> {
     let claimed = found.into_iter().flat_map(claimed_marks);
     claimed.map(|judged| fact(&judged.mark.to_string(), figures_of(judged))).collect()
 }
 
-fn by(judged: &JudgedMark) -> &'static str {
+fn claimed_by_text(judged: &JudgedMark) -> &'static str {
     match judged.claimed_by[..] {
         [] => "",
         [ClaimedBy::Card] => "card",
@@ -230,20 +234,20 @@ fn by(judged: &JudgedMark) -> &'static str {
 /// A number of the deciding demand, with its unit.
 fn deciding_figure(judged: &JudgedMark, of: impl Fn(&MarkDemand) -> Option<f64>) -> String {
     let figure = |part: &MarkDemand| Some(format!("{} {}", speed(of(part)?), part.unit));
-    judged.deciding().and_then(figure).unwrap_or_default()
+    judged.deciding_part().and_then(figure).unwrap_or_default()
 }
 
 /// All figures of a mark, the deciding one first.
 fn figures_of(judged: &JudgedMark) -> String {
-    let figures = [judged.because.clone()].into_iter().chain(others(judged)).collect::<Vec<_>>();
+    let figures = [judged.because.clone()].into_iter().chain(other_figures(judged)).collect::<Vec<_>>();
     figures.join("; ")
 }
 
 /// Speeds and rates that the reason does not name yet. Times of single I/Os have limits that nearly every card meets,
 /// so they appear only as the reason.
-fn others(judged: &JudgedMark) -> impl Iterator<Item = String> {
+fn other_figures(judged: &JudgedMark) -> impl Iterator<Item = String> {
     let new = |part: &&MarkDemand| part.unit != "ms" && !judged.because.contains(&part.what);
-    judged.parts.iter().filter(new).filter_map(MarkDemand::figure)
+    judged.parts.iter().filter(new).filter_map(MarkDemand::figure_text)
 }
 
 #[cfg(test)]
@@ -283,7 +287,7 @@ mod tests {
     fn mark_details_list_each_figure_once_with_unit() {
         let worst = part("writing 512 KiB in order, worst 4 MiB", 8.9, "MB/s", 10.0);
         let read = part("single read of 4 KiB, median", 1.2, "ms", 12.0);
-        let because = worst.figure().unwrap();
+        let because = worst.figure_text().unwrap();
         insta::assert_snapshot!(
             figures_of(&judged("C10", MarkOutcome::Missed, &because, vec![worst, read])),
             @"writing 512 KiB in order, worst 4 MiB: 8.9 MB/s (needs 10.0)"
@@ -297,7 +301,7 @@ mod tests {
             without_queue: Some(2130.0),
             ..part("random 4 KiB reads over 256 MiB, queue depth 32", 4510.0, "IOPS", 4000.0)
         };
-        let because = reads.figure().unwrap();
+        let because = reads.figure_text().unwrap();
         insta::assert_snapshot!(
             figures_of(&judged("A2", MarkOutcome::Met, &because, vec![sustained, reads])),
             @"random 4 KiB reads over 256 MiB, queue depth 32: 4510 IOPS (2130 without it) (needs 4000); sustained writing over 16 MiB: 41.0 MB/s (needs 10.0)"

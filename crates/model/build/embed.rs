@@ -11,7 +11,7 @@ use std::path::Path;
 ///
 /// Files are sorted by name, so that every computer builds the same program. Names and subfolders in a file `order`,
 /// one per line, come first in that order.
-pub(crate) fn embed(root: &Path, into: &Path, folder: &str, extension: &str) -> io::Result<()> {
+pub(crate) fn embed_folder(root: &Path, into: &Path, folder: &str, extension: &str) -> io::Result<()> {
     let path = root.join(folder);
     println!("cargo::rerun-if-changed={}", path.display());
     let mut names = Vec::new();

@@ -8,7 +8,7 @@ fn main() -> std::io::Result<()> {
     let into = std::env::var_os("OUT_DIR").expect("cargo sets it");
     let folders = [("recipes", "toml"), ("jobs", "toml"), ("hosts", "toml"), ("collection", "json")];
     for (folder, extension) in folders {
-        embed::embed(Path::new("../.."), Path::new(&into), folder, extension)?;
+        embed::embed_folder(Path::new("../.."), Path::new(&into), folder, extension)?;
     }
     Ok(())
 }

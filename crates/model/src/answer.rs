@@ -21,12 +21,12 @@ impl Answer {
         Answer { text, verdict_len: verdict.len(), advice: None, brief: verdict.to_owned() }
     }
 
-    pub fn advise(self, advice: &str) -> Self {
+    pub fn with_advice(self, advice: &str) -> Self {
         Answer { text: format!("{} {advice}", self.text), advice: Some(advice.to_owned()), ..self }
     }
 
     /// Replaces the short form for tables.
-    pub fn in_brief(self, brief: impl Into<String>) -> Self {
+    pub fn with_brief(self, brief: impl Into<String>) -> Self {
         Answer { brief: brief.into(), ..self }
     }
 
@@ -38,7 +38,7 @@ impl Answer {
         self.advice.as_deref()
     }
 
-    pub fn rest(&self) -> &str {
+    pub fn text_after_verdict(&self) -> &str {
         &self.text[self.verdict_len..]
     }
 

@@ -33,20 +33,20 @@ impl CapacityView {
             bytes,
             gb: bytes as f64 / 1e9,
             gib: bytes as f64 / GIB as f64,
-            nominal: nominal(bytes),
+            nominal: nominal_size(bytes),
             text: ExactCapacity(bytes).to_string(),
         }
     }
 }
 
 /// Returns the nominal size of a capacity, a power of two in MB, GB or TB, e.g. `16 GB`.
-pub fn nominal(bytes: u64) -> Option<String> {
+pub fn nominal_size(bytes: u64) -> Option<String> {
     let power = nominal_power(bytes)?;
     let unit = ["MB", "GB", "TB"][(power / 10) as usize];
     Some(format!("{} {unit}", 1u32 << (power % 10)))
 }
 
-pub(crate) fn printed_size(bytes: u64) -> Option<f64> {
+pub(crate) fn nominal_size_bytes(bytes: u64) -> Option<f64> {
     nominal_power(bytes).map(nominal_bytes)
 }
 
@@ -74,7 +74,7 @@ pub struct CapacityFactors {
 }
 
 /// Factors a capacity, or returns None for 0.
-pub fn factor(bytes: u64) -> Option<CapacityFactors> {
+pub fn factor_capacity(bytes: u64) -> Option<CapacityFactors> {
     if bytes == 0 {
         return None;
     }
@@ -86,11 +86,11 @@ pub fn factor(bytes: u64) -> Option<CapacityFactors> {
         power_of_two_bytes,
         odd,
         odd_primes: if odd <= LARGEST_FACTORED { prime_factors(odd) } else { Vec::new() },
-        says: says(bytes, power_of_two_bytes, odd),
+        says: describe_factors(bytes, power_of_two_bytes, odd),
     })
 }
 
-fn says(bytes: u64, power_bytes: u64, odd: u64) -> String {
+fn describe_factors(bytes: u64, power_bytes: u64, odd: u64) -> String {
     let block = BinarySize(power_bytes);
     let mut text = format!(
         "{bytes} = 2^{} × {odd}: if the capacity is a whole number of erase blocks and a block is a power of two, a block is at most {block}; a larger one would mean that the last block is cut",
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn factors_bound_the_block_size() {
-        let factors = factor(16_012_804_096).unwrap();
+        let factors = factor_capacity(16_012_804_096).unwrap();
         assert_eq!((factors.power_of_two, factors.odd), (20, 15_271));
         assert_eq!(factors.odd_primes, [15_271]);
         assert_eq!(factors.text, "2^20 × 15271");
@@ -142,15 +142,15 @@ mod tests {
     #[test]
     fn factor_3_allows_tlc_blocks() {
         // 24 MiB × 5
-        let factors = factor(5 * (24 << 20)).unwrap();
+        let factors = factor_capacity(5 * (24 << 20)).unwrap();
         assert_eq!(factors.odd_primes, [3, 5]);
         assert!(factors.says.ends_with("up to 24 MiB"), "{}", factors.says);
     }
 
     #[test]
     fn power_of_two_bounds_no_block_size() {
-        assert!(factor(1 << 30).unwrap().says.contains("bounds no block size"));
-        assert_eq!(factor(0), None);
+        assert!(factor_capacity(1 << 30).unwrap().says.contains("bounds no block size"));
+        assert_eq!(factor_capacity(0), None);
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
             (24_000_000_000, None),
             (0, None),
         ] {
-            assert_eq!(nominal(bytes).as_deref(), label, "{bytes}");
+            assert_eq!(nominal_size(bytes).as_deref(), label, "{bytes}");
         }
     }
 
@@ -181,7 +181,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn product_of_factors_is_the_capacity(bytes in 1u64..) {
-            let factors = factor(bytes).unwrap();
+            let factors = factor_capacity(bytes).unwrap();
             proptest::prop_assert_eq!(u128::from(factors.power_of_two_bytes) * u128::from(factors.odd), u128::from(bytes));
             proptest::prop_assert!(factors.odd % 2 == 1);
             proptest::prop_assert!(factors.odd_primes.is_empty() || factors.odd_primes.iter().product::<u64>() == factors.odd);

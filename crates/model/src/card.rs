@@ -1,6 +1,6 @@
 //! Facts about a card apart from its registers: brand, marks, price, and events in its life.
 
-use cardscope_sd::maker::NOBODY;
+use cardscope_sd::maker::NO_MAKER;
 use serde::{Deserialize, Serialize};
 
 /// Facts printed on a card, sold with it or read from it. Unknown ones are absent.
@@ -50,7 +50,7 @@ pub struct CardFacts {
 const SIMULATED: &str = "sim:";
 
 impl CardFacts {
-    pub fn complete_from(&mut self, other: &CardFacts) {
+    pub fn fill_missing_from(&mut self, other: &CardFacts) {
         let mine = [
             (&mut self.brand, &other.brand),
             (&mut self.name, &other.name),
@@ -119,7 +119,7 @@ impl CardFacts {
         }
         let size = self.capacity_label.clone().or_else(|| self.capacity_bytes.map(label_size));
         let called = self.name.as_ref().or(self.model.as_ref());
-        let maker = self.maker.as_ref().filter(|maker| *maker != NOBODY);
+        let maker = self.maker.as_ref().filter(|maker| *maker != NO_MAKER);
         let brand = self.brand.as_ref().or(maker);
         let holds = |part: &String, in_: &Option<&String>| {
             in_.is_some_and(|text| text.to_lowercase().contains(&part.to_lowercase()))
@@ -234,7 +234,7 @@ mod tests {
         let mut mine = CardFacts { brand: Some("ADATA".into()), ..CardFacts::default() };
         let theirs =
             CardFacts { brand: Some("A-DATA".into()), marks: vec!["A2".into()], ..CardFacts::default() };
-        mine.complete_from(&theirs);
+        mine.fill_missing_from(&theirs);
         assert_eq!((mine.brand.as_deref(), mine.marks.len()), (Some("ADATA"), 1));
     }
 }

@@ -45,9 +45,9 @@ impl CardDetails {
 
     /// Adds the details in an identity or a log with the same keys: `nvme`, `pcie`, `lspci`. Later values replace
     /// earlier ones.
-    pub fn add_said(&mut self, said: &Value) {
+    pub fn add_identity_json(&mut self, said: &Value) {
         let device = said.pointer("/lspci/device").and_then(Value::as_str);
-        replace_if_some(&mut self.controller, device.and_then(controller));
+        replace_if_some(&mut self.controller, device.and_then(parse_controller));
         let link = said.get("pcie").and_then(|link| PcieLink::deserialize(link).ok());
         replace_if_some(&mut self.pcie_link, link.and_then(|link| link.mode()));
         let nvme = |pointer: &str| said.get("nvme")?.pointer(pointer)?.as_f64();
@@ -68,7 +68,7 @@ impl CardDetails {
     }
 
     /// Adds the temperatures in the condition's note, e.g. `20°C idle, up to 82°C during test`.
-    pub fn add_noted(&mut self, condition: &Condition) {
+    pub fn add_note_temperatures(&mut self, condition: &Condition) {
         let note = condition.get("note").unwrap_or_default();
         self.add_temperatures(condition, celsius_before(note, "idle"), celsius_after(note, "up to"));
     }
@@ -108,7 +108,7 @@ fn celsius_after(text: &str, word: &str) -> Option<f64> {
 }
 
 /// Parses lspci's `Non-Volatile memory controller: Maker Name (prog-if 02 [NVM Express])`.
-fn controller(device: &str) -> Option<String> {
+fn parse_controller(device: &str) -> Option<String> {
     let name = device.split_once(": ").map_or(device, |(_, name)| name);
     let name = name.split(" (prog-if").next().unwrap_or(name).trim();
     (!name.is_empty()).then(|| name.to_owned())
@@ -124,12 +124,14 @@ mod tests {
     #[test]
     fn details_are_read_from_identity_json() {
         let mut details = CardDetails::default();
-        details.add_said(&json!({ "nvme": { "tmpth_celsius": 83, "tmt1_celsius": 81, "tmt2_celsius": 85 } }));
-        details.add_said(&json!({
+        details.add_identity_json(
+            &json!({ "nvme": { "tmpth_celsius": 83, "tmt1_celsius": 81, "tmt2_celsius": 85 } }),
+        );
+        details.add_identity_json(&json!({
             "pcie": { "current_speed_gt_s": 8.0, "current_width": 1, "limited": false },
             "lspci": { "device": "Non-Volatile memory controller: Acme Device 1234 (prog-if 02 [NVM Express])" },
         }));
-        details.add_said(&json!({ "cid": {} }));
+        details.add_identity_json(&json!({ "cid": {} }));
         let TemperatureLimits { tmpth_celsius, tmt1_celsius, tmt2_celsius, .. } = details.limits;
         assert_eq!([tmpth_celsius, tmt1_celsius, tmt2_celsius], [83.0, 81.0, 85.0].map(Some));
         assert_eq!(details.pcie_link.as_deref(), Some("PCIe 3.0 x1"));
@@ -156,7 +158,7 @@ mod tests {
             let mut condition = Condition::default();
             condition.set("note", note, ConditionOrigin::Read);
             let mut details = CardDetails::default();
-            details.add_noted(&condition);
+            details.add_note_temperatures(&condition);
             details.temperatures.first().map(|heat| (heat.idle_c, heat.peak_c))
         };
         assert_eq!(

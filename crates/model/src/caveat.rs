@@ -59,12 +59,12 @@ pub enum Caveat {
 }
 
 impl Caveat {
-    pub fn of_failed(counts: IoCounts) -> Option<Self> {
+    pub fn from_failed_ios(counts: IoCounts) -> Option<Self> {
         let IoCounts { failed_once, failed_twice, .. } = counts;
         (counts.failed() > 0).then_some(Caveat::FailedIos { failed_once, failed_twice })
     }
 
-    pub fn other(text: impl Into<String>) -> Self {
+    pub fn from_text(text: impl Into<String>) -> Self {
         Caveat::Other { text: text.into() }
     }
 }
@@ -86,7 +86,7 @@ pub(crate) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Caveat>, D:
         .collect())
 }
 
-pub fn add(into: &mut Vec<Caveat>, more: impl IntoIterator<Item = Caveat>) {
+pub fn add_new_caveats(into: &mut Vec<Caveat>, more: impl IntoIterator<Item = Caveat>) {
     for caveat in more {
         if !into.contains(&caveat) {
             into.push(caveat);

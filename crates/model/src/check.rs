@@ -3,12 +3,12 @@
 use crate::card_map::MapReport;
 use crate::identity::Identity;
 use crate::job::JobScore;
-use crate::judged_label::JudgedSpeed;
-use crate::judged_mark::MarksMeasured;
+use crate::label_check::JudgedSpeed;
+use crate::mark_result::MarksMeasured;
 use crate::report::{ExitStatus, IoTotals, Report, ReportBody};
 use crate::result::{NotMeasured, TestResult};
 use crate::sustain;
-use crate::verify::{SURE, Verdict, VerifyReport};
+use crate::verify::{SURE_CONFIDENCE, Verdict, VerifyReport};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ pub type CheckReport = Report<CheckResult>;
 
 impl ReportBody for CheckResult {
     fn mark_reader_suspect(&mut self) {
-        (self.verdict, self.confidence, self.usable_bytes) = (Verdict::ReaderSuspect, SURE, None);
+        (self.verdict, self.confidence, self.usable_bytes) = (Verdict::ReaderSuspect, SURE_CONFIDENCE, None);
     }
 
     fn withdraw_verdict(&mut self, why: &str) -> bool {
@@ -89,7 +89,7 @@ impl ReportBody for CheckResult {
         self.verdict.exit_status(self.confidence)
     }
 
-    fn moved(&mut self) -> Option<&mut IoTotals> {
+    fn io_totals(&mut self) -> Option<&mut IoTotals> {
         Some(&mut self.moved)
     }
 }

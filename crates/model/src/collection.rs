@@ -2,9 +2,9 @@
 //! the format of `archive export`.
 
 use crate::builtin_files;
+use crate::builtin_names::BuiltinFiles;
 use crate::condition::Condition;
 use crate::log::CardLog;
-use crate::named::BuiltinFiles;
 use crate::run::Run;
 use crate::session_file::{FileRun, SessionFile};
 use serde_json::Value;
@@ -28,12 +28,13 @@ pub struct CollectedReport {
     pub logs: Vec<CardLog>,
 }
 
-pub fn builtin() -> Result<Vec<CollectedReport>, CollectionError> {
+pub fn load_builtin_reports() -> Result<Vec<CollectedReport>, CollectionError> {
     let mut reports: Vec<CollectedReport> = Vec::new();
     for (_, text) in COLLECTION.files {
         let file: SessionFile = serde_json::from_str(text).map_err(|e| CollectionError(e.to_string()))?;
         let name = file.target.clone();
-        let mut log = log(file).ok_or_else(|| CollectionError(format!("a session of {name} has no log")))?;
+        let mut log =
+            session_log(file).ok_or_else(|| CollectionError(format!("a session of {name} has no log")))?;
         let title = log.other.remove(TITLE_KEY);
         match reports.last_mut().filter(|report| report.name == name) {
             Some(report) => report.logs.push(log),
@@ -46,15 +47,15 @@ pub fn builtin() -> Result<Vec<CollectedReport>, CollectionError> {
     Ok(reports)
 }
 
-fn log(file: SessionFile) -> Option<CardLog> {
+fn session_log(file: SessionFile) -> Option<CardLog> {
     let mut condition = Condition::default();
     for (word, value) in file.condition.iter() {
         condition.set(word, value, *file.origins.get(word)?);
     }
-    Some(CardLog { condition, runs: file.runs.into_iter().map(run).collect(), ..file.log? })
+    Some(CardLog { condition, runs: file.runs.into_iter().map(convert_run).collect(), ..file.log? })
 }
 
-fn run(run: FileRun) -> Run {
+fn convert_run(run: FileRun) -> Run {
     Run {
         run: run.run,
         size_bytes: run.size_bytes,
@@ -75,7 +76,7 @@ mod tests {
             let file = SessionFile::from_json(text).unwrap();
             assert_eq!(name.split_once('/').unwrap().0, file.target, "a folder a report");
             assert_eq!(file.to_json().unwrap(), *text);
-            let log = log(file).unwrap();
+            let log = session_log(file).unwrap();
             assert!(log.card.brand.is_some() && log.other.contains_key(TITLE_KEY), "{log:?}");
             assert!(log.condition.iter().all(|(word, _)| WORDS.iter().any(|(w, _)| *w == word)));
         }
@@ -83,11 +84,11 @@ mod tests {
 
     #[test]
     fn collection_speeds_are_decimal_with_printed_figures() {
-        let all = builtin().unwrap();
+        let all = load_builtin_reports().unwrap();
         let sandisk = all[0].logs.iter().find(|log| log.card.brand.as_deref() == Some("SanDisk")).unwrap();
         let read =
             sandisk.runs[0].results.iter().find(|f| f.name().to_string() == "SEQ32M Q32T1 read").unwrap();
-        assert_eq!(read.printed().value, 836.0);
+        assert_eq!(read.printed_or_speed().value, 836.0);
         assert!((read.mb_s - 876.609_536).abs() < 1e-9);
     }
 }

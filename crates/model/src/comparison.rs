@@ -6,7 +6,7 @@ use crate::finding::Finding;
 use crate::result::ToolPrints;
 use crate::run::LatencyPercentiles;
 use crate::setting::Setting;
-use crate::statistics::distinct;
+use crate::statistics::distinct_values;
 use crate::test_name::TestName;
 use crate::units::MB;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub struct TwoLevels {
 }
 
 /// Returns the I/Os per second of a speed in MB/s (10^6), or None for a block of 0 bytes.
-pub fn iops(mb_s: f64, block_bytes: u64) -> Option<f64> {
+pub fn iops_at_speed(mb_s: f64, block_bytes: u64) -> Option<f64> {
     (block_bytes > 0).then(|| mb_s * MB / block_bytes as f64)
 }
 
@@ -73,7 +73,7 @@ pub struct PrintedSpread {
 
 /// Smallest ratio, less one, that counts as a difference, because readers and hosts vary by more
 /// (docs/reference/flash.md#comparing-two-cards). Cards that certainly differ by less are alike.
-pub const NOTICED: f64 = 0.03;
+pub const NOTABLE_CHANGE: f64 = 0.03;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -103,7 +103,7 @@ pub enum ChanceGrade {
 }
 
 impl ChanceGrade {
-    pub fn of(chance: f64) -> ChanceGrade {
+    pub fn from_chance(chance: f64) -> ChanceGrade {
         match chance {
             c if c > 0.95 => ChanceGrade::AlmostCertain,
             c if c >= 0.8 => ChanceGrade::Likely,
@@ -192,7 +192,7 @@ pub struct AreaEffect {
 }
 
 impl AreaEffect {
-    pub fn share(&self) -> f64 {
+    pub fn large_area_share(&self) -> f64 {
         self.mb_s[1] / self.mb_s[0]
     }
 }
@@ -312,7 +312,7 @@ pub struct Comparison {
 impl ComparedEntry {
     /// Returns the line rate of the bus in MB/s (10^6), or None if it is unknown or the runs used several.
     pub fn bus_ceiling_mb_s(&self) -> Option<f64> {
-        match distinct(self.settings.iter().map(|setting| setting.value("bus_mode"))).len() {
+        match distinct_values(self.settings.iter().map(|setting| setting.value("bus_mode"))).len() {
             1 => self.settings.first()?.bus_ceiling_mb_s(),
             _ => None,
         }
@@ -321,7 +321,7 @@ impl ComparedEntry {
 
 impl Comparison {
     /// Number of cards. A card with several settings has several entries, but counts once.
-    pub fn cards(&self) -> usize {
+    pub fn card_count(&self) -> usize {
         self.entries.iter().map(|entry| &entry.card_id).collect::<HashSet<_>>().len()
     }
 }

@@ -28,14 +28,14 @@ pub const WORDS: &[(&str, &str)] = &[
 ];
 
 /// Returns the key in [`WORDS`] that a user's key means; `clock` is the board's.
-pub fn word(text: &str) -> Option<&'static str> {
+pub fn find_word(text: &str) -> Option<&'static str> {
     // Users write `clock`, but the processor has a clock too, so the key names the board.
     let meant = if text == "clock" { "board_clock" } else { text };
     WORDS.iter().map(|(word, _)| *word).find(|word| *word == meant)
 }
 
 /// Returns a key as it appears in sentences, e.g. `bus mode`.
-pub fn in_words(word: &str) -> String {
+pub fn word_in_sentence(word: &str) -> String {
     match word {
         "cooling_of" => "cooled part".to_owned(),
         "full_percent" => "fill level".to_owned(),
@@ -67,11 +67,11 @@ pub struct Condition {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConditionError {
     #[error("--condition {0:?} is not KEY=VALUE; write e.g. cooling=passive")]
-    Shape(String),
+    NotKeyValue(String),
     /// Key that is not in [`WORDS`].
     #[error("--condition: unknown key {0:?}; the keys are: \
              {known}", known = WORDS.iter().map(|w| w.0).collect::<Vec<_>>().join(", "))]
-    Word(String),
+    UnknownWord(String),
 }
 
 impl Condition {
@@ -103,9 +103,10 @@ impl Condition {
     }
 
     /// Parses one `KEY=VALUE` of the user.
-    pub fn state(&mut self, text: &str) -> Result<(), ConditionError> {
-        let (key, value) = text.split_once('=').ok_or_else(|| ConditionError::Shape(text.to_owned()))?;
-        let word = word(key).ok_or_else(|| ConditionError::Word(key.to_owned()))?;
+    pub fn set_stated(&mut self, text: &str) -> Result<(), ConditionError> {
+        let (key, value) =
+            text.split_once('=').ok_or_else(|| ConditionError::NotKeyValue(text.to_owned()))?;
+        let word = find_word(key).ok_or_else(|| ConditionError::UnknownWord(key.to_owned()))?;
         self.set(word, value, ConditionOrigin::Stated);
         Ok(())
     }
@@ -117,23 +118,26 @@ mod tests {
 
     #[test]
     fn condition_words_read_as_text() {
-        assert_eq!(["cooling_of", "bus_mode", "size"].map(in_words), ["cooled part", "bus mode", "size"]);
-        assert!(WORDS.iter().all(|(word, _)| !in_words(word).contains('_')));
+        assert_eq!(
+            ["cooling_of", "bus_mode", "size"].map(word_in_sentence),
+            ["cooled part", "bus mode", "size"]
+        );
+        assert!(WORDS.iter().all(|(word, _)| !word_in_sentence(word).contains('_')));
     }
 
     #[test]
     fn a_stated_condition_is_kept_with_its_origin() {
         let mut c = Condition::default();
-        c.state("cooling=passive").unwrap();
+        c.set_stated("cooling=passive").unwrap();
         assert_eq!((c.get("cooling"), c.origin("cooling")), (Some("passive"), Some(ConditionOrigin::Stated)));
-        c.state("clock=100 MHz").unwrap();
+        c.set_stated("clock=100 MHz").unwrap();
         assert_eq!(c.get("board_clock"), Some("100 MHz"));
     }
 
     #[test]
     fn unknown_condition_key_is_refused_with_list() {
-        let error = Condition::default().state("coolling=passive").unwrap_err().to_string();
+        let error = Condition::default().set_stated("coolling=passive").unwrap_err().to_string();
         assert!(error.contains("cooling,"), "{error}");
-        assert_eq!(Condition::default().state("x"), Err(ConditionError::Shape("x".into())));
+        assert_eq!(Condition::default().set_stated("x"), Err(ConditionError::NotKeyValue("x".into())));
     }
 }

@@ -58,13 +58,13 @@ pub struct DoctorQuestion<'a> {
 
 impl DoctorTopic {
     /// Starts a point of this topic; `why` is its effect on measurements.
-    pub const fn asks<'a>(self, point: &'a str, why: &'a str) -> DoctorQuestion<'a> {
+    pub const fn define_point<'a>(self, point: &'a str, why: &'a str) -> DoctorQuestion<'a> {
         DoctorQuestion { topic: self, point, why }
     }
 }
 
 impl DoctorQuestion<'_> {
-    pub fn is(&self, state: PointState, seen: impl Into<String>) -> DoctorPoint {
+    pub fn with_state(&self, state: PointState, seen: impl Into<String>) -> DoctorPoint {
         DoctorPoint {
             point: self.point.to_owned(),
             topic: self.topic,
@@ -77,29 +77,29 @@ impl DoctorQuestion<'_> {
     }
 
     pub fn ok(&self, seen: impl Into<String>) -> DoctorPoint {
-        self.is(PointState::Ok, seen)
+        self.with_state(PointState::Ok, seen)
     }
 
     pub fn unknown(&self, seen: impl Into<String>) -> DoctorPoint {
-        self.is(PointState::Unknown, seen)
+        self.with_state(PointState::Unknown, seen)
     }
 
     pub fn warn(&self, seen: impl Into<String>, advice: impl Into<String>) -> DoctorPoint {
-        self.is(PointState::Warn, seen).advise(advice)
+        self.with_state(PointState::Warn, seen).with_advice(advice)
     }
 
     pub fn fail(&self, seen: impl Into<String>, advice: impl Into<String>) -> DoctorPoint {
-        self.is(PointState::Fail, seen).advise(advice)
+        self.with_state(PointState::Fail, seen).with_advice(advice)
     }
 }
 
 impl DoctorPoint {
-    pub fn advise(mut self, advice: impl Into<String>) -> DoctorPoint {
+    pub fn with_advice(mut self, advice: impl Into<String>) -> DoctorPoint {
         self.advice = Some(advice.into());
         self
     }
 
-    pub fn about(mut self, device: &str) -> DoctorPoint {
+    pub fn for_device(mut self, device: &str) -> DoctorPoint {
         self.device = Some(device.to_owned());
         self
     }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn worst_point_decides_doctor_verdict() {
-        let point = |topic: DoctorTopic, state| topic.asks("x", "").is(state, "");
+        let point = |topic: DoctorTopic, state| topic.define_point("x", "").with_state(state, "");
         let report = DoctorReport::new(
             None,
             vec![point(DoctorTopic::Kernel, PointState::Ok), point(DoctorTopic::Rights, PointState::Unknown)],

@@ -18,7 +18,7 @@ pub struct BadSectors {
 }
 
 impl BadSectors {
-    pub fn all(&self) -> u64 {
+    pub fn total_sectors(&self) -> u64 {
         self.misdirected + self.stale + self.foreign + self.flipped + self.lost + self.unreadable
     }
 }
@@ -91,14 +91,14 @@ impl ReportBody for EnduranceResult {
             .max(ExitStatus::not_proven_if(self.rounds.is_empty()))
     }
 
-    fn moved(&mut self) -> Option<&mut IoTotals> {
+    fn io_totals(&mut self) -> Option<&mut IoTotals> {
         Some(&mut self.moved)
     }
 }
 
 impl EnduranceResult {
     pub fn is_bad(&self) -> bool {
-        self.rounds.iter().any(|r| r.bad.all() > 0 || r.failed_writes > 0)
+        self.rounds.iter().any(|r| r.bad.total_sectors() > 0 || r.failed_writes > 0)
     }
 
     pub fn passing_sectors(&self) -> u64 {
@@ -106,7 +106,7 @@ impl EnduranceResult {
     }
 
     /// Returns the round number for the next stamps. An interrupted round has used up its number.
-    pub fn attempt(&self) -> u32 {
+    pub fn next_attempt(&self) -> u32 {
         self.rounds.last().map_or(0, |round| round.round) + 1
     }
 
@@ -118,11 +118,11 @@ impl EnduranceResult {
     }
 
     /// Adds a finished round and the milestones that it reached.
-    pub fn take(&mut self, round: EndureRound) {
+    pub fn add_round(&mut self, round: EndureRound) {
         self.moved.bytes_read += round.read;
         self.bad_share = round.bad_share;
         while let Some(percent) = self.next_milestone_percent() {
-            let reached = round.bad.all() > 0 && round.bad_share * 100.0 >= percent;
+            let reached = round.bad.total_sectors() > 0 && round.bad_share * 100.0 >= percent;
             if !reached {
                 break;
             }

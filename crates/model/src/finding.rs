@@ -55,7 +55,7 @@ impl Finding {
         self
     }
 
-    pub fn because_known(self, what: &str, value: Option<impl ToString>) -> Self {
+    pub fn because_some(self, what: &str, value: Option<impl ToString>) -> Self {
         match value {
             Some(value) => self.because(what, value),
             None => self,
@@ -69,7 +69,7 @@ impl Finding {
 
     /// Returns the evidence of this name. Only the module that writes it may parse it, since elsewhere it is just
     /// text.
-    pub(crate) fn value_of(&self, what: &str) -> Option<&str> {
+    pub(crate) fn evidence_value(&self, what: &str) -> Option<&str> {
         self.evidence.iter().find(|(name, _)| name == what).map(|(_, value)| value.as_str())
     }
 
@@ -78,15 +78,15 @@ impl Finding {
         self.advice.take_if(|_| self.advised_verb == Some(verb));
     }
 
-    pub fn advise(mut self, advice: impl Into<String>) -> Self {
+    pub fn with_advice(mut self, advice: impl Into<String>) -> Self {
         let advice = advice.into();
         debug_assert!(is_sentence(&advice), "the advice of {} is not a sentence: {advice}", self.claim);
         (self.advice, self.advised_verb) = (Some(advice), None);
         self
     }
 
-    pub fn advise_verb(self, verb: AdvisedVerb, advice: impl Into<String>) -> Self {
-        Finding { advised_verb: Some(verb), ..self.advise(advice) }
+    pub fn with_verb_advice(self, verb: AdvisedVerb, advice: impl Into<String>) -> Self {
+        Finding { advised_verb: Some(verb), ..self.with_advice(advice) }
     }
 }
 
@@ -106,10 +106,10 @@ mod tests {
             finding.drop_advice(AdvisedVerb::Verify);
             finding.advice
         };
-        assert_eq!(after(finding().advise_verb(AdvisedVerb::Verify, "Run it.")), None);
-        assert!(after(finding().advise_verb(AdvisedVerb::Check, "Run it.")).is_some());
-        assert!(after(finding().advise("Run `cardscope verify --full` to see.")).is_some());
-        let later = finding().advise_verb(AdvisedVerb::Verify, "Run it.").advise("Copy your data.");
+        assert_eq!(after(finding().with_verb_advice(AdvisedVerb::Verify, "Run it.")), None);
+        assert!(after(finding().with_verb_advice(AdvisedVerb::Check, "Run it.")).is_some());
+        assert!(after(finding().with_advice("Run `cardscope verify --full` to see.")).is_some());
+        let later = finding().with_verb_advice(AdvisedVerb::Verify, "Run it.").with_advice("Copy your data.");
         assert!(after(later).is_some(), "other advice replaced it");
     }
 }

@@ -58,7 +58,7 @@ pub struct FormatResult {
 pub type FormatReport = Report<FormatResult>;
 
 impl ReportBody for FormatResult {
-    fn moved(&mut self) -> Option<&mut IoTotals> {
+    fn io_totals(&mut self) -> Option<&mut IoTotals> {
         Some(&mut self.moved)
     }
 }

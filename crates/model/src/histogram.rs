@@ -33,7 +33,7 @@ impl Default for LatencyHistogram {
 
 /// Returns the class of a value: linear below 2·`CLASSES_PER_GROUP`, then `CLASSES_PER_GROUP` classes per power of two.
 #[inline]
-fn class(value: Nanos) -> usize {
+fn class_index(value: Nanos) -> usize {
     let v = value.min(MAX_CLASSED_NANOS);
     let shift = (63 - (v | (CLASSES_PER_GROUP - 1)).leading_zeros()).saturating_sub(SUB_BITS);
     ((u64::from(shift) << SUB_BITS) + (v >> shift)) as usize
@@ -52,7 +52,7 @@ fn class_bounds(class: usize) -> (Nanos, Nanos) {
 impl LatencyHistogram {
     #[inline]
     pub fn record(&mut self, value: Nanos) {
-        *self.class_counter(class(value)) += 1;
+        *self.class_counter(class_index(value)) += 1;
         self.count += 1;
         self.sum += u128::from(value);
         self.min = self.min.min(value);
@@ -148,7 +148,7 @@ impl From<StoredHistogram> for LatencyHistogram {
         let mut histogram = LatencyHistogram::default();
         for (low, n) in stored.classes {
             // A file may contain any counts, so sums saturate instead of overflowing.
-            let held = histogram.class_counter(class(low));
+            let held = histogram.class_counter(class_index(low));
             *held = held.saturating_add(n);
             histogram.count = histogram.count.saturating_add(n);
         }
@@ -175,7 +175,7 @@ mod tests {
     fn class_bounds_are_in_their_class() {
         for c in 0..(GROUPS - 1) << SUB_BITS {
             let (low, width) = class_bounds(c);
-            assert_eq!((class(low), class(low + width - 1)), (c, c));
+            assert_eq!((class_index(low), class_index(low + width - 1)), (c, c));
         }
     }
 

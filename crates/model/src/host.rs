@@ -1,9 +1,9 @@
 //! Hosts as data: speed limits of a slot or reader, one file per host in `hosts/`.
 
 use crate::builtin_files;
+use crate::builtin_names::{BuiltinFiles, FileError};
 use crate::job::{Figure, Figures};
-use crate::named::{BuiltinFiles, FileError};
-use crate::toml_error::located;
+use crate::toml_error::message_with_line;
 use serde::{Deserialize, Serialize};
 
 /// Share above the host's limit from which a figure counts as limited.
@@ -27,21 +27,21 @@ pub struct Host {
 /// Built-in hosts: the files of `hosts/`.
 pub static HOSTS: BuiltinFiles = BuiltinFiles { kind: "host", files: builtin_files!("hosts"), also: "" };
 
-pub fn find(name: &str) -> Result<Host, FileError> {
-    parse(HOSTS.find(name)?)
+pub fn find_host(name: &str) -> Result<Host, FileError> {
+    parse_host(HOSTS.find_text(name)?)
 }
 
-pub fn parse(text: &str) -> Result<Host, FileError> {
-    let host: Host =
-        toml::from_str(text).map_err(|e| FileError::Syntax("host", located(text, &e), Box::new(e)))?;
+pub fn parse_host(text: &str) -> Result<Host, FileError> {
+    let host: Host = toml::from_str(text)
+        .map_err(|e| FileError::Syntax("host", message_with_line(text, &e), Box::new(e)))?;
     let numbers = [Some(host.read_mb_s), Some(host.write_mb_s), host.small_read_us];
     let valid = numbers.into_iter().flatten().all(|n| n.is_finite() && n > 0.0) && !host.name.is_empty();
-    let odd = |name| FileError::Odd("host", name, "its speeds and times must be above 0".to_owned());
+    let odd = |name| FileError::Invalid("host", name, "its speeds and times must be above 0".to_owned());
     if valid { Ok(host) } else { Err(odd(host.name)) }
 }
 
 impl Host {
-    pub fn limit(&self, figure: Figure) -> Option<f64> {
+    pub fn figure_limit(&self, figure: Figure) -> Option<f64> {
         match figure {
             Figure::ReadMbS => Some(self.read_mb_s),
             Figure::WriteMbS | Figure::SustainedWriteMbS => Some(self.write_mb_s),
@@ -51,14 +51,16 @@ impl Host {
     }
 
     /// Limits figures to the host's, and returns them with a text for each limited one.
-    pub fn cap(&self, figures: &Figures) -> (Figures, Vec<String>) {
+    pub fn cap_figures(&self, figures: &Figures) -> (Figures, Vec<String>) {
         let mut capped = *figures;
         let mut words = Vec::new();
         for figure in Figure::ALL {
-            let (Some(value), Some(limit)) = (figures.get(figure), self.limit(figure)) else { continue };
+            let (Some(value), Some(limit)) = (figures.get(figure), self.figure_limit(figure)) else {
+                continue;
+            };
             if value > limit * (1.0 + SAME_AT_LIMIT) {
                 capped.set(figure, limit);
-                let (name, unit) = figure.words();
+                let (name, unit) = figure.name_and_unit();
                 words.push(format!("{name} {value:.0} → {limit:.0} {unit}"));
             }
         }
@@ -72,7 +74,7 @@ mod tests {
 
     #[test]
     fn builtin_hosts_are_valid_and_named_like_their_files() {
-        for (host, name) in HOSTS.all(parse).unwrap().iter().zip(HOSTS.names()) {
+        for (host, name) in HOSTS.parse_all(parse_host).unwrap().iter().zip(HOSTS.names()) {
             assert_eq!(host.name, name);
             assert!(!host.source.is_empty());
         }
@@ -80,18 +82,18 @@ mod tests {
 
     #[test]
     fn host_caps_fast_figures_only() {
-        let host = find("pi-3").unwrap();
+        let host = find_host("pi-3").unwrap();
         let fast = Figures { read_mb_s: Some(90.0), write_mb_s: Some(12.0), ..Figures::default() };
-        let (capped, words) = host.cap(&fast);
+        let (capped, words) = host.cap_figures(&fast);
         assert_eq!((capped.read_mb_s, capped.write_mb_s), (Some(host.read_mb_s), Some(12.0)));
         assert_eq!(words, ["sequential read 90 → 22 MB/s"]);
     }
 
     #[test]
     fn mistyped_host_gets_suggestion_and_invalid_numbers_are_refused() {
-        assert!(find("pi3").unwrap_err().to_string().contains("did you mean \"pi-3\"?"));
+        assert!(find_host("pi3").unwrap_err().to_string().contains("did you mean \"pi-3\"?"));
         let text = "name=\"x\"\ntitle=\"x\"\nsource=\"x\"\nread_mb_s=0\nwrite_mb_s=1\n";
         let says = "host \"x\": its speeds and times must be above 0";
-        assert_eq!(parse(text).unwrap_err().to_string(), says);
+        assert_eq!(parse_host(text).unwrap_err().to_string(), says);
     }
 }

@@ -3,7 +3,7 @@
 //! Plain data. Crate `device` fills it from sysfs and ioctls, [`from_hex`] from pasted registers, and
 //! [`crate::judge`] adds findings about contradictions.
 
-use crate::capacity::{CapacityFactors, CapacityView, factor};
+use crate::capacity::{CapacityFactors, CapacityView, factor_capacity};
 use crate::finding::Finding;
 use crate::present_layout::{AllocationUnit, PresentLayout};
 use crate::usb::UsbReader;
@@ -79,20 +79,20 @@ pub fn from_hex(registers: HexRegisters<'_>) -> Result<Identity, RegisterError> 
     identity.scr = registers.scr.map(Scr::from_hex).transpose()?;
     identity.ssr = registers.ssr.map(Ssr::from_hex).transpose()?;
     identity.ocr = registers.ocr.map(Ocr::from_hex).transpose()?;
-    identity.complete();
+    identity.derive_fields();
     Ok(identity)
 }
 
 impl Identity {
     /// Derives CRC status, capacity, factors and marks from the registers. Keeps a capacity reported by the host.
     /// Must be called again after parts are added.
-    pub fn complete(&mut self) {
+    pub fn derive_fields(&mut self) {
         if let (Some(cid), Some(csd)) = (&mut self.cid, &mut self.csd) {
-            crc7::settle((&cid.raw.0, &mut cid.crc), (&csd.raw.0, &mut csd.crc));
+            crc7::clear_shared_mismatch((&cid.raw.0, &mut cid.crc), (&csd.raw.0, &mut csd.crc));
         }
         self.capacity_bytes = self.capacity_bytes.or_else(|| self.announced_bytes());
         self.capacity = self.capacity_bytes.map(CapacityView::new);
-        self.factors = self.capacity_bytes.and_then(factor);
+        self.factors = self.capacity_bytes.and_then(factor_capacity);
         self.marks = self.claimed_marks();
         self.mark_demands = self.marks.iter().map(|mark| mark.demand().clone()).collect();
     }
@@ -107,14 +107,14 @@ impl Identity {
     }
 
     fn claimed_marks(&self) -> Vec<Mark> {
-        let mut marks = self.ssr.as_ref().map(Mark::claimed_by).unwrap_or_default();
+        let mut marks = self.ssr.as_ref().map(Mark::claimed_in_ssr).unwrap_or_default();
         marks.extend(self.nvme.as_ref().and_then(|nvme| nvme.express_area.as_ref()).map(|area| area.class));
         marks
     }
 
     /// Returns the unit's name from its CID, or from model and serial of NVMe. None if a reader hides both or they
     /// are blank, since all cards of that kind are alike then.
-    pub fn unit(&self) -> Option<UnitName> {
+    pub fn unit_name(&self) -> Option<UnitName> {
         if let Some(cid) = self.cid.as_ref().filter(|cid| !is_blank_text(&cid.raw.to_string())) {
             let (maker, model) = (cid.maker.clone(), cid.pnm.clone());
             return Some(UnitName {
@@ -177,7 +177,7 @@ mod tests {
     fn blank_cid_gives_no_unit_name() {
         let named = |cid: &str| {
             let cid = Cid::from_hex(cid).ok();
-            Identity { cid, ..Identity::default() }.unit().map(|unit| unit.unique)
+            Identity { cid, ..Identity::default() }.unit_name().map(|unit| unit.unique)
         };
         assert_eq!(named(CID).as_deref(), Some(CID));
         assert_eq!((named(&"0".repeat(32)), named(&"f".repeat(32))), (None, None));
@@ -221,7 +221,7 @@ mod tests {
         let mut identity = from_hex(HexRegisters { csd: Some(CSD), ..HexRegisters::default() }).unwrap();
         assert_eq!(identity.capacity_bytes, Some(3_965_190_144));
         identity.capacity_bytes = Some(1 << 30);
-        identity.complete();
+        identity.derive_fields();
         assert_eq!(identity.capacity.map(|view| view.bytes), Some(1 << 30));
     }
 

@@ -1,27 +1,27 @@
 //! JSON text of documents: indented, with the measured digits, and without terminal control characters.
 
-use crate::outside;
-use crate::units::measured;
+use crate::units::round_measured;
+use crate::untrusted_text;
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{Result, Write};
 
-pub fn text(document: &impl Serialize) -> serde_json::Result<String> {
+pub fn to_json_text(document: &impl Serialize) -> serde_json::Result<String> {
     let mut bytes = Vec::new();
     document
         .serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, MeasuredFormatter::default()))?;
-    Ok(outside::json(&String::from_utf8_lossy(&bytes)).into_owned())
+    Ok(untrusted_text::escape_json(&String::from_utf8_lossy(&bytes)).into_owned())
 }
 
 /// Formats a document with its page's answer as the first field.
-pub fn answered(answer: &str, document: &impl Serialize) -> serde_json::Result<String> {
+pub fn to_answered_json(answer: &str, document: &impl Serialize) -> serde_json::Result<String> {
     #[derive(Serialize)]
     struct AnsweredDocument<'a, T> {
         answer: &'a str,
         #[serde(flatten)]
         document: &'a T,
     }
-    text(&AnsweredDocument { answer, document })
+    to_json_text(&AnsweredDocument { answer, document })
 }
 
 /// Indents, and rounds numbers to the digits that were measured.
@@ -30,7 +30,7 @@ struct MeasuredFormatter(PrettyFormatter<'static>);
 
 impl Formatter for MeasuredFormatter {
     fn write_f64<W: ?Sized + Write>(&mut self, to: &mut W, value: f64) -> Result<()> {
-        self.0.write_f64(to, measured(value))
+        self.0.write_f64(to, round_measured(value))
     }
 
     fn begin_array<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn answered_json_has_answer_first_and_ten_digits() {
         let document = BTreeMap::from([("mb_s", vec![694.157_311_999_999_9, 0.5])]);
-        let text = answered("A \u{202e} is faster.", &document).unwrap();
+        let text = to_answered_json("A \u{202e} is faster.", &document).unwrap();
         assert_eq!(
             text,
             "{\n  \"answer\": \"A \\u202e is faster.\",\n  \"mb_s\": [\n    694.157312,\n    0.5\n  ]\n}"

@@ -2,10 +2,10 @@
 //! Association's layout.
 
 use crate::finding::{Finding, FindingWeight};
-use crate::shell::quoted;
-use crate::units::{BinarySize, DecimalSize, grouped};
+use crate::shell::shell_quote;
+use crate::units::{BinarySize, DecimalSize, group_digits};
 use cardscope_sd::layout::boot::BootVolume;
-use cardscope_sd::layout::{CardLayout, LayoutOptions, SECTOR, plan};
+use cardscope_sd::layout::{CardLayout, LayoutOptions, SECTOR, plan_layout};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ pub struct AllocationUnit {
 impl PresentLayout {
     /// Checks the partitions of a card. `stated` is the allocation unit that the card reports.
     pub fn new(bytes: u64, table: Option<String>, read: Vec<Read>, stated: Option<AllocationUnit>) -> Self {
-        let association = plan(bytes / SECTOR, LayoutOptions::default()).ok();
+        let association = plan_layout(bytes / SECTOR, LayoutOptions::default()).ok();
         let boundary = association.map(|layout| layout.boundary_sectors * SECTOR);
         let by_capacity = AllocationUnit {
             bytes: boundary.unwrap_or(4 << 20),
@@ -92,7 +92,7 @@ impl PresentLayout {
             hint("layout-sector-size", text)
                 .because("sector_bytes", host)
                 .because("table_sector_bytes", table)
-                .advise("Use another reader; the data is still there.")
+                .with_advice("Use another reader; the data is still there.")
         });
         let beyond = self.partitions_end_bytes.filter(|end| *end > self.card_bytes);
         let beyond = beyond.map(|end| {
@@ -104,7 +104,7 @@ impl PresentLayout {
             hint("layout-beyond-card", text)
                 .because("partitions_end_bytes", end)
                 .because("card_bytes", self.card_bytes)
-                .advise("Try another reader before you write to the card.")
+                .with_advice("Try another reader before you write to the card.")
         });
         sectors.into_iter().chain(beyond).collect()
     }
@@ -115,12 +115,11 @@ impl PresentLayout {
         let odd = self.partitions.iter().find(|p| !p.aligned);
         let found = |weight, text| Finding::new("layout-alignment", weight, 0.9, text);
         let found = match (self.aligned?, odd) {
-            (false, Some(odd)) => {
-                found(FindingWeight::Hint, odd.misalignment_text(self.unit_bytes)).advise(format!(
+            (false, Some(odd)) => found(FindingWeight::Hint, odd.misalignment_text(self.unit_bytes))
+                .with_advice(format!(
                     "Run `cardscope format {} --backup FILE` to align it; all data on the card is lost.",
-                    quoted(target)
-                ))
-            }
+                    shell_quote(target)
+                )),
             _ => found(FindingWeight::Note, format!("The data of every partition is aligned to {unit}.")),
         };
         let found = found.because("unit_bytes", self.unit_bytes).because("unit_from", &self.unit_source);
@@ -146,8 +145,8 @@ impl PresentPartition {
             "The data of {}{what} begins at byte {}, {} bytes past a multiple of {}, so a write may cost \
              two.",
             self.name(),
-            grouped(self.data_start_bytes),
-            grouped(past),
+            group_digits(self.data_start_bytes),
+            group_digits(past),
             BinarySize(unit)
         )
     }

@@ -48,9 +48,9 @@ pub struct CardPicture {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CardPictures {
-    pub shown: Vec<CardPicture>,
+    pub published: Vec<CardPicture>,
     /// Number of pictures that are too large or damaged.
-    pub left_out: u32,
+    pub skipped: u32,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ pub struct Publication {
 }
 
 impl Publication {
-    pub fn part(&self, card_id: &str) -> Option<&CardPart> {
+    pub fn card_part(&self, card_id: &str) -> Option<&CardPart> {
         self.cards.iter().find(|part| part.card_id == card_id)
     }
 }

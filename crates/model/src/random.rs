@@ -11,7 +11,7 @@ pub struct SeededRandom(u64);
 
 /// Mixes 64 bits so that each input bit changes half of the output (finalizer of SplitMix64).
 #[inline]
-pub const fn mix(mut z: u64) -> u64 {
+pub const fn mix_bits(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
@@ -21,7 +21,7 @@ impl SeededRandom {
     /// Starts far from the seed, so that seeds that differ by the generator's increment give unrelated numbers.
     #[inline]
     pub fn new(seed: u64) -> Self {
-        SeededRandom(mix(seed ^ GOLDEN))
+        SeededRandom(mix_bits(seed ^ GOLDEN))
     }
 
     /// Starts at the state itself, as the reference implementation does, or continues from a [`SeededRandom::state`].
@@ -37,7 +37,7 @@ impl SeededRandom {
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(GOLDEN);
-        mix(self.0)
+        mix_bits(self.0)
     }
 
     /// Returns a number below `n`, by multiplication (bias below n / 2^64); 0 if `n` is 0.
@@ -53,14 +53,14 @@ impl SeededRandom {
     }
 
     #[inline]
-    pub fn index(&mut self, n: usize) -> usize {
+    pub fn below_usize(&mut self, n: usize) -> usize {
         self.below(n as u64) as usize
     }
 
     /// Returns a uniform number in [0, 1).
     #[inline]
-    pub fn unit(&mut self) -> f64 {
-        unit(self.next_u64())
+    pub fn unit_interval(&mut self) -> f64 {
+        bits_to_unit(self.next_u64())
     }
 
     /// Returns a uniform number in (0, 1], for logarithms.
@@ -73,14 +73,14 @@ impl SeededRandom {
     #[inline]
     pub fn normal(&mut self) -> f64 {
         // 1 - unit lies in (0, 1], so the logarithm is finite.
-        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.unit()).cos()
+        let radius = (-2.0 * (1.0 - self.unit_interval()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit_interval()).cos()
     }
 }
 
 /// Converts 64 random bits to a number in [0, 1).
 #[inline]
-pub fn unit(bits: u64) -> f64 {
+pub fn bits_to_unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64
 }
 
@@ -98,12 +98,12 @@ impl Permutation {
     pub fn new(n: u64, seed: u64) -> Self {
         let bits = 64 - n.saturating_sub(1).leading_zeros();
         let low_bits = bits / 2;
-        Permutation { n, low_bits, high_bits: bits - low_bits, key: mix(seed) }
+        Permutation { n, low_bits, high_bits: bits - low_bits, key: mix_bits(seed) }
     }
 
     /// Returns the position of index `i`, which must be below `n`.
     #[inline]
-    pub fn at(&self, i: u64) -> u64 {
+    pub fn permuted_index(&self, i: u64) -> u64 {
         // Cycle walking: an index beyond `n` is permuted again until the result is below `n`.
         let mut x = i;
         loop {
@@ -168,7 +168,7 @@ mod tests {
         #[test]
         fn permutation_is_a_bijection(n in 1u64..5000, seed: u64) {
             let p = Permutation::new(n, seed);
-            let mut seen: Vec<u64> = (0..n).map(|i| p.at(i)).collect();
+            let mut seen: Vec<u64> = (0..n).map(|i| p.permuted_index(i)).collect();
             seen.sort_unstable();
             prop_assert_eq!(seen, (0..n).collect::<Vec<_>>());
         }
@@ -184,7 +184,8 @@ mod tests {
     #[test]
     fn permutation_separates_neighbours() {
         let p = Permutation::new(1 << 18, 7);
-        let close = (1..1 << 18).filter(|i| p.at(*i).abs_diff(p.at(i - 1)) <= 8).count();
+        let close =
+            (1..1 << 18).filter(|i| p.permuted_index(*i).abs_diff(p.permuted_index(i - 1)) <= 8).count();
         assert!(close < 60, "{close} of 262144 steps stay within 8 blocks, 16 expected by chance");
     }
 }

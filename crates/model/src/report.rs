@@ -131,7 +131,7 @@ pub enum NewsTone {
 
 impl IoTotals {
     /// Records a restoration: data counts as preserved only if nothing may have changed.
-    pub fn restored(&mut self, may_have_changed: Option<ChangedBlocks>) {
+    pub fn record_restored(&mut self, may_have_changed: Option<ChangedBlocks>) {
         self.data_kept = may_have_changed.is_none();
         self.may_have_changed = may_have_changed;
     }
@@ -150,7 +150,7 @@ pub struct ChangedBlocks {
 
 impl ChangedBlocks {
     /// Counts ranges (offset, length), which must be sorted and disjoint. Returns None if there are none.
-    pub fn of(ranges: impl IntoIterator<Item = (u64, u64)>) -> Option<Self> {
+    pub fn from_ranges(ranges: impl IntoIterator<Item = (u64, u64)>) -> Option<Self> {
         let mut changed = ChangedBlocks::default();
         let mut next = 0;
         for (offset, len) in ranges.into_iter().filter(|(_, len)| *len > 0) {
@@ -167,7 +167,7 @@ const MAX_IO_ERRORS: usize = 100;
 
 impl IoTotals {
     pub fn error_pattern(&self, card_bytes: Option<u64>) -> ErrorPattern {
-        ErrorPattern::of(self.counts, &self.io_errors, card_bytes)
+        ErrorPattern::from_errors(self.counts, &self.io_errors, card_bytes)
     }
 
     /// Adds failed I/Os. If the list is full, one that failed twice replaces one that failed once.
@@ -197,7 +197,7 @@ pub trait ReportBody {
         false
     }
 
-    fn moved(&mut self) -> Option<&mut IoTotals> {
+    fn io_totals(&mut self) -> Option<&mut IoTotals> {
         None
     }
 }
@@ -228,7 +228,7 @@ pub trait ReportDocument {
     fn exit_status(&self) -> ExitStatus;
 
     /// Records an error that ended the verb early, if the document has a field for it.
-    fn ended_by(&mut self, _why: String) {}
+    fn record_error(&mut self, _why: String) {}
 }
 
 impl<B: ReportBody> ReportDocument for Report<B> {
@@ -244,7 +244,7 @@ impl<B: ReportBody> ReportDocument for Report<B> {
         }
     }
 
-    fn ended_by(&mut self, why: String) {
+    fn record_error(&mut self, why: String) {
         self.header.error = Some(why);
     }
 }
@@ -264,8 +264,9 @@ mod tests {
 
     #[test]
     fn changed_blocks_count_each_block_once() {
-        let blocks =
-            |ranges: &[(u64, u64)]| ChangedBlocks::of(ranges.iter().copied()).map(|c| (c.blocks, c.bytes));
+        let blocks = |ranges: &[(u64, u64)]| {
+            ChangedBlocks::from_ranges(ranges.iter().copied()).map(|c| (c.blocks, c.bytes))
+        };
         assert_eq!(blocks(&[]), None);
         assert_eq!(blocks(&[(0, 512), (1024, 512), (4096, 512)]), Some((2, 1536)));
         assert_eq!(blocks(&[(4095, 2), (12_288, 8192)]), Some((4, 8194)));
@@ -274,9 +275,9 @@ mod tests {
     #[test]
     fn data_is_kept_only_where_nothing_may_have_changed() {
         let mut moved = IoTotals::default();
-        moved.restored(ChangedBlocks::of([(0, 4096)]));
+        moved.record_restored(ChangedBlocks::from_ranges([(0, 4096)]));
         assert!(!moved.data_kept && moved.may_have_changed.is_some());
-        moved.restored(None);
+        moved.record_restored(None);
         assert!(moved.data_kept && moved.may_have_changed.is_none());
     }
 }

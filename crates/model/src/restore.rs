@@ -90,7 +90,7 @@ impl ReportDocument for RestoreReport {
         ExitStatus::bad_if(self.is_bad())
     }
 
-    fn ended_by(&mut self, why: String) {
+    fn record_error(&mut self, why: String) {
         self.error = Some(why);
     }
 }

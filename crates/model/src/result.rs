@@ -7,7 +7,7 @@ use crate::histogram::LatencyHistogram;
 use crate::report::{ExitStatus, IoTotals, Report, ReportBody};
 use crate::series::TimeSeries;
 use crate::test_name::{AccessPattern, TestName, TestOp};
-use crate::units::{NANOS_PER_S, Nanos, mb_per_s, measured};
+use crate::units::{NANOS_PER_S, Nanos, mb_per_s, round_measured};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ impl From<&LatencyHistogram> for LatencyUs {
     fn from(h: &LatencyHistogram) -> Self {
         let us = |n: Nanos| n as f64 / 1e3;
         LatencyUs {
-            mean: measured(h.mean() / 1e3),
+            mean: round_measured(h.mean() / 1e3),
             p50: us(h.quantile(0.5)),
             p99: us(h.quantile(0.99)),
             p999: us(h.quantile(0.999)),
@@ -106,11 +106,11 @@ pub struct TestResult {
 }
 
 impl TestResult {
-    pub fn met_failed_ios(&self) -> bool {
+    pub fn has_failed_ios(&self) -> bool {
         self.caveats.iter().any(|caveat| matches!(caveat, Caveat::FailedIos { .. }))
     }
 
-    pub fn of(name: TestName, mb_s: f64) -> Self {
+    pub fn from_speed(name: TestName, mb_s: f64) -> Self {
         TestResult {
             test: name.pattern,
             op: name.op,
@@ -148,7 +148,7 @@ pub struct ToolPrints {
     pub unit: String,
 }
 
-pub const TIME_IS_UP: &str = "the time limit (--budget) was reached";
+pub const TIME_LIMIT_REASON: &str = "the time limit (--budget) was reached";
 
 /// Test of the recipe that could not be measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -230,7 +230,7 @@ impl ReportBody for BenchResult {
         ExitStatus::not_proven_if(self.is_untested())
     }
 
-    fn moved(&mut self) -> Option<&mut IoTotals> {
+    fn io_totals(&mut self) -> Option<&mut IoTotals> {
         Some(&mut self.moved)
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// Greatest accepted speed in MB/s (10^6): a petabyte per second, a thousand times any memory. Sums of its squares
 /// over any number of runs stay finite.
-pub const MOST_MB_S: f64 = 1e9;
+pub const MAX_MB_S: f64 = 1e9;
 
 with_defaults! {
     /// Run with each test once, under one condition.
@@ -79,7 +79,7 @@ pub struct CardRun {
     pub unit: Option<String>,
     pub setting: Setting,
     /// Time of measurement: UTC for Cardscope's own, local for logs; None if unknown.
-    pub at: Option<String>,
+    pub measured_at: Option<String>,
     pub source: Option<String>,
     pub run: Run,
 }
@@ -89,7 +89,7 @@ const fn yes() -> bool {
 }
 
 impl TestFigure {
-    pub fn of(name: TestName, mb_s: f64) -> Self {
+    pub fn from_speed(name: TestName, mb_s: f64) -> Self {
         TestFigure {
             test: name.pattern,
             op: name.op,
@@ -107,19 +107,19 @@ impl TestFigure {
         TestName { pattern: self.test, op: self.op }
     }
 
-    pub fn printed(&self) -> ToolPrints {
+    pub fn printed_or_speed(&self) -> ToolPrints {
         self.as_printed.clone().unwrap_or(ToolPrints { value: self.mb_s, unit: "MB/s".to_owned() })
     }
 
     /// False for impossible speeds in bad input: NaN, infinity, negative values, 1e308 MB/s.
     pub fn is_speed(&self) -> bool {
-        (0.0..=MOST_MB_S).contains(&self.mb_s)
+        (0.0..=MAX_MB_S).contains(&self.mb_s)
     }
 
     /// Removes details that are not finite or too large to be summed over many runs.
-    fn sane(mut self) -> Self {
+    fn without_invalid_details(mut self) -> Self {
         // Largest speed in the smallest unit.
-        let is_countable = |value: &f64| value.abs() <= MOST_MB_S * 1e6;
+        let is_countable = |value: &f64| value.abs() <= MAX_MB_S * 1e6;
         let latencies = [&mut self.latency_us, &mut self.max_latency_us];
         for detail in latencies.into_iter().chain(self.percentiles_us.all_mut()).chain([&mut self.iops]) {
             *detail = detail.filter(is_countable);
@@ -143,18 +143,23 @@ impl From<&result::RunResult> for Run {
                 p999: Some(r.latency_us.p999),
             },
             as_printed: r.tool_prints.clone(),
-            ..TestFigure::of(r.name(), r.mb_s)
+            ..TestFigure::from_speed(r.name(), r.mb_s)
         };
         let loops = run.results.iter().map(|r| r.loops.len() as u32).max();
-        let results = run.results.iter().filter(|result| !result.met_failed_ios()).map(figure).collect();
+        let results = run.results.iter().filter(|result| !result.has_failed_ios()).map(figure).collect();
         Run { run: run.run, counted: run.counted, loops, results, ..Run::default() }
     }
 }
 
 impl Run {
     /// Returns the figures that can be stored and compared.
-    pub fn speeds(&self) -> Vec<TestFigure> {
-        self.results.iter().filter(|figure| figure.is_speed()).cloned().map(TestFigure::sane).collect()
+    pub fn valid_figures(&self) -> Vec<TestFigure> {
+        self.results
+            .iter()
+            .filter(|figure| figure.is_speed())
+            .cloned()
+            .map(TestFigure::without_invalid_details)
+            .collect()
     }
 }
 
@@ -166,22 +171,23 @@ mod tests {
 
     #[test]
     fn results_with_failed_ios_are_omitted() {
-        let clean = TestResult::of("SEQ1M Q1T1 read".parse().unwrap(), 12.5);
+        let clean = TestResult::from_speed("SEQ1M Q1T1 read".parse().unwrap(), 12.5);
         let caveats = vec![Caveat::FailedIos { failed_once: 1, failed_twice: 0 }];
-        let failed = TestResult { caveats, ..TestResult::of("SEQ1M Q1T1 write".parse().unwrap(), 9.0) };
+        let failed =
+            TestResult { caveats, ..TestResult::from_speed("SEQ1M Q1T1 write".parse().unwrap(), 9.0) };
         let run = Run::from(&RunResult { results: vec![failed, clean], ..RunResult::default() });
         assert_eq!(run.results.iter().map(|figure| figure.mb_s).collect::<Vec<_>>(), [12.5]);
     }
 
     #[test]
     fn non_finite_figures_and_details_are_omitted() {
-        let mut figure = TestFigure::of("SEQ1M Q1T1 read".parse().unwrap(), 12.5);
+        let mut figure = TestFigure::from_speed("SEQ1M Q1T1 read".parse().unwrap(), 12.5);
         (figure.iops, figure.latency_us) = (Some(f64::NAN), Some(-1e308));
         let mut run = Run { run: 1, results: vec![figure], ..Run::default() };
-        assert_eq!((run.speeds()[0].iops, run.speeds()[0].latency_us), (None, None));
-        for wrong in [f64::NAN, f64::INFINITY, -1.0, 1.1 * MOST_MB_S, 1.7e308] {
+        assert_eq!((run.valid_figures()[0].iops, run.valid_figures()[0].latency_us), (None, None));
+        for wrong in [f64::NAN, f64::INFINITY, -1.0, 1.1 * MAX_MB_S, 1.7e308] {
             run.results[0].mb_s = wrong;
-            assert_eq!(run.speeds(), []);
+            assert_eq!(run.valid_figures(), []);
         }
     }
 }

@@ -11,10 +11,10 @@ use crate::caveat::Caveat;
 use crate::condition::{Condition, ConditionOrigin};
 use crate::finding::Finding;
 use crate::log::CardLog;
-use crate::outside;
 use crate::result::{BenchReport, LoopSample, RunResult};
 use crate::run::TestFigure;
 use crate::test_name::TestName;
+use crate::untrusted_text;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -159,7 +159,7 @@ pub struct SampleRecord {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SessionFileError {
     #[error("this is not a Cardscope session ({0}); `cardscope archive export` writes such files")]
-    Other(String),
+    OtherFormat(String),
     /// Newer version.
     #[error(
         "this session was written by a newer Cardscope (version {found} of the format, this one knows up to {VERSION}); use that one"
@@ -182,7 +182,7 @@ impl SessionFile {
     /// If it has another format, is newer or damaged, or has an unknown field.
     pub fn from_json(text: &str) -> Result<Self, SessionFileError> {
         let whole: Value =
-            serde_json::from_str(text).map_err(|e| SessionFileError::Other(format!("no JSON: {e}")))?;
+            serde_json::from_str(text).map_err(|e| SessionFileError::OtherFormat(format!("no JSON: {e}")))?;
         // The version is checked first, because a newer file may have any other structure.
         match (whole["format"].as_str(), whole["version"].as_u64()) {
             (Some(FORMAT), Some(found)) if found > u64::from(VERSION) => {
@@ -190,7 +190,7 @@ impl SessionFile {
             }
             (Some(FORMAT), Some(1..)) => {}
             (Some(FORMAT), _) => return Err(SessionFileError::Damaged("its version is missing".to_owned())),
-            _ => return Err(SessionFileError::Other(format!("its format is not {FORMAT}"))),
+            _ => return Err(SessionFileError::OtherFormat(format!("its format is not {FORMAT}"))),
         }
         let damaged = |e: serde_json::Error| SessionFileError::Damaged(e.to_string());
         let file: SessionFile = serde_json::from_str(text).map_err(damaged)?;
@@ -204,7 +204,7 @@ impl SessionFile {
     /// Serializes the session, deterministic, with a final line end and without terminal control characters.
     pub fn to_json(&self) -> Result<String, SessionFileError> {
         let text = serde_json::to_string_pretty(self);
-        text.map(|text| outside::json(&text).into_owned() + "\n")
+        text.map(|text| untrusted_text::escape_json(&text).into_owned() + "\n")
             .map_err(|e| SessionFileError::Damaged(e.to_string()))
     }
 }

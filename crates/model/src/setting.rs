@@ -14,7 +14,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    pub fn words() -> impl Iterator<Item = &'static str> {
+    pub fn all_words() -> impl Iterator<Item = &'static str> {
         ["recipe", "size"].into_iter().chain(WORDS.iter().map(|(word, _)| *word))
     }
 
@@ -22,9 +22,9 @@ impl Setting {
     ///
     /// # Errors
     /// If there is none: a sentence with all keys.
-    pub fn word(text: &str) -> Result<&'static str, String> {
-        let found = Setting::words().find(|known| *known == text).or_else(|| condition::word(text));
-        let words = || Setting::words().collect::<Vec<_>>().join(", ");
+    pub fn find_word(text: &str) -> Result<&'static str, String> {
+        let found = Setting::all_words().find(|known| *known == text).or_else(|| condition::find_word(text));
+        let words = || Setting::all_words().collect::<Vec<_>>().join(", ");
         found.ok_or_else(|| format!("no word {text:?}; the words are {}", words()))
     }
 
@@ -41,7 +41,7 @@ impl Setting {
     pub fn bus_ceiling_mb_s(&self) -> Option<f64> {
         let mode = self.condition.get("bus_mode")?;
         let rate = || mode.strip_suffix("MB/s")?.trim().parse().ok().filter(|rate: &f64| rate.is_normal());
-        bus::ceiling_mb_s(mode).or_else(|| usb::ceiling_of_mode(mode)).or_else(rate)
+        bus::mode_ceiling_mb_s(mode).or_else(|| usb::usb_mode_ceiling(mode)).or_else(rate)
     }
 }
 
@@ -57,7 +57,7 @@ impl WantedSetting {
     pub fn parse(text: &str) -> Result<Self, String> {
         let (word, value) =
             text.split_once('=').ok_or(format!("{text:?} is not WORD=VALUE; write e.g. cooling=active"))?;
-        let word = Setting::word(word)?;
+        let word = Setting::find_word(word)?;
         if word == "size" {
             parse_size(value).map_err(|e| e.to_string())?;
         }

@@ -8,14 +8,14 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 }
 
 /// Returns the sample standard deviation (divisor n − 1), or None for fewer than two values.
-pub fn deviation(values: &[f64]) -> Option<f64> {
+pub fn sample_deviation(values: &[f64]) -> Option<f64> {
     let centre = mean(values).filter(|_| values.len() > 1)?;
     let squares: f64 = values.iter().map(|v| (v - centre).powi(2)).sum();
     Some((squares / (values.len() as f64 - 1.0)).sqrt())
 }
 
 /// Returns a sorted copy, with NaN at the end.
-pub fn sorted(values: &[f64]) -> Vec<f64> {
+pub fn sorted_copy(values: &[f64]) -> Vec<f64> {
     let mut copy = values.to_vec();
     copy.sort_unstable_by(f64::total_cmp);
     copy
@@ -31,7 +31,7 @@ pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
 }
 
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
-    quantile_of_sorted(&sorted(values), q)
+    quantile_of_sorted(&sorted_copy(values), q)
 }
 
 pub fn median(values: &[f64]) -> Option<f64> {
@@ -52,7 +52,7 @@ pub fn median_in_place(values: &mut [f64]) -> Option<f64> {
 }
 
 /// Returns each value once, in the order of first occurrence.
-pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+pub fn distinct_values<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for one in all {
         if !found.contains(&one) {
@@ -73,7 +73,7 @@ mod tests {
         for (q, expected) in [(0.0, 1.0), (0.25, 1.75), (0.5, 3.0), (0.9, 6.8), (1.0, 8.0)] {
             assert!((quantile(&[8.0, 1.0, 4.0, 2.0], q).unwrap() - expected).abs() < 1e-12);
         }
-        assert_eq!((median(&[]), mean(&[]), deviation(&[1.0])), (None, None, None));
+        assert_eq!((median(&[]), mean(&[]), sample_deviation(&[1.0])), (None, None, None));
     }
 
     proptest! {
@@ -81,7 +81,7 @@ mod tests {
         fn quantile_is_monotone_and_bounded(
             values in prop::collection::vec(-1e9..1e9f64, 1..50), a in 0.0..1.0f64, b in 0.0..1.0f64,
         ) {
-            let ordered = sorted(&values);
+            let ordered = sorted_copy(&values);
             prop_assert!((median(&values).unwrap() - quantile(&values, 0.5).unwrap()).abs() < 1e-6);
             let (low, high) = (quantile(&values, a.min(b)).unwrap(), quantile(&values, a.max(b)).unwrap());
             prop_assert!(low <= high + 1e-6 && low >= ordered[0] && high <= ordered[ordered.len() - 1]);

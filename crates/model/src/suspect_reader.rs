@@ -1,10 +1,10 @@
 //! Evidence against a reader: reads of the same range with different data.
 
-use crate::units::{BinarySize, grouped};
+use crate::units::{BinarySize, group_digits};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-pub const CLAIM: &str = "suspect-reader";
+pub const SUSPECT_READER_CLAIM: &str = "suspect-reader";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadRequest {
@@ -42,7 +42,7 @@ pub struct SuspectReader {
 }
 
 impl SuspectReader {
-    pub const LISTED: usize = 16;
+    pub const MAX_LISTED: usize = 16;
 }
 
 impl fmt::Display for SuspectReader {
@@ -51,11 +51,11 @@ impl fmt::Display for SuspectReader {
         write!(
             f,
             "{} of {} reads gave other data than an earlier read",
-            grouped(*differing_reads),
-            grouped(*reads)
+            group_digits(*differing_reads),
+            group_digits(*reads)
         )?;
         let Some(ReadDifference { offset, first, second }) = self.differences.first() else { return Ok(()) };
-        write!(f, " of the same place (first at byte {}: ", grouped(*offset))?;
+        write!(f, " of the same place (first at byte {}: ", group_digits(*offset))?;
         let (one, other) = (BinarySize(first.len), BinarySize(second.len));
         match first == second {
             true => write!(f, "two reads of {one} differ)"),

@@ -81,13 +81,13 @@ impl FromStr for TestOp {
 
 impl fmt::Display for AccessPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("{} {}", self.access(), self.parallelism()))
+        f.pad(&format!("{} {}", self.access_text(), self.parallelism_text()))
     }
 }
 
 impl AccessPattern {
     /// Returns order and block size, e.g. `RND4K`.
-    pub fn access(&self) -> String {
+    pub fn access_text(&self) -> String {
         let order = if self.order == IoOrder::Sequential { "SEQ" } else { "RND" };
         let (number, unit) = match self.block {
             n if n >= GIB && n % GIB == 0 => (n / GIB, "G"),
@@ -99,7 +99,7 @@ impl AccessPattern {
     }
 
     /// Returns queue depth and threads, e.g. `Q32T1`.
-    pub fn parallelism(&self) -> String {
+    pub fn parallelism_text(&self) -> String {
         format!("Q{}T{}", self.queue, self.threads)
     }
 }

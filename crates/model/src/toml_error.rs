@@ -1,18 +1,18 @@
 //! Messages about errors in users' TOML files, in one line each.
 
-use crate::outside;
+use crate::untrusted_text;
 
 const MAX_LINE_CHARS: usize = 60;
 
 /// Formats the parser's message with its line: `line 3 (page_bytes = -1): invalid value …`.
-pub fn located(text: &str, error: &toml::de::Error) -> String {
+pub fn message_with_line(text: &str, error: &toml::de::Error) -> String {
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
-        return outside::message(error.message(), &[]).into_owned();
+        return untrusted_text::shorten_message(error.message(), &[]).into_owned();
     };
     let number = before.matches('\n').count();
     let line: String =
         text.lines().nth(number).unwrap_or_default().trim().chars().take(MAX_LINE_CHARS).collect();
-    format!("line {} ({line}): {}", number + 1, outside::message(error.message(), &[]))
+    format!("line {} ({line}): {}", number + 1, untrusted_text::shorten_message(error.message(), &[]))
 }
 
 #[cfg(test)]
@@ -27,7 +27,7 @@ mod tests {
             ("a = 'x'", "line 1 (a = 'x'): "),
         ] {
             let error = toml::from_str::<std::collections::BTreeMap<String, u8>>(text).unwrap_err();
-            let told = located(text, &error);
+            let told = message_with_line(text, &error);
             assert!(told.starts_with(line) && !told.contains('\n'), "{told}");
         }
     }

@@ -48,7 +48,7 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
 }
 
 /// Formats a size for an option, exactly and in the largest possible unit: `512M`, `64GB`.
-pub fn typed_size(bytes: u64) -> String {
+pub fn option_size(bytes: u64) -> String {
     let units =
         ["G", "GB", "M", "MB", "K", "kB"].into_iter().filter_map(|unit| Some((unit, unit_factor(unit)?)));
     let mut whole = units.filter(|(_, factor)| bytes >= *factor && bytes.is_multiple_of(*factor));
@@ -106,7 +106,7 @@ impl fmt::Display for ExactCapacity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             few @ 0..1_000 => DecimalSize(few).fmt(f),
-            bytes => write!(f, "{} bytes ({})", grouped(bytes), DecimalSize(bytes).in_table()),
+            bytes => write!(f, "{} bytes ({})", group_digits(bytes), DecimalSize(bytes).in_table()),
         }
     }
 }
@@ -121,7 +121,7 @@ impl DecimalSize {
     pub fn in_table(self) -> String {
         let (unit, name) = self.unit();
         let value = self.0 as f64 / unit;
-        format!("{value:.*} {name}", if unit > 1.0 { decimals(value) } else { 0 })
+        format!("{value:.*} {name}", if unit > 1.0 { decimal_places(value) } else { 0 })
     }
 
     /// Formats a part of a whole, in the unit of the whole unless it is less than a tenth of it: `0.6 of 256 GB`,
@@ -129,7 +129,9 @@ impl DecimalSize {
     pub fn as_part_of(self, whole: DecimalSize) -> String {
         let part = self.0 as f64 / whole.unit().0;
         match part >= 0.1 {
-            true => format!("{} of {whole}", without_zeros(format!("{part:.*}", decimals(part).min(1)))),
+            true => {
+                format!("{} of {whole}", without_zeros(format!("{part:.*}", decimal_places(part).min(1))))
+            }
             false => format!("{self} of {whole}"),
         }
     }
@@ -150,7 +152,7 @@ impl fmt::Display for DecimalSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, name) = self.unit();
         let value = self.0 as f64 / unit;
-        let digits = if unit > 1.0 { decimals(value) } else { 0 };
+        let digits = if unit > 1.0 { decimal_places(value) } else { 0 };
         write!(f, "{} {name}", without_zeros(format!("{value:.digits$}")))
     }
 }
@@ -190,27 +192,27 @@ pub const MINUTE_S: f64 = 60.0;
 pub const NO_NUMBER: &str = "–";
 
 /// Limit from which numbers are written with an exponent, because their digits would fill the page.
-pub const LARGE: f64 = 1e9;
+pub const EXPONENT_FROM: f64 = 1e9;
 
 /// Formats three significant digits, from 100 on whole: `117`, `93.0`, `0.0123`. All speeds are written so.
 pub fn three_digits(value: f64) -> String {
     match value.abs() {
         v if !v.is_finite() => NO_NUMBER.to_owned(),
         0.0 => "0".to_owned(),
-        v if v >= LARGE => format!("{value:.3e}"),
-        v => format!("{value:.*}", decimals(v)),
+        v if v >= EXPONENT_FROM => format!("{value:.3e}"),
+        v => format!("{value:.*}", decimal_places(v)),
     }
 }
 
 /// Returns the number of decimals that give three significant digits, down to 0.0001; 0 for 0.
-pub fn decimals(value: f64) -> usize {
+pub fn decimal_places(value: f64) -> usize {
     // The limits are those of rounding: 99.95 with one decimal would become 100.0, which has four digits.
     const BELOW: [f64; 5] = [99.95, 9.995, 0.9995, 0.09995, 0.009995];
     if value == 0.0 { 0 } else { BELOW.iter().filter(|limit| value.abs() < **limit).count() }
 }
 
 /// Groups digits by threes: `16 012 804 096`.
-pub fn grouped(n: u64) -> String {
+pub fn group_digits(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, c) in digits.chars().enumerate() {
@@ -224,12 +226,12 @@ pub fn grouped(n: u64) -> String {
 
 /// Returns the speed in MB/s (10^6); 0 for a duration of 0.
 pub fn mb_per_s(bytes: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { measured(bytes as f64 / MB / seconds) } else { 0.0 }
+    if seconds > 0.0 { round_measured(bytes as f64 / MB / seconds) } else { 0.0 }
 }
 
 /// Rounds a figure for a document to ten significant digits, the resolution of a nanosecond clock; the seventeen of
 /// the arithmetic would suggest more precision (`694.1573119999999`).
-pub fn measured(value: f64) -> f64 {
+pub fn round_measured(value: f64) -> f64 {
     if value.is_finite() { format!("{value:.9e}").parse().unwrap_or(value) } else { value }
 }
 
@@ -257,7 +259,7 @@ impl std::str::FromStr for TemperatureUnit {
 
 impl TemperatureUnit {
     /// Formats a temperature in °C in this unit, in whole degrees: `104 °F`.
-    pub fn write(self, celsius: f64) -> String {
+    pub fn format_celsius(self, celsius: f64) -> String {
         match self {
             TemperatureUnit::Celsius => format!("{celsius:.0} °C"),
             TemperatureUnit::Fahrenheit => format!("{:.0} °F", celsius * 1.8 + 32.0),
@@ -266,12 +268,12 @@ impl TemperatureUnit {
     }
 }
 
-pub fn seconds(nanos: Nanos) -> f64 {
+pub fn nanos_to_seconds(nanos: Nanos) -> f64 {
     nanos as f64 / NANOS_PER_S as f64
 }
 
 /// Converts seconds to nanoseconds. Negative values and NaN become 0.
-pub fn nanos(seconds: f64) -> Nanos {
+pub fn seconds_to_nanos(seconds: f64) -> Nanos {
     (seconds * NANOS_PER_S as f64).max(0.0).round() as Nanos
 }
 
@@ -281,7 +283,8 @@ mod tests {
 
     #[test]
     fn temperature_is_formatted_in_each_unit() {
-        let scales = ["C", "f", "K"].map(|unit| unit.parse::<TemperatureUnit>().unwrap().write(40.0));
+        let scales =
+            ["C", "f", "K"].map(|unit| unit.parse::<TemperatureUnit>().unwrap().format_celsius(40.0));
         assert_eq!(scales, ["40 °C", "104 °F", "313 K"]);
         assert!("R".parse::<TemperatureUnit>().is_err());
     }
@@ -344,10 +347,10 @@ mod tests {
 
     #[test]
     fn measured_figures_have_ten_digits() {
-        assert_eq!(measured(662.0 * 1.048576), 694.157312);
+        assert_eq!(round_measured(662.0 * 1.048576), 694.157312);
         assert_eq!(mb_per_s(1_000_000, 3.0), 0.333_333_333_3);
-        assert_eq!([0.0, 12.5, -3.0, 1e300].map(measured), [0.0, 12.5, -3.0, 1e300]);
-        assert!(measured(f64::NAN).is_nan());
+        assert_eq!([0.0, 12.5, -3.0, 1e300].map(round_measured), [0.0, 12.5, -3.0, 1e300]);
+        assert!(round_measured(f64::NAN).is_nan());
     }
 
     #[test]
@@ -368,7 +371,7 @@ mod tests {
 
     #[test]
     fn option_size_uses_the_largest_unit() {
-        let typed = [512 * MIB, 64_000_000_000, 4096, 100_000_000, 4095, 2 * GIB].map(typed_size);
+        let typed = [512 * MIB, 64_000_000_000, 4096, 100_000_000, 4095, 2 * GIB].map(option_size);
         assert_eq!(typed, ["512M", "64GB", "4K", "100MB", "4095", "2G"]);
     }
 
@@ -383,7 +386,7 @@ mod tests {
         #[test]
         fn size_round_trips(n: u64) {
             proptest::prop_assert_eq!(parse_size(&n.to_string()), Ok(n));
-            proptest::prop_assert_eq!(parse_size(&typed_size(n)), Ok(n));
+            proptest::prop_assert_eq!(parse_size(&option_size(n)), Ok(n));
         }
         #[test]
         fn size_parser_never_panics(text in ".{0,24}") {

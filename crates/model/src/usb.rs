@@ -39,7 +39,7 @@ with_defaults! {
 impl UsbReader {
     pub fn set_speed(&mut self, text: &str) {
         self.speed_mbit_s = text.trim().parse().ok();
-        self.ceiling_mb_s = self.speed_mbit_s.and_then(ceiling_mb_s);
+        self.ceiling_mb_s = self.speed_mbit_s.and_then(link_ceiling_mb_s);
     }
 
     pub fn set_interface_protocol(&mut self, text: &str) {
@@ -62,15 +62,15 @@ impl UsbReader {
 }
 
 /// Returns the line rate in MB/s (10^6) of a mode in the form of [`UsbReader::mode`].
-pub(crate) fn ceiling_of_mode(mode: &str) -> Option<f64> {
+pub(crate) fn usb_mode_ceiling(mode: &str) -> Option<f64> {
     let (mbit_s, _) = mode.trim().strip_prefix("USB ")?.split_once(" Mbit/s")?;
-    ceiling_mb_s(mbit_s.parse().ok()?)
+    link_ceiling_mb_s(mbit_s.parse().ok()?)
 }
 
 /// Returns the payload rate in MB/s: for full and high speed the most bulk packets per frame (19 of 64 bytes in 1 ms,
 /// 13 of 512 bytes in 125 µs; USB 2.0, tables 5-9 and 5-10), above by the line code (8b/10b at 5, 128b/132b from 10
 /// Gbit/s on; USB 3.2).
-fn ceiling_mb_s(mbit_s: u32) -> Option<f64> {
+fn link_ceiling_mb_s(mbit_s: u32) -> Option<f64> {
     match mbit_s {
         12 => Some(1.216),
         480 => Some(53.248),
@@ -97,9 +97,9 @@ mod tests {
     fn usb_ceilings_follow_link_speed() {
         // 13 × 512 × 8000 and 19 × 64 × 1000 bytes per second.
         for (mbit_s, mb_s) in [(480, 53.248), (12, 1.216), (10_000, 1212.0), (20_000, 2424.0)] {
-            assert!((ceiling_mb_s(mbit_s).unwrap() - mb_s).abs() < 0.5, "{mbit_s}");
+            assert!((link_ceiling_mb_s(mbit_s).unwrap() - mb_s).abs() < 0.5, "{mbit_s}");
         }
-        assert_eq!(ceiling_mb_s(1), None);
+        assert_eq!(link_ceiling_mb_s(1), None);
     }
 
     #[test]

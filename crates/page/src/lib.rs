@@ -5,15 +5,15 @@
 
 pub mod tree;
 
+mod axis_range;
 pub mod chart;
 pub mod figure;
 mod markup;
-pub mod plot;
 pub mod png;
 pub mod present_layout;
 pub mod properties;
-mod ruler;
 mod specification;
 pub mod svg;
+pub mod text_chart;
 
-pub use markup::HEAD as HTML_HEAD;
+pub use markup::PAGE_START as HTML_HEAD;

@@ -2,7 +2,7 @@
 
 use crate::tree::{PageFact, fact};
 use cardscope_model::present_layout::{PresentLayout, PresentPartition};
-use cardscope_model::units::{BinarySize, grouped};
+use cardscope_model::units::{BinarySize, group_digits};
 
 /// Facts about partition table, partitions and the unit to which files should be aligned.
 pub fn present_facts(present: &PresentLayout) -> Vec<PageFact> {
@@ -22,7 +22,7 @@ fn partition_text(p: &PresentPartition) -> String {
     let place = if p.aligned { "on the unit" } else { "off the unit" };
     format!(
         "{what}; begins at byte {}, its files at byte {} ({place})",
-        grouped(p.start_bytes),
-        grouped(p.data_start_bytes)
+        group_digits(p.start_bytes),
+        group_digits(p.data_start_bytes)
     )
 }

@@ -12,58 +12,63 @@ const MAX_EVIDENCE_NUMBERS: usize = 2;
 pub struct PropertyRow {
     pub name: &'static str,
     /// Value, or the reason why there is none.
-    pub found: String,
+    pub value: String,
     /// Confidence from 0 to 1, None where the property was not tested.
-    pub sure: Option<f64>,
+    pub confidence: Option<f64>,
     /// Evidence numbers, time and bytes written.
-    pub rest: String,
+    pub evidence: String,
 }
 
 /// Names and values of the properties that were tested.
-pub fn geometry(found: &FlashGeometry) -> Vec<(String, String)> {
-    tested(geometry_rows(found).into())
+pub fn geometry_facts(found: &FlashGeometry) -> Vec<(String, String)> {
+    tested_facts(geometry_rows(found).into())
 }
 
-pub const GEOMETRY: [&str; 4] = ["page", "erase block", "open blocks in order", "open blocks at random"];
+pub const GEOMETRY_HEADS: [&str; 4] =
+    ["page", "erase block", "open blocks in order", "open blocks at random"];
 
 /// Geometry as cells under [`GEOMETRY`]: value and confidence, or the reason up to its first colon.
 pub fn geometry_cells(found: &FlashGeometry) -> [String; 4] {
-    geometry_rows(found).map(|row| match row.sure {
-        Some(sure) => format!("{} ({})", row.found, percent(sure)),
-        None => row.found.split(':').next().unwrap_or_default().to_owned(),
+    geometry_rows(found).map(|row| match row.confidence {
+        Some(sure) => format!("{} ({})", row.value, percent(sure)),
+        None => row.value.split(':').next().unwrap_or_default().to_owned(),
     })
 }
 
-pub fn tested(rows: Vec<PropertyRow>) -> Vec<(String, String)> {
-    let tested = rows.into_iter().filter_map(|row| Some((row.sure?, row)));
-    let said = |(sure, row): (f64, PropertyRow)| match row.found.as_str() {
-        HIDDEN => (row.name.to_owned(), row.found),
+pub fn tested_facts(rows: Vec<PropertyRow>) -> Vec<(String, String)> {
+    let tested = rows.into_iter().filter_map(|row| Some((row.confidence?, row)));
+    let said = |(sure, row): (f64, PropertyRow)| match row.value.as_str() {
+        NOT_MEASURABLE => (row.name.to_owned(), row.value),
         found => (row.name.to_owned(), format!("{found} ({})", percent(sure))),
     };
     tested.map(said).collect()
 }
 
 /// Value of a property that every card has, but that could not be measured on this one.
-pub const HIDDEN: &str = "does not show";
+pub const NOT_MEASURABLE: &str = "does not show";
 
 pub fn geometry_rows(found: &FlashGeometry) -> [PropertyRow; 4] {
     let size = |bytes: &u64| BinarySize(*bytes).to_string();
     let open = |n: &u32| n.to_string();
-    let [page, erase_block, in_order, at_random] = GEOMETRY;
+    let [page, erase_block, in_order, at_random] = GEOMETRY_HEADS;
     [
-        row_or(HIDDEN, page, &found.page_bytes, size),
-        row_or(HIDDEN, erase_block, &found.erase_block_bytes, size),
-        row_or("no limit", in_order, &found.open_blocks.linear, open),
-        row_or("no limit", at_random, &found.open_blocks.random, open),
+        property_row_or(NOT_MEASURABLE, page, &found.page_bytes, size),
+        property_row_or(NOT_MEASURABLE, erase_block, &found.erase_block_bytes, size),
+        property_row_or("no limit", in_order, &found.open_blocks.linear, open),
+        property_row_or("no limit", at_random, &found.open_blocks.random, open),
     ]
 }
 
-pub fn row<T>(name: &'static str, property: &Property<T>, show: impl Fn(&T) -> String) -> PropertyRow {
-    row_or("none", name, property, show)
+pub fn property_row<T>(
+    name: &'static str,
+    property: &Property<T>,
+    show: impl Fn(&T) -> String,
+) -> PropertyRow {
+    property_row_or("none", name, property, show)
 }
 
 /// Row of a property. `none` is its value if the test ran and measured nothing.
-pub fn row_or<T>(
+pub fn property_row_or<T>(
     none: &str,
     name: &'static str,
     property: &Property<T>,
@@ -75,11 +80,11 @@ pub fn row_or<T>(
         (PropertyStatus::None, ..) => none.to_owned(),
         _ => {
             let why = property.reason.as_deref().unwrap_or("no reason is known");
-            return PropertyRow { name, found: why.to_owned(), sure: None, rest: String::new() };
+            return PropertyRow { name, value: why.to_owned(), confidence: None, evidence: String::new() };
         }
     };
     let numbers: Vec<String> =
-        property.evidence.numbers.iter().take(MAX_EVIDENCE_NUMBERS).map(number).collect();
+        property.evidence.numbers.iter().take(MAX_EVIDENCE_NUMBERS).map(evidence_text).collect();
     let cost = property.evidence.cost;
     let cost = match cost.written_bytes {
         _ if cost.seconds == 0.0 => String::new(),
@@ -87,11 +92,11 @@ pub fn row_or<T>(
         bytes => format!(" ({}, {} written)", duration(cost.seconds), DecimalSize(bytes)),
     };
     let rest = format!("{}{cost}", numbers.join(", "));
-    PropertyRow { name, found, sure: Some(property.confidence), rest }
+    PropertyRow { name, value: found, confidence: Some(property.confidence), evidence: rest }
 }
 
 /// Name, value and unit of an evidence number.
-fn number(number: &EvidenceNumber) -> String {
+fn evidence_text(number: &EvidenceNumber) -> String {
     let value = number.value;
     let shown = match number.unit.as_str() {
         "bytes" if value >= 0.0 => DataAmount(value as u64).to_string(),

@@ -32,7 +32,7 @@ const CITATIONS: &[(&str, &str, &str)] = &[
 ];
 
 /// Section of the specification that defines a field.
-pub(crate) fn place(head: &str, label: &str) -> Option<&'static str> {
+pub(crate) fn field_citation(head: &str, label: &str) -> Option<&'static str> {
     let under = || CITATIONS.iter().filter(|(heading, ..)| *heading == head);
     let own = under().find(|(_, of, _)| *of == label);
     own.or_else(|| under().find(|(_, of, _)| of.is_empty())).map(|(.., place)| *place)
@@ -44,6 +44,6 @@ mod tests {
 
     #[test]
     fn unknown_labels_have_no_citation() {
-        assert_eq!(place("Bus", "mode"), None);
+        assert_eq!(field_citation("Bus", "mode"), None);
     }
 }

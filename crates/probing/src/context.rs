@@ -2,13 +2,13 @@
 //! here, so that nothing is overwritten that is neither saved nor free to be lost.
 
 use crate::write_scope::{StampPlace, WriteScope};
-use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
 use cardscope_engine::content::IoContent;
 use cardscope_engine::event::{ByteProgress, Listener};
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
 use cardscope_engine::target::{IoDirection, TargetRegion};
 use cardscope_model::card_map::property::SearchCost;
 use cardscope_model::random::SeededRandom;
-use cardscope_model::units::{Nanos, nanos, seconds};
+use cardscope_model::units::{Nanos, nanos_to_seconds, seconds_to_nanos};
 use cardscope_sd::nvme::SmartLog;
 use std::ops::Deref;
 use std::time::Duration;
@@ -41,7 +41,7 @@ pub struct ProbeContext<'s, 't> {
     generation: u32,
     max_write: u64,
     deadline: Option<f64>,
-    was_short: bool,
+    was_short_of_time: bool,
     longest_write_s: f64,
     progress: Option<ByteProgress>,
 }
@@ -54,24 +54,24 @@ impl<'s, 't> ProbeContext<'s, 't> {
         events: &'s mut dyn Listener,
     ) -> Self {
         let deadline = limits.budget.map(|b| card.seconds() + b.as_secs_f64());
-        card.end_at(deadline.map(nanos));
+        card.set_deadline(deadline.map(seconds_to_nanos));
         let stamps = StampPlace {
-            salt: salt(limits.seed),
+            salt: stamp_salt(limits.seed),
             region: limits.region,
             max_bytes: limits.max_write.unwrap_or(u64::MAX),
         };
-        scope.allow_stamps(stamps, deadline.map(nanos));
+        scope.allow_stamps(stamps, deadline.map(seconds_to_nanos));
         ProbeContext {
             card,
             scope,
             events,
             random: SeededRandom::new(limits.seed),
             region: limits.region,
-            salt: salt(limits.seed),
+            salt: stamp_salt(limits.seed),
             generation: 0,
             max_write: limits.max_write.unwrap_or(u64::MAX),
             deadline,
-            was_short: false,
+            was_short_of_time: false,
             longest_write_s: 0.0,
             progress: None,
         }
@@ -80,23 +80,23 @@ impl<'s, 't> ProbeContext<'s, 't> {
     /// True if about `seconds` more fit the budget; a refusal is remembered for `was_short_of_time`.
     pub fn has_time(&mut self, seconds: f64) -> bool {
         let has_time = seconds <= self.seconds_left();
-        self.was_short |= !has_time;
+        self.was_short_of_time |= !has_time;
         has_time
     }
 
     /// True if any step was skipped for lack of time.
     pub fn was_short_of_time(&self) -> bool {
-        self.was_short
+        self.was_short_of_time
     }
 
     /// Seconds until restoring must begin; infinite without a budget.
     pub fn seconds_left(&mut self) -> f64 {
-        self.left_with(&[])
+        self.seconds_left_after(&[])
     }
 
     /// Seconds until restoring must begin, if these extents are saved and written as well.
-    pub fn left_with(&mut self, extents: &[CardExtent]) -> f64 {
-        let takes = |context: &Self| context.scope.seconds(context.card, extents);
+    pub fn seconds_left_after(&mut self, extents: &[CardExtent]) -> f64 {
+        let takes = |context: &Self| context.scope.estimated_seconds(context.card, extents);
         self.deadline.map_or(f64::INFINITY, |end| end - self.card.seconds() - takes(self))
     }
 
@@ -110,20 +110,20 @@ impl<'s, 't> ProbeContext<'s, 't> {
 
     /// Saves extents before they are overwritten; each call syncs the journal, so callers pass many at once. Returns
     /// [`Stop::Limit`] outside of the region, or if a budget does not suffice.
-    pub fn prepare(&mut self, extents: &[CardExtent]) -> Result<(), ProbeStop> {
-        if self.prepare_in_time(extents)? { Ok(()) } else { Err(ProbeStop::Limit) }
+    pub fn save_before_write(&mut self, extents: &[CardExtent]) -> Result<(), ProbeStop> {
+        if self.try_save_before_write(extents)? { Ok(()) } else { Err(ProbeStop::Limit) }
     }
 
     /// Saves extents like [`ProbeContext::prepare`], but returns false instead of an error if time ended before all were
     /// saved.
-    pub fn prepare_in_time(&mut self, extents: &[CardExtent]) -> Result<bool, ProbeStop> {
-        if !extents.iter().all(|p| inside(self.region, *p))
+    pub fn try_save_before_write(&mut self, extents: &[CardExtent]) -> Result<bool, ProbeStop> {
+        if !extents.iter().all(|p| is_inside(self.region, *p))
             || !self.may_write(extents.iter().map(|p| u64::from(p.len)).sum())
         {
             return Err(ProbeStop::Limit);
         }
-        if self.left_with(extents) < 0.0 {
-            self.was_short = true;
+        if self.seconds_left_after(extents) < 0.0 {
+            self.was_short_of_time = true;
             return Ok(false);
         }
         self.reserve_restore_time();
@@ -132,22 +132,22 @@ impl<'s, 't> ProbeContext<'s, 't> {
         self.reserve_restore_time();
         match saved {
             Err(ProbeStop::Limit) => {
-                self.was_short = true;
+                self.was_short_of_time = true;
                 Ok(false)
             }
             saved => saved.map(|()| true),
         }
     }
 
-    fn end(&self) -> Option<Nanos> {
-        self.deadline.map(|end| nanos(end - self.scope.seconds(self.card, &[])))
+    fn restore_deadline(&self) -> Option<Nanos> {
+        self.deadline.map(|end| seconds_to_nanos(end - self.scope.estimated_seconds(self.card, &[])))
     }
 
     /// Sets the deadline after which no I/O begins: restoring needs the rest of the time.
     fn reserve_restore_time(&mut self) {
-        if let Some(end) = self.end() {
-            self.scope.end_at(end);
-            self.card.end_at(Some(end));
+        if let Some(end) = self.restore_deadline() {
+            self.scope.set_deadline(end);
+            self.card.set_deadline(Some(end));
         }
     }
 
@@ -159,26 +159,26 @@ impl<'s, 't> ProbeContext<'s, 't> {
     /// Saves extents however long that takes, and syncs the journal. Unreadable parts are not saved.
     pub fn save(&mut self, extents: &[CardExtent]) -> Result<(), ProbeStop> {
         let saved = self.scope.save(self.card, extents);
-        self.end_in_time();
+        self.apply_restore_deadline();
         saved
     }
 
     /// Stops the card's I/O once restoring must begin.
-    pub fn end_in_time(&mut self) {
-        self.card.end_at(self.end());
+    pub fn apply_restore_deadline(&mut self) {
+        self.card.set_deadline(self.restore_deadline());
     }
 
-    pub fn failed_on(&self, extent: CardExtent) -> bool {
-        self.scope.failed_on(extent)
+    pub fn is_unsavable(&self, extent: CardExtent) -> bool {
+        self.scope.is_unsavable(extent)
     }
 
     /// Writes the next generation of stamps. Returns it with the extents that failed twice, or, before anything is
     /// written, [`Stop::Limit`] if an extent is neither saved nor free to be lost.
-    pub fn stamp(&mut self, extents: Vec<CardExtent>) -> Result<(u32, Vec<CardExtent>), ProbeStop> {
+    pub fn write_stamps(&mut self, extents: Vec<CardExtent>) -> Result<(u32, Vec<CardExtent>), ProbeStop> {
         if !extents.iter().all(|extent| self.may_overwrite(*extent)) {
             return Err(ProbeStop::Limit);
         }
-        let content = self.content();
+        let content = self.next_stamp_content();
         let mut failed = Vec::new();
         let ProbeContext { card, progress, events, .. } = self;
         card.write(extents, content, |extent, _, io_error| {
@@ -192,7 +192,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
     }
 
     /// Reads extents and compares each with the expected content, until restoring must begin.
-    pub fn look(
+    pub fn read_and_compare(
         &mut self,
         extents: impl IntoIterator<Item = CardExtent>,
         expected: IoContent,
@@ -202,17 +202,17 @@ impl<'s, 't> ProbeContext<'s, 't> {
     }
 
     /// Times one read, in seconds; `None` if it failed.
-    pub fn read(&mut self, extent: CardExtent) -> Result<Option<f64>, ProbeStop> {
-        self.card.time(IoDirection::Read, IoContent::Buffer, extent)
+    pub fn time_read(&mut self, extent: CardExtent) -> Result<Option<f64>, ProbeStop> {
+        self.card.time_io(IoDirection::Read, IoContent::Buffer, extent)
     }
 
     /// Times one write, in seconds; `None` if it failed, or the content could not be saved before.
-    pub fn write(&mut self, extent: CardExtent) -> Result<Option<f64>, ProbeStop> {
+    pub fn time_write(&mut self, extent: CardExtent) -> Result<Option<f64>, ProbeStop> {
         if !self.may_overwrite(extent) {
             return Ok(None);
         }
-        let content = self.content();
-        let seconds = self.card.time(IoDirection::Write, content, extent)?;
+        let content = self.next_stamp_content();
+        let seconds = self.card.time_io(IoDirection::Write, content, extent)?;
         self.longest_write_s = self.longest_write_s.max(seconds.unwrap_or(0.0));
         Ok(seconds)
     }
@@ -229,8 +229,8 @@ impl<'s, 't> ProbeContext<'s, 't> {
         mut each: impl FnMut(CardExtent, f64),
     ) -> Result<(), ProbeStop> {
         let began = self.card.now();
-        self.card.stream(None, IoDirection::Read, IoContent::Buffer, extents, |extent, at| {
-            each(extent, seconds(at.saturating_sub(began)));
+        self.card.stream_io(None, IoDirection::Read, IoContent::Buffer, extents, |extent, at| {
+            each(extent, nanos_to_seconds(at.saturating_sub(began)));
             Ok(())
         })
     }
@@ -244,15 +244,15 @@ impl<'s, 't> ProbeContext<'s, 't> {
         extents: &mut impl Iterator<Item = CardExtent>,
         mut each: impl FnMut(CardExtent, f64),
     ) -> Result<(), ProbeStop> {
-        let content = self.content();
+        let content = self.next_stamp_content();
         let began = self.card.now();
-        let until = began.saturating_add(nanos(seconds_long));
+        let until = began.saturating_add(seconds_to_nanos(seconds_long));
         let ProbeContext { card, scope, region, .. } = self;
         let may =
-            |p: &CardExtent| direction == IoDirection::Read || (inside(*region, *p) && scope.covers(*p));
+            |p: &CardExtent| direction == IoDirection::Read || (is_inside(*region, *p) && scope.covers(*p));
         let next = std::iter::from_fn(|| extents.next().filter(may));
-        card.stream(Some(until), direction, content, next, |extent, at| {
-            each(extent, seconds(at.saturating_sub(began)));
+        card.stream_io(Some(until), direction, content, next, |extent, at| {
+            each(extent, nanos_to_seconds(at.saturating_sub(began)));
             Ok(())
         })
     }
@@ -267,8 +267,8 @@ impl<'s, 't> ProbeContext<'s, 't> {
         if !writes.iter().all(|p| self.may_overwrite(*p)) {
             return Ok(None);
         }
-        let content = self.content();
-        self.card.time_among(IoDirection::Write, content, writes, read)
+        let content = self.next_stamp_content();
+        self.card.time_read_among(IoDirection::Write, content, writes, read)
     }
 
     /// Discards a range. Returns false if its content is preserved, it lies outside the region, or the card has no
@@ -286,8 +286,8 @@ impl<'s, 't> ProbeContext<'s, 't> {
     }
 
     /// Prepares the card for I/Os of up to `block` bytes, `depth` at a time.
-    pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), ProbeStop> {
-        self.card.shape(block, depth)
+    pub fn set_queue(&mut self, block: u32, depth: u32) -> Result<(), ProbeStop> {
+        self.card.set_queue(block, depth)
     }
 
     /// Times a command that does not touch flash, in seconds; `None` if the card has none.
@@ -313,7 +313,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
     }
 
     /// Lets time pass without I/O and announces the wait, so that the card finishes its background work.
-    pub fn settle(&mut self, time: Duration) {
+    pub fn rest(&mut self, time: Duration) {
         if !time.is_zero() {
             self.events.report_wait(time.as_secs_f64());
         }
@@ -346,22 +346,22 @@ impl<'s, 't> ProbeContext<'s, 't> {
     }
 
     fn may_overwrite(&self, extent: CardExtent) -> bool {
-        inside(self.region, extent) && self.scope.covers(extent)
+        is_inside(self.region, extent) && self.scope.covers(extent)
     }
 
     /// Stamps let a restore after a crash recognize what the test wrote.
-    fn content(&mut self) -> IoContent {
+    fn next_stamp_content(&mut self) -> IoContent {
         self.generation += 1;
         IoContent::Stamp { salt: self.salt, generation: self.generation }
     }
 
-    pub fn spent(&mut self) -> SearchCost {
+    pub fn total_cost(&mut self) -> SearchCost {
         let tally = self.card.tally();
         SearchCost { read_bytes: tally.read, written_bytes: tally.written, seconds: self.card.seconds() }
     }
 
     pub fn cost_since(&mut self, before: SearchCost) -> SearchCost {
-        let now = self.spent();
+        let now = self.total_cost();
         SearchCost {
             read_bytes: now.read_bytes - before.read_bytes,
             written_bytes: now.written_bytes - before.written_bytes,
@@ -369,19 +369,19 @@ impl<'s, 't> ProbeContext<'s, 't> {
         }
     }
 
-    pub fn stage(&mut self, what: &str) {
+    pub fn begin_stage(&mut self, what: &str) {
         self.progress = None;
-        self.events.stage(what, None, None);
+        self.events.begin_stage(what, None, None);
     }
 
     /// Announces a stage that writes `bytes` of stamps, and reports its progress.
-    pub fn stage_of_stamps(&mut self, what: &str, bytes: u64) {
-        self.events.stage(what, Some(bytes), None);
+    pub fn begin_stamp_stage(&mut self, what: &str, bytes: u64) {
+        self.events.begin_stage(what, Some(bytes), None);
         self.progress = Some(ByteProgress::default());
     }
 
-    pub fn phase(&mut self, what: &str) {
-        self.events.phase(what, None, None);
+    pub fn begin_phase(&mut self, what: &str) {
+        self.events.begin_phase(what, None, None);
     }
 }
 
@@ -397,15 +397,15 @@ impl<'t> Deref for ProbeContext<'_, 't> {
 impl Drop for ProbeContext<'_, '_> {
     /// Restoring the data afterwards must not be cut short by the limits of the probe.
     fn drop(&mut self) {
-        self.card.end_at(None);
+        self.card.set_deadline(None);
     }
 }
 
-fn inside(region: TargetRegion, extent: CardExtent) -> bool {
+fn is_inside(region: TargetRegion, extent: CardExtent) -> bool {
     extent.offset >= region.start && extent.end() <= region.end()
 }
 
 /// Salt of the stamps that a probe with this seed writes. The journal stores it before anything is overwritten.
-pub fn salt(seed: u64) -> u64 {
-    cardscope_model::random::mix(seed ^ 0x7369_7465)
+pub fn stamp_salt(seed: u64) -> u64 {
+    cardscope_model::random::mix_bits(seed ^ 0x7369_7465)
 }

@@ -1,10 +1,10 @@
 //! Double reading of data before it is overwritten: checksums of a first reading, made with other requests in another
 //! order, must equal those of the second, or the data does not count as saved.
 
-use crate::reader_check::request_of;
-use cardscope_engine::card::{CardExtent, IoCosts, IoDriver, ProbeStop, ReadAnswer, extents};
+use crate::reader_check::read_request;
+use cardscope_engine::byte_ranges::ByteRanges;
 use cardscope_engine::content::IoContent;
-use cardscope_engine::ranges::ByteRanges;
+use cardscope_engine::io_driver::{CardExtent, IoCosts, IoDriver, ProbeStop, ReadAnswer, split_extents};
 use cardscope_engine::target::IoDirection;
 use cardscope_model::random::SeededRandom;
 use cardscope_model::suspect_reader::{ReadDifference, ReadStage, SuspectReader};
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 
 /// Smallest range in bytes that is saved or given up on its own: the cache page of all known fakes, and a multiple of
 /// every sector size.
-pub const UNIT: u32 = 4096;
+pub const SAVE_UNIT: u32 = 4096;
 
 /// Bytes of other places to be read between two readings of one: no known reader caches as much.
-pub const OTHERS: u64 = 8 << 20;
+pub const BYTES_BETWEEN_READS: u64 = 8 << 20;
 
 /// The first reading uses the smallest of these requests in bytes for which the fixed cost of a request is a small
 /// share.
@@ -44,7 +44,7 @@ pub(crate) enum ReadingMatch {
 impl FirstReading {
     /// Reads `wanted` for the first time, in requests that begin one block earlier and have another size, and then as
     /// many other places as it takes for [`OTHERS`] bytes between the two readings of each byte.
-    pub(crate) fn of(
+    pub(crate) fn read_first(
         card: &mut IoDriver<'_>,
         wanted: &[CardExtent],
         random: &mut SeededRandom,
@@ -52,7 +52,7 @@ impl FirstReading {
         let mut ranges = ByteRanges::default();
         wanted.iter().for_each(|extent| drop(ranges.add(extent.offset, extent.end())));
         let size = request_bytes(card.costs(), card.block());
-        let requests = requests(&ranges, size, card.bytes());
+        let requests = shifted_requests(&ranges, size, card.bytes());
         let mut first = FirstReading { sector: card.sector() as usize, requests: BTreeMap::new() };
         let mut failed = Vec::new();
         card.read(reverse_in_halves(requests), IoContent::Buffer, |extent, _, answer| {
@@ -74,8 +74,8 @@ impl FirstReading {
 
     /// Reads failed requests again in small parts, since a single bad sector fails a whole request.
     fn read_in_parts(&mut self, card: &mut IoDriver<'_>, failed: &[CardExtent]) -> Result<(), ProbeStop> {
-        let part = (UNIT / 2).max(self.sector as u32);
-        let parts = failed.iter().flat_map(|extent| extents(extent.offset, extent.end(), part));
+        let part = (SAVE_UNIT / 2).max(self.sector as u32);
+        let parts = failed.iter().flat_map(|extent| split_extents(extent.offset, extent.end(), part));
         card.read(parts, IoContent::Buffer, |extent, _, answer| {
             if let ReadAnswer::Differs { bytes, .. } = answer {
                 self.add_request(extent, bytes);
@@ -119,7 +119,7 @@ impl FirstReading {
     }
 
     fn difference_at(&self, offset: u64, first: CardExtent, second: CardExtent) -> ReadingMatch {
-        let (first, second) = (request_of(first), request_of(second));
+        let (first, second) = (read_request(first), read_request(second));
         ReadingMatch::Differ(Box::new(SuspectReader {
             stage: ReadStage::Saving,
             reads: self.requests.len() as u64,
@@ -131,27 +131,28 @@ impl FirstReading {
 }
 
 /// Estimated seconds of a first reading of `ios` extents with `bytes` in all, including the reads of other places.
-pub(crate) fn seconds(costs: &IoCosts, block: u32, ios: u64, bytes: u64) -> f64 {
+pub(crate) fn estimated_seconds(costs: &IoCosts, block: u32, ios: u64, bytes: u64) -> f64 {
     if ios == 0 {
         return 0.0;
     }
     let requests = ios + bytes / u64::from(request_bytes(costs, block));
     let others = bytes_elsewhere(bytes);
-    costs.of(IoDirection::Read, requests, bytes)
-        + costs.of(IoDirection::Read, others.div_ceil(u64::from(block)), others)
+    costs.estimate(IoDirection::Read, requests, bytes)
+        + costs.estimate(IoDirection::Read, others.div_ceil(u64::from(block)), others)
 }
 
 fn request_bytes(costs: &IoCosts, block: u32) -> u32 {
-    let alone = costs.of(IoDirection::Read, 1, 0);
-    let small = |bytes: &u32| alone <= FIXED_COST_SHARE * costs.of(IoDirection::Read, 1, u64::from(*bytes));
+    let alone = costs.estimate(IoDirection::Read, 1, 0);
+    let small =
+        |bytes: &u32| alone <= FIXED_COST_SHARE * costs.estimate(IoDirection::Read, 1, u64::from(*bytes));
     let fits = REQUEST_SIZES.into_iter().filter(|bytes| *bytes < block);
-    fits.clone().find(small).or(fits.max()).unwrap_or(block / 2 / UNIT * UNIT).max(UNIT)
+    fits.clone().find(small).or(fits.max()).unwrap_or(block / 2 / SAVE_UNIT * SAVE_UNIT).max(SAVE_UNIT)
 }
 
 /// Requests that cover ranges and begin one block earlier, so that none begins where a request of the second reading
 /// does. At the very start of a card the first request is shortened instead.
-fn requests(ranges: &ByteRanges, size: u32, card_bytes: u64) -> Vec<CardExtent> {
-    let unit = u64::from(UNIT);
+fn shifted_requests(ranges: &ByteRanges, size: u32, card_bytes: u64) -> Vec<CardExtent> {
+    let unit = u64::from(SAVE_UNIT);
     let mut covered = ByteRanges::default();
     ranges.iter().for_each(|(start, end)| {
         let start = (start / unit * unit).saturating_sub(unit);
@@ -159,7 +160,7 @@ fn requests(ranges: &ByteRanges, size: u32, card_bytes: u64) -> Vec<CardExtent> 
     });
     let cut = |(start, end): (u64, u64)| {
         let head = if start == 0 { end.min(3 * unit) } else { start };
-        extents(start, head, size).chain(extents(head, end, size))
+        split_extents(start, head, size).chain(split_extents(head, end, size))
     };
     covered.iter().flat_map(cut).collect()
 }
@@ -173,7 +174,7 @@ fn reverse_in_halves(mut requests: Vec<CardExtent>) -> Vec<CardExtent> {
 }
 
 fn bytes_elsewhere(bytes: u64) -> u64 {
-    OTHERS.saturating_sub(bytes / 2).next_multiple_of(u64::from(UNIT))
+    BYTES_BETWEEN_READS.saturating_sub(bytes / 2).next_multiple_of(u64::from(SAVE_UNIT))
 }
 
 fn read_other_places(
@@ -181,12 +182,12 @@ fn read_other_places(
     away_from: &ByteRanges,
     random: &mut SeededRandom,
 ) -> Result<(), ProbeStop> {
-    let (bytes, unit) = (card.bytes(), u64::from(UNIT));
+    let (bytes, unit) = (card.bytes(), u64::from(SAVE_UNIT));
     let len = bytes_elsewhere(away_from.bytes()).min(bytes / 2 / unit * unit);
     let mut place = || random.below((bytes - len) / unit + 1) * unit;
-    let apart = |start: &u64| !away_from.touches(*start, start + len);
+    let apart = |start: &u64| !away_from.intersects(*start, start + len);
     let first = place();
     let start = std::iter::repeat_with(place).take(8).find(apart).unwrap_or(first);
     let block = card.block();
-    card.read(extents(start, start + len, block), IoContent::Buffer, |_, _, _| Ok(()))
+    card.read(split_extents(start, start + len, block), IoContent::Buffer, |_, _, _| Ok(()))
 }

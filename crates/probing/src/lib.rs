@@ -3,14 +3,14 @@
 //! [`Journal`](cardscope_engine::journal::Journal) and a [`Listener`](cardscope_engine::event::Listener) are passed in.
 #![forbid(unsafe_code)]
 
-pub mod ledger;
+pub mod bad_ranges;
+pub mod previous_pass;
 pub mod reading;
-pub mod resume;
 
 pub mod common_distance;
 pub mod context;
 pub mod double_reading;
-pub mod fill;
+pub mod file_fill;
 pub mod io_size;
 pub mod reader_check;
 pub mod saved_area;

@@ -4,9 +4,9 @@
 //! Some readers repeat the first 64 KiB of a larger request, flip a bit now and then, or answer with the data of the
 //! previous request (docs/safety.md has the sources, and what this check cannot find).
 
-use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
 use cardscope_engine::content::IoContent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer, split_extents};
 use cardscope_engine::target::{IoDirection, Target};
 use cardscope_model::random::SeededRandom;
 use cardscope_model::report::IoTotals;
@@ -15,7 +15,7 @@ use cardscope_model::units::Nanos;
 use std::collections::{HashMap, HashSet};
 
 /// Bytes of a compared place, and of the largest request.
-pub(crate) const WINDOW: u32 = 1 << 20;
+pub(crate) const PLACE_BYTES: u32 = 1 << 20;
 
 const PLACES: usize = 3;
 
@@ -39,27 +39,27 @@ const TIME_SHARE: f64 = 0.05;
 const UNSAVED_CHECK_LIMIT: Nanos = 2_000_000_000;
 
 /// Reads of the shortest check: the end of the card, samples of four places, and one place compared.
-pub const LEAST_READS: u64 = END_BYTES / SAMPLE_BYTES as u64 + 4 * SAMPLES_PER_PLACE + READS_PER_PLACE;
+pub const MIN_CHECK_READS: u64 = END_BYTES / SAMPLE_BYTES as u64 + 4 * SAMPLES_PER_PLACE + READS_PER_PLACE;
 const READS_PER_PLACE: u64 = 2 + REQUEST_SIZES.len() as u64 * REQUESTS_PER_SIZE as u64;
 
-pub(crate) fn least_seconds(card: &IoDriver<'_>) -> f64 {
-    card.costs().of(IoDirection::Read, LEAST_READS, 6 * u64::from(WINDOW))
+pub(crate) fn min_check_seconds(card: &IoDriver<'_>) -> f64 {
+    card.costs().estimate(IoDirection::Read, MIN_CHECK_READS, 6 * u64::from(PLACE_BYTES))
 }
 
 /// Deadline of a check that begins now: a small share of the time until `end`, which the test itself needs.
-pub(crate) fn must_end(card: &mut IoDriver<'_>, end: Option<Nanos>) -> Option<Nanos> {
+pub(crate) fn check_deadline(card: &mut IoDriver<'_>, end: Option<Nanos>) -> Option<Nanos> {
     let now = card.now();
     end.map(|end| now + (end.saturating_sub(now) as f64 * TIME_SHARE) as Nanos)
 }
 
 /// Checks the reader before a test that preserves nothing. Returns `None` if all reads agree, or the card holds no data
 /// that would show a difference. `moved` counts reads and failures.
-pub fn suspect_reader(
+pub fn check_reader(
     target: &mut dyn Target,
     interrupt: &InterruptFlag,
     moved: &mut IoTotals,
 ) -> Result<Option<SuspectReader>, ProbeStop> {
-    let mut card = IoDriver::new(target, interrupt, WINDOW, 2)?;
+    let mut card = IoDriver::new(target, interrupt, PLACE_BYTES, 2)?;
     let compared = run_check(&mut card);
     moved.add_failed(card.counts(), card.io_errors());
     match compared {
@@ -79,7 +79,7 @@ fn run_check(card: &mut IoDriver<'_>) -> Result<(), ProbeStop> {
 /// Reads the very end of the card, where a reader fails that announces more sectors than the card has.
 pub(crate) fn read_end(card: &mut IoDriver<'_>) -> Result<(), ProbeStop> {
     let start = card.bytes().saturating_sub(END_BYTES) / u64::from(SAMPLE_BYTES) * u64::from(SAMPLE_BYTES);
-    card.read(extents(start, card.bytes(), SAMPLE_BYTES), IoContent::Buffer, |_, _, _| Ok(()))
+    card.read(split_extents(start, card.bytes(), SAMPLE_BYTES), IoContent::Buffer, |_, _, _| Ok(()))
 }
 
 /// Places with varied data, not one byte repeated: only there would a wrong answer show.
@@ -104,7 +104,7 @@ pub(crate) fn places_with_data(
 
 /// Places where file systems put tables and first files alternate with places all over the card.
 fn candidate_places(card_bytes: u64, random: &mut SeededRandom) -> Vec<u64> {
-    let window = u64::from(WINDOW);
+    let window = u64::from(PLACE_BYTES);
     let windows = card_bytes / window;
     let half = MAX_CANDIDATES / 2;
     let low = (0..half as u32).map(|n| if n == 0 { 0 } else { 1u64 << (n - 1) });
@@ -118,7 +118,7 @@ fn candidate_places(card_bytes: u64, random: &mut SeededRandom) -> Vec<u64> {
 }
 
 fn holds_data(card: &mut IoDriver<'_>, start: u64, random: &mut SeededRandom) -> Result<bool, ProbeStop> {
-    let part = u64::from(WINDOW) / SAMPLES_PER_PLACE;
+    let part = u64::from(PLACE_BYTES) / SAMPLES_PER_PLACE;
     let blocks = part / u64::from(SAMPLE_BYTES);
     let samples: Vec<CardExtent> = (0..SAMPLES_PER_PLACE)
         .map(|n| CardExtent {
@@ -157,7 +157,7 @@ pub(crate) fn compare_reads(
             break;
         }
         let mut requests: Vec<CardExtent> =
-            group.iter().flat_map(|start| requests(*start, sector, random)).collect();
+            group.iter().flat_map(|start| place_requests(*start, sector, random)).collect();
         random.shuffle(&mut requests);
         card.read(requests, IoContent::Buffer, |extent, _, answer| {
             if let ReadAnswer::Differs { bytes, .. } = answer {
@@ -169,16 +169,16 @@ pub(crate) fn compare_reads(
     comparison.conclude()
 }
 
-fn requests(start: u64, sector: u32, random: &mut SeededRandom) -> Vec<CardExtent> {
-    let whole = CardExtent { offset: start, len: WINDOW };
+fn place_requests(start: u64, sector: u32, random: &mut SeededRandom) -> Vec<CardExtent> {
+    let whole = CardExtent { offset: start, len: PLACE_BYTES };
     let small = CardExtent {
-        offset: start + random.below(u64::from(WINDOW / SAMPLE_BYTES)) * u64::from(SAMPLE_BYTES),
+        offset: start + random.below(u64::from(PLACE_BYTES / SAMPLE_BYTES)) * u64::from(SAMPLE_BYTES),
         len: SAMPLE_BYTES,
     };
     let mut all = vec![whole, small];
     for len in REQUEST_SIZES {
         for n in 0..REQUESTS_PER_SIZE {
-            let room = u64::from(WINDOW - len);
+            let room = u64::from(PLACE_BYTES - len);
             let offset = match n < REQUESTS_PER_SIZE / 2 {
                 true => random.below(room / u64::from(len) + 1) * u64::from(len),
                 false => {
@@ -214,7 +214,7 @@ struct ReadComparison {
 
 impl ReadComparison {
     fn add_read(&mut self, extent: CardExtent, bytes: &[u8]) {
-        let second = request_of(extent);
+        let second = read_request(extent);
         self.reads += 1;
         let mut difference = None;
         for (sector, offset) in bytes.chunks(self.sector).zip((extent.offset..).step_by(self.sector)) {
@@ -226,7 +226,7 @@ impl ReadComparison {
         }
         if let Some(difference) = difference {
             self.differing_reads += 1;
-            if self.differences.len() < SuspectReader::LISTED {
+            if self.differences.len() < SuspectReader::MAX_LISTED {
                 self.differences.push(difference);
             }
         }
@@ -247,6 +247,6 @@ impl ReadComparison {
     }
 }
 
-pub(crate) fn request_of(extent: CardExtent) -> ReadRequest {
+pub(crate) fn read_request(extent: CardExtent) -> ReadRequest {
     ReadRequest { offset: extent.offset, len: u64::from(extent.len) }
 }

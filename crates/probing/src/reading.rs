@@ -2,9 +2,9 @@
 //! command fails as a whole for one bad place, but each retry may take seconds, and beyond the real end of a fake card
 //! nothing is readable.
 
-use super::ledger::{SectorRun, sectors};
-use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
+use super::bad_ranges::{SectorRun, judge_sectors};
 use cardscope_engine::content::IoContent;
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer, split_extents};
 use cardscope_model::units::Nanos;
 use cardscope_model::verify::SectorFound;
 
@@ -23,7 +23,9 @@ impl ExpectedStamps {
     fn judge_answer(self, extent: CardExtent, answer: &ReadAnswer<'_>) -> Option<Vec<SectorRun>> {
         match answer {
             ReadAnswer::Same => Some(vec![whole_run(extent, SectorFound::Expected)]),
-            ReadAnswer::Differs { bytes, .. } => Some(sectors(bytes, extent, self.salt, self.generation)),
+            ReadAnswer::Differs { bytes, .. } => {
+                Some(judge_sectors(bytes, extent, self.salt, self.generation))
+            }
             ReadAnswer::Failed(_) => None,
         }
     }
@@ -40,39 +42,39 @@ const RETRY_SHARE: f64 = 0.02;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RetryBudget {
     seconds: f64,
-    closer: f64,
+    fine_seconds: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryDepth {
     /// Down to ranges that fail as one in flash.
-    Usual,
-    Closer,
+    Coarse,
+    Fine,
 }
 
 impl RetryBudget {
     /// No retries: callers only need to know whether an extent is readable.
-    pub(crate) const NONE: RetryBudget = RetryBudget { seconds: 0.0, closer: 0.0 };
+    pub(crate) const NONE: RetryBudget = RetryBudget { seconds: 0.0, fine_seconds: 0.0 };
 
     /// Budget of one pass, a share of its time limit if it has one.
-    pub fn of_a_pass(budget_s: Option<f64>) -> Self {
+    pub fn for_pass(budget_s: Option<f64>) -> Self {
         let seconds = budget_s.map_or(RETRY_S, |budget| RETRY_S.min(budget * RETRY_SHARE));
         let closer = seconds * FINE_SHARE;
-        RetryBudget { seconds: seconds - closer, closer }
+        RetryBudget { seconds: seconds - closer, fine_seconds: closer }
     }
 
-    pub fn lasts(self, look: RetryDepth) -> bool {
+    pub fn has_time(self, look: RetryDepth) -> bool {
         match look {
-            RetryDepth::Usual => self.seconds > 0.0,
-            RetryDepth::Closer => self.closer > 0.0,
+            RetryDepth::Coarse => self.seconds > 0.0,
+            RetryDepth::Fine => self.fine_seconds > 0.0,
         }
     }
 
     /// Charges the time of a retry, unless it found something readable.
-    pub fn spend(&mut self, look: RetryDepth, seconds: f64, found_any: bool) {
+    pub fn charge(&mut self, look: RetryDepth, seconds: f64, found_any: bool) {
         let left = match look {
-            RetryDepth::Usual => &mut self.seconds,
-            RetryDepth::Closer => &mut self.closer,
+            RetryDepth::Coarse => &mut self.seconds,
+            RetryDepth::Fine => &mut self.fine_seconds,
         };
         *left -= if found_any { 0.0 } else { seconds };
     }
@@ -86,11 +88,11 @@ pub fn read_judged(
     stamped: ExpectedStamps,
     each: impl FnMut(CardExtent, Nanos, &[SectorRun]),
 ) -> Result<(), ProbeStop> {
-    read_patiently(card, list, stamped, &mut { RetryBudget::NONE }, each)
+    read_with_retries(card, list, stamped, &mut { RetryBudget::NONE }, each)
 }
 
 /// Reads and judges extents like [`read_judged`], and narrows down failures as long as the budget lasts.
-pub fn read_patiently(
+pub fn read_with_retries(
     card: &mut IoDriver<'_>,
     list: impl IntoIterator<Item = CardExtent>,
     stamped: ExpectedStamps,
@@ -114,7 +116,7 @@ pub fn read_patiently(
 }
 
 fn whole_run(extent: CardExtent, found: SectorFound) -> SectorRun {
-    SectorRun { start: extent.offset, end: extent.end(), found }
+    SectorRun { start: extent.offset, end: extent.end(), result: found }
 }
 
 fn read_extent(
@@ -159,14 +161,14 @@ fn find_bad_sectors(
         readable += u32::from(read_extent(card, CardExtent { offset, len: sector }, stamped)?.is_some());
     }
     let doubtful = readable == 0;
-    let look = if extent.len <= FAILS_AS_ONE { RetryDepth::Closer } else { RetryDepth::Usual };
-    if doubtful && (extent.len <= SURELY_FAILED || !patience.lasts(look)) {
+    let look = if extent.len <= FAILS_AS_ONE { RetryDepth::Fine } else { RetryDepth::Coarse };
+    if doubtful && (extent.len <= SURELY_FAILED || !patience.has_time(look)) {
         push_failed(extent, out);
         return Ok(());
     }
     let part = (extent.len / PARTS / sector * sector).max(sector);
-    for part in extents(extent.offset, extent.end(), part) {
-        if doubtful && !patience.lasts(look) {
+    for part in split_extents(extent.offset, extent.end(), part) {
+        if doubtful && !patience.has_time(look) {
             push_failed(part, out);
             continue;
         }
@@ -176,8 +178,8 @@ fn find_bad_sectors(
             None => find_bad_sectors(card, part, stamped, patience, out)?,
         }
         if doubtful {
-            let found_any = out[before..].iter().any(|seen| seen.found != SectorFound::Error);
-            patience.spend(look, card.seconds() - began, found_any);
+            let found_any = out[before..].iter().any(|seen| seen.result != SectorFound::Error);
+            patience.charge(look, card.seconds() - began, found_any);
         }
     }
     Ok(())
@@ -185,7 +187,7 @@ fn find_bad_sectors(
 
 fn push_failed(extent: CardExtent, out: &mut Vec<SectorRun>) {
     match out.last_mut() {
-        Some(last) if last.found == SectorFound::Error && last.end == extent.offset => {
+        Some(last) if last.result == SectorFound::Error && last.end == extent.offset => {
             last.end = extent.end()
         }
         _ => out.push(whole_run(extent, SectorFound::Error)),
@@ -196,7 +198,7 @@ fn push_failed(extent: CardExtent, out: &mut Vec<SectorRun>) {
 /// in one reading only.
 pub fn bad_in_both(first: &[SectorRun], second: &[SectorRun]) -> (Vec<SectorRun>, u64) {
     let bad = |list: &[SectorRun]| -> Vec<SectorRun> {
-        list.iter().filter(|s| s.found != SectorFound::Expected).copied().collect()
+        list.iter().filter(|s| s.result != SectorFound::Expected).copied().collect()
     };
     let (first, second) = (bad(first), bad(second));
     let mut both = Vec::new();
@@ -207,7 +209,7 @@ pub fn bad_in_both(first: &[SectorRun], second: &[SectorRun]) -> (Vec<SectorRun>
         }
         for other in first[from..].iter().take_while(|f| f.start < seen.end) {
             let (start, end) = (seen.start.max(other.start), seen.end.min(other.end));
-            both.push(SectorRun { start, end, found: result_from(seen, start) });
+            both.push(SectorRun { start, end, result: result_from(seen, start) });
         }
     }
     let bytes = |list: &[SectorRun]| list.iter().map(|s| s.end - s.start).sum::<u64>();
@@ -217,7 +219,7 @@ pub fn bad_in_both(first: &[SectorRun], second: &[SectorRun]) -> (Vec<SectorRun>
 
 /// A stamp of another address names one address per sector: a run that begins later names a later one.
 fn result_from(seen: &SectorRun, start: u64) -> SectorFound {
-    match seen.found {
+    match seen.result {
         SectorFound::Elsewhere { address } => {
             SectorFound::Elsewhere { address: address.wrapping_add(start - seen.start) }
         }
@@ -230,7 +232,7 @@ mod tests {
     use super::*;
 
     fn seen(start: u64, end: u64, found: SectorFound) -> SectorRun {
-        SectorRun { start, end, found }
+        SectorRun { start, end, result: found }
     }
 
     #[test]
@@ -247,13 +249,13 @@ mod tests {
 
     #[test]
     fn only_fruitless_retries_use_retry_budget() {
-        for look in [RetryDepth::Usual, RetryDepth::Closer] {
-            let mut patience = RetryBudget::of_a_pass(None);
-            patience.spend(look, 1000.0, true);
-            assert!(patience.lasts(look));
-            patience.spend(look, RETRY_S, false);
-            assert!(!patience.lasts(look));
-            assert!(!RetryBudget::NONE.lasts(look));
+        for look in [RetryDepth::Coarse, RetryDepth::Fine] {
+            let mut patience = RetryBudget::for_pass(None);
+            patience.charge(look, 1000.0, true);
+            assert!(patience.has_time(look));
+            patience.charge(look, RETRY_S, false);
+            assert!(!patience.has_time(look));
+            assert!(!RetryBudget::NONE.has_time(look));
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use crate::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use crate::write_scope::{StampPlace, WriteScope};
-use cardscope_engine::card::{IoDriver, ProbeStop, extents};
 use cardscope_engine::content::IoContent;
+use cardscope_engine::io_driver::{IoDriver, ProbeStop, split_extents};
 use cardscope_engine::target::{IoDirection, IoRequest, Target, TargetError, TargetRegion};
 
 /// Target that refuses writes outside its saved region.
@@ -31,7 +31,7 @@ impl<'a> SavedArea<'a> {
             return Err(ProbeStop::Target(outside_error(region.start, region.len)));
         };
         scope.allow_stamps(StampPlace { salt, region, max_bytes: u64::MAX }, None);
-        let all: Vec<_> = extents(region.start, end, card.block()).collect();
+        let all: Vec<_> = split_extents(region.start, end, card.block()).collect();
         scope.save(&mut card, &all)?;
         if let Some(extent) = all.iter().find(|extent| !scope.covers(**extent)) {
             return Err(ProbeStop::Target(TargetError::Setup {
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn saved_area_refuses_outside_writes_and_writes_stamps() {
-        let mut card = SimTarget::named("sim:constant?announced_bytes=16MiB").unwrap();
+        let mut card = SimTarget::open_named("sim:constant?announced_bytes=16MiB").unwrap();
         let mut memory = MemoryJournal::default();
         let mut scope = WriteScope::new(Some(&mut memory));
         let mut area = SavedArea::save(&mut card, &mut scope, REGION, 7, &InterruptFlag::default()).unwrap();
@@ -138,7 +138,8 @@ mod tests {
 
     #[test]
     fn saved_area_refuses_unreadable_region() {
-        let mut card = SimTarget::named("sim:constant?announced_bytes=16MiB&faults.read_error_p=1").unwrap();
+        let mut card =
+            SimTarget::open_named("sim:constant?announced_bytes=16MiB&faults.read_error_p=1").unwrap();
         let mut memory = MemoryJournal::default();
         let mut scope = WriteScope::new(Some(&mut memory));
         assert!(SavedArea::save(&mut card, &mut scope, REGION, 7, &InterruptFlag::default()).is_err());

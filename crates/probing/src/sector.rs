@@ -1,6 +1,6 @@
 //! Judgement of a sector that was read, against the stamp written there.
 
-use cardscope_engine::content::{IoContent, constant, fill, read_stamp, read_stamp_header};
+use cardscope_engine::content::{IoContent, constant_byte, fill_content, read_stamp, read_stamp_header};
 pub use cardscope_model::verify::SectorFound;
 
 /// Bytes of a stamped sector.
@@ -8,10 +8,10 @@ pub const SECTOR: usize = 512;
 
 /// Most wrong bits in a sector that count as flips: the limit of "slightly changed" in f3 and h2testw
 /// (docs/reference/tools.md#f3-and-h2testw-files).
-pub const MOST_FLIPS: u32 = 7;
+pub const MAX_FLIPS: u32 = 7;
 
 /// Judges a sector read from byte `address` that should hold the stamp of `salt` and `generation`.
-pub fn look(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFound {
+pub fn judge_sector(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFound {
     match read_stamp_header(sector) {
         Some(stamp) if stamp.salt != salt => {
             SectorFound::Foreign { address: stamp.address, salt: stamp.salt }
@@ -26,13 +26,13 @@ pub fn look(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFo
 /// Without a valid header it is the expected stamp with flipped bits, or other data.
 fn judge_unstamped(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFound {
     let mut expected = [0u8; SECTOR];
-    fill(IoContent::Stamp { salt, generation }, address, &mut expected);
+    fill_content(IoContent::Stamp { salt, generation }, address, &mut expected);
     let bits = wrong_bits(sector, &expected);
-    if bits <= MOST_FLIPS { SectorFound::Flipped { bits } } else { unlike_any(sector) }
+    if bits <= MAX_FLIPS { SectorFound::Flipped { bits } } else { judge_foreign(sector) }
 }
 
-pub fn unlike_any(sector: &[u8]) -> SectorFound {
-    constant(sector).map_or(SectorFound::Other, |byte| SectorFound::Constant { byte })
+pub fn judge_foreign(sector: &[u8]) -> SectorFound {
+    constant_byte(sector).map_or(SectorFound::Other, |byte| SectorFound::Constant { byte })
 }
 
 pub fn wrong_bits(a: &[u8], b: &[u8]) -> u32 {
@@ -47,13 +47,13 @@ mod tests {
 
     fn stamped(address: u64, salt: u64, generation: u32) -> [u8; SECTOR] {
         let mut sector = [0; SECTOR];
-        fill(IoContent::Stamp { salt, generation }, address, &mut sector);
+        fill_content(IoContent::Stamp { salt, generation }, address, &mut sector);
         sector
     }
 
     #[test]
     fn sector_is_judged_by_its_stamp() {
-        let look = |sector: &[u8]| look(sector, 4096, SALT, 2);
+        let look = |sector: &[u8]| judge_sector(sector, 4096, SALT, 2);
         assert_eq!(look(&stamped(4096, SALT, 2)), SectorFound::Expected);
         assert_eq!(look(&stamped(8192, SALT, 2)), SectorFound::Elsewhere { address: 8192 });
         assert_eq!(look(&stamped(4096, SALT, 1)), SectorFound::Stale { generation: 1 });
@@ -67,10 +67,10 @@ mod tests {
         for at in [0, 17, 40, 511] {
             let mut sector = stamped(4096, SALT, 2);
             sector[at] ^= 0b101;
-            assert_eq!(look(&sector, 4096, SALT, 2), SectorFound::Flipped { bits: 2 }, "byte {at}");
+            assert_eq!(judge_sector(&sector, 4096, SALT, 2), SectorFound::Flipped { bits: 2 }, "byte {at}");
         }
         let mut sector = stamped(4096, SALT, 2);
         sector[100..108].fill(0x55);
-        assert_eq!(look(&sector, 4096, SALT, 2), SectorFound::Other);
+        assert_eq!(judge_sector(&sector, 4096, SALT, 2), SectorFound::Other);
     }
 }

@@ -4,16 +4,16 @@
 //! The reader is checked before the first write (`reader_check`), and every block is read twice, in different requests,
 //! before it counts as saved (`double_reading`).
 
-pub use crate::double_reading::UNIT;
+pub use crate::double_reading::SAVE_UNIT;
 use crate::double_reading::{self, FirstReading, ReadingMatch};
-use crate::reader_check::{self, WINDOW, compare_reads, places_with_data, read_end};
-use cardscope_engine::card::{CardExtent, IoCosts, IoDriver, ProbeStop, ReadAnswer, extents};
+use crate::reader_check::{self, PLACE_BYTES, compare_reads, places_with_data, read_end};
+use cardscope_engine::byte_ranges::ByteRanges;
 use cardscope_engine::content::IoContent;
+use cardscope_engine::io_driver::{CardExtent, IoCosts, IoDriver, ProbeStop, ReadAnswer, split_extents};
 use cardscope_engine::journal::JournalWriter;
-use cardscope_engine::ranges::ByteRanges;
 use cardscope_engine::target::{IoDirection, TargetRegion};
 use cardscope_model::random::SeededRandom;
-use cardscope_model::units::{Nanos, seconds};
+use cardscope_model::units::{Nanos, nanos_to_seconds};
 
 /// Bytes of an I/O that restores, the longest record of a journal.
 const RESTORE_IO_BYTES: u64 = 1 << 20;
@@ -35,7 +35,7 @@ struct IoAmount {
 
 impl IoAmount {
     fn add_original(&mut self, start: u64, end: u64) {
-        if end - start <= u64::from(UNIT) {
+        if end - start <= u64::from(SAVE_UNIT) {
             self.small += 1;
         } else {
             self.ios += (end - start).div_ceil(RESTORE_IO_BYTES);
@@ -49,12 +49,12 @@ impl IoAmount {
         if ios + small == 0 {
             return 0.0;
         }
-        costs.of(IoDirection::Write, MAX_RESTORE_WRITES * ios, MAX_RESTORE_WRITES * bytes)
-            + costs.of(IoDirection::Write, MAX_RESTORE_WRITES * small, 0)
-            + costs.of(IoDirection::Read, MAX_RESTORE_READS * small, 0)
+        costs.estimate(IoDirection::Write, MAX_RESTORE_WRITES * ios, MAX_RESTORE_WRITES * bytes)
+            + costs.estimate(IoDirection::Write, MAX_RESTORE_WRITES * small, 0)
+            + costs.estimate(IoDirection::Read, MAX_RESTORE_READS * small, 0)
             // One more read verifies that the card is still the same.
-            + costs.of(IoDirection::Read, MAX_RESTORE_READS * (ios + bytes / VERIFY_IO_BYTES) + 1, MAX_RESTORE_READS * bytes)
-            + MAX_RESTORE_WRITES as f64 * costs.flush()
+            + costs.estimate(IoDirection::Read, MAX_RESTORE_READS * (ios + bytes / VERIFY_IO_BYTES) + 1, MAX_RESTORE_READS * bytes)
+            + MAX_RESTORE_WRITES as f64 * costs.flush_seconds()
     }
 }
 
@@ -68,13 +68,13 @@ pub(crate) struct StampPlace {
 
 impl StampPlace {
     /// Returns the place of the stamps, or `None` if they do not fit.
-    fn extent(&self, card: &IoDriver<'_>) -> Option<CardExtent> {
-        let (region, window) = (self.region, u64::from(WINDOW));
+    fn stamp_extent(&self, card: &IoDriver<'_>) -> Option<CardExtent> {
+        let (region, window) = (self.region, u64::from(PLACE_BYTES));
         let end = region.end().min(card.bytes());
         [region.start.max(STAMP_OFFSET), region.start.next_multiple_of(window)]
             .into_iter()
             .find(|start| start + window <= end && window <= self.max_bytes)
-            .map(|offset| CardExtent { offset, len: WINDOW })
+            .map(|offset| CardExtent { offset, len: PLACE_BYTES })
     }
 }
 
@@ -93,12 +93,12 @@ pub struct WriteScope<'k> {
     journal: Option<&'k mut dyn JournalWriter>,
     saved: ByteRanges,
     unsavable: ByteRanges,
-    end: Option<Nanos>,
+    save_deadline: Option<Nanos>,
     originals: IoAmount,
-    ahead: Vec<FirstReading>,
+    first_readings: Vec<FirstReading>,
     is_reader_checked: bool,
     /// End of the test, restoring included; `None` without a limit.
-    check_end: Option<Nanos>,
+    test_end: Option<Nanos>,
     stamps: Option<StampPlace>,
     random: SeededRandom,
 }
@@ -110,11 +110,11 @@ impl<'k> WriteScope<'k> {
             journal,
             saved: ByteRanges::default(),
             unsavable: ByteRanges::default(),
-            end: None,
+            save_deadline: None,
             originals: IoAmount::default(),
-            ahead: Vec::new(),
+            first_readings: Vec::new(),
             is_reader_checked: false,
-            check_end: None,
+            test_end: None,
             stamps: None,
             random: SeededRandom::new(0),
         }
@@ -124,22 +124,22 @@ impl<'k> WriteScope<'k> {
     /// reader takes a share of the time until `end`.
     pub(crate) fn allow_stamps(&mut self, stamps: StampPlace, end: Option<Nanos>) {
         self.random = SeededRandom::new(stamps.salt);
-        (self.stamps, self.check_end) = (Some(stamps), end);
+        (self.stamps, self.test_end) = (Some(stamps), end);
     }
 
     /// Ends saving at this time of the card's clock: a stalling card could otherwise use up the time of the restore
     /// within one batch.
-    pub(crate) fn end_at(&mut self, end: Nanos) {
-        self.end = Some(end);
+    pub(crate) fn set_deadline(&mut self, end: Nanos) {
+        self.save_deadline = Some(end);
     }
 
     /// Estimated seconds to save and write these extents, and to restore everything saved by then.
-    pub(crate) fn seconds(&self, card: &IoDriver<'_>, extents: &[CardExtent]) -> f64 {
+    pub(crate) fn estimated_seconds(&self, card: &IoDriver<'_>, extents: &[CardExtent]) -> f64 {
         let costs = card.costs();
         let (ios, bytes) = (extents.len() as u64, extents.iter().map(|p| u64::from(p.len)).sum());
         let write = match ios {
             0 => 0.0,
-            _ => costs.of(IoDirection::Write, ios, bytes) + costs.flush(),
+            _ => costs.estimate(IoDirection::Write, ios, bytes) + costs.flush_seconds(),
         };
         if !self.saves_first() {
             return write;
@@ -151,12 +151,13 @@ impl<'k> WriteScope<'k> {
             save.bytes += end - start;
             back.add_original(start, end);
         }
-        let first = double_reading::seconds(costs, card.block().max(WINDOW), save.ios, save.bytes);
+        let first =
+            double_reading::estimated_seconds(costs, card.block().max(PLACE_BYTES), save.ios, save.bytes);
         let check =
-            if save.ios > 0 && !self.is_reader_checked { reader_check::least_seconds(card) } else { 0.0 };
+            if save.ios > 0 && !self.is_reader_checked { reader_check::min_check_seconds(card) } else { 0.0 };
         check
             + first
-            + costs.of(IoDirection::Read, save.ios, save.bytes)
+            + costs.estimate(IoDirection::Read, save.ios, save.bytes)
             + write
             + back.restore_seconds(costs)
     }
@@ -170,8 +171,8 @@ impl<'k> WriteScope<'k> {
         self.journal.is_none() || self.saved.contains(extent.offset, extent.end())
     }
 
-    pub(crate) fn failed_on(&self, extent: CardExtent) -> bool {
-        self.unsavable.touches(extent.offset, extent.end())
+    pub(crate) fn is_unsavable(&self, extent: CardExtent) -> bool {
+        self.unsavable.intersects(extent.offset, extent.end())
     }
 
     /// Saves extents that are about to be overwritten, and syncs the journal. Returns [`Stop::Limit`] if time ended
@@ -183,12 +184,12 @@ impl<'k> WriteScope<'k> {
         }
         let (block, depth) = (card.block(), card.depth());
         // The check of the reader needs larger requests than the probe may have planned.
-        if block < WINDOW {
-            card.shape(WINDOW, depth.min(2))?;
+        if block < PLACE_BYTES {
+            card.set_queue(PLACE_BYTES, depth.min(2))?;
         }
         let saved = self.save_checked(card, wanted, block);
-        if block < WINDOW && !matches!(saved, Err(ProbeStop::Target(_))) {
-            card.shape(block, depth)?;
+        if block < PLACE_BYTES && !matches!(saved, Err(ProbeStop::Target(_))) {
+            card.set_queue(block, depth)?;
         }
         saved
     }
@@ -204,7 +205,7 @@ impl<'k> WriteScope<'k> {
         if self.is_reader_checked {
             return self.save_twice_read(card, wanted, block);
         }
-        let end = reader_check::must_end(card, self.check_end);
+        let end = reader_check::check_deadline(card, self.test_end);
         read_end(card)?;
         let mut places = places_with_data(card, &mut self.random, end)?;
         if !places.is_empty() {
@@ -213,13 +214,13 @@ impl<'k> WriteScope<'k> {
             self.check_time(card, wanted)?;
             return self.save_twice_read(card, wanted, block);
         }
-        let stamps = self.stamps.and_then(|stamps| stamps.extent(card));
+        let stamps = self.stamps.and_then(|stamps| stamps.stamp_extent(card));
         let all: Vec<CardExtent> = wanted.iter().chain(&stamps).copied().collect();
-        if self.check_end.is_some() {
+        if self.test_end.is_some() {
             // Small reads do not reveal the cost per byte.
-            let last = card.bytes().saturating_sub(u64::from(WINDOW));
+            let last = card.bytes().saturating_sub(u64::from(PLACE_BYTES));
             let offset = stamps.or_else(|| wanted.first().copied()).map_or(0, |place| place.offset.min(last));
-            card.time(IoDirection::Read, IoContent::Buffer, CardExtent { offset, len: WINDOW })?;
+            card.time_io(IoDirection::Read, IoContent::Buffer, CardExtent { offset, len: PLACE_BYTES })?;
         }
         self.check_time(card, stamps.as_ref().map_or(wanted, std::slice::from_ref))?;
         self.save_twice_read(card, &all, block)?;
@@ -237,8 +238,10 @@ impl<'k> WriteScope<'k> {
 
     /// Returns [`Stop::Limit`] if time does not suffice to save, write and restore these extents.
     fn check_time(&self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> Result<(), ProbeStop> {
-        match self.check_end {
-            Some(end) if card.seconds() + self.seconds(card, wanted) > seconds(end) => Err(ProbeStop::Limit),
+        match self.test_end {
+            Some(end) if card.seconds() + self.estimated_seconds(card, wanted) > nanos_to_seconds(end) => {
+                Err(ProbeStop::Limit)
+            }
             _ => Ok(()),
         }
     }
@@ -259,29 +262,29 @@ impl<'k> WriteScope<'k> {
         }
         // The cost per byte is unknown yet, and a slow card takes seconds for the reads of other places.
         let is_short =
-            self.check_end.is_some_and(|end| card.seconds() + READ_AHEAD_MIN_LEFT_S > seconds(end));
+            self.test_end.is_some_and(|end| card.seconds() + READ_AHEAD_MIN_LEFT_S > nanos_to_seconds(end));
         if is_short && !self.is_reader_checked {
             return Ok(());
         }
         let mut bytes = 0;
         let is_quick = |(index, extent): &(usize, &CardExtent)| {
             bytes += u64::from(extent.len);
-            *index == 0 || card.costs().of(IoDirection::Read, 1 + *index as u64, bytes) < READ_AHEAD_S
+            *index == 0 || card.costs().estimate(IoDirection::Read, 1 + *index as u64, bytes) < READ_AHEAD_S
         };
         let mut some: Vec<CardExtent> =
             wanted.iter().enumerate().take_while(is_quick).map(|(_, extent)| *extent).collect();
         // On an empty card the place of the stamps is saved first; with a time limit that could take too long.
-        if !self.is_reader_checked && self.check_end.is_none() {
-            some.extend(self.stamps.and_then(|stamps| stamps.extent(card)));
+        if !self.is_reader_checked && self.test_end.is_none() {
+            some.extend(self.stamps.and_then(|stamps| stamps.stamp_extent(card)));
         }
-        let first = FirstReading::of(card, &some, &mut self.random)?;
-        self.ahead.truncate(MAX_FIRST_READINGS - 1);
-        self.ahead.insert(0, first);
+        let first = FirstReading::read_first(card, &some, &mut self.random)?;
+        self.first_readings.truncate(MAX_FIRST_READINGS - 1);
+        self.first_readings.insert(0, first);
         Ok(())
     }
 
     fn first_reading_of(&self, extents: &[CardExtent]) -> Option<usize> {
-        self.ahead.iter().position(|first| extents.iter().all(|extent| first.covers(*extent)))
+        self.first_readings.iter().position(|first| extents.iter().all(|extent| first.covers(*extent)))
     }
 
     fn save_twice_read(
@@ -296,17 +299,17 @@ impl<'k> WriteScope<'k> {
             .iter()
             .flat_map(|p| wanted_now.add(p.offset, p.end()))
             .flat_map(|(start, end)| self.saved.missing(start, end))
-            .flat_map(|(start, end)| extents(start, end, block))
+            .flat_map(|(start, end)| split_extents(start, end, block))
             .filter(|p| !self.unsavable.contains(p.offset, p.end()))
             .collect();
         if new.is_empty() {
             return Ok(());
         }
-        let ahead = self.first_reading_of(&new).map(|index| self.ahead.swap_remove(index));
+        let ahead = self.first_reading_of(&new).map(|index| self.first_readings.swap_remove(index));
         let was_ahead = ahead.is_some();
         let first = match ahead {
             Some(first) => first,
-            None => FirstReading::of(card, &new, &mut self.random)?,
+            None => FirstReading::read_first(card, &new, &mut self.random)?,
         };
         let Some(journal) = self.journal.as_deref_mut() else { return Ok(()) };
         let (mut saved, mut unreadable, mut changed) = (Vec::new(), Vec::new(), Vec::new());
@@ -324,7 +327,7 @@ impl<'k> WriteScope<'k> {
                 },
                 ReadAnswer::Same | ReadAnswer::Failed(_) => unreadable.push(extent),
             }
-            if self.end.is_some_and(|end| at > end) { Err(ProbeStop::Limit) } else { Ok(()) }
+            if self.save_deadline.is_some_and(|end| at > end) { Err(ProbeStop::Limit) } else { Ok(()) }
         });
         if ended.as_ref().is_err_and(|stop| *stop != ProbeStop::Limit) {
             return ended;
@@ -336,19 +339,19 @@ impl<'k> WriteScope<'k> {
         });
         ended?;
         match (was_ahead, changed.is_empty()) {
-            (true, true) => self.ahead.insert(0, first),
+            (true, true) => self.first_readings.insert(0, first),
             (_, true) => {}
             (_, false) => self.save_twice_read(card, &changed, block)?,
         }
         // A large extent may be unreadable in one place only, so its parts are tried one by one.
         let mut parts = Vec::new();
         for extent in unreadable {
-            if extent.len <= UNIT {
+            if extent.len <= SAVE_UNIT {
                 self.unsavable.add(extent.offset, extent.end());
             } else {
-                parts.extend(extents(extent.offset, extent.end(), UNIT));
+                parts.extend(split_extents(extent.offset, extent.end(), SAVE_UNIT));
             }
         }
-        if parts.is_empty() { Ok(()) } else { self.save_twice_read(card, &parts, UNIT) }
+        if parts.is_empty() { Ok(()) } else { self.save_twice_read(card, &parts, SAVE_UNIT) }
     }
 }

@@ -4,10 +4,10 @@ use cardscope_model::answer::Answer;
 use cardscope_model::report::NewsTone;
 use cardscope_model::report::{ExitStatus, ReportDocument};
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
-use cardscope_model::units::{BinarySize, DecimalSize, grouped};
-use cardscope_page::figure::count;
+use cardscope_model::units::{BinarySize, DecimalSize, group_digits};
+use cardscope_page::figure::pluralize;
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Page, PageBlock, fact, failed, may_have_changed};
+use cardscope_page::tree::{Page, PageBlock, fact, failed_counts_reason, may_have_changed};
 
 const NOT_RESTORED: &str = "NOT RESTORED.";
 
@@ -19,28 +19,28 @@ pub fn page(report: &RestoreReport) -> Page {
         RestoreSource::Journal => "journal",
         RestoreSource::Backup => "backup",
     };
-    let answer = answer(report);
+    let answer = answer_line(report);
     let good = report.exit_status() == ExitStatus::Good && report.error.is_none() && answer != NOT_RESTORED;
     let mut page = Page::new(&report.target, if good { NewsTone::Good } else { NewsTone::Bad }, answer);
-    page.reasons.extend(failed(report.counts, &report.io_errors));
+    page.reasons.extend(failed_counts_reason(report.counts, &report.io_errors));
     let saved = format!("{} of {}, {}", report.file, report.saved_at, BinarySize(report.saved_bytes));
     let by = report.recognised_by.map(|by| fact("card recognised by", recognition_text(by)));
-    page.add("", [PageBlock::Facts([fact(what, saved)].into_iter().chain(by).collect())]);
-    page.add("", [ranges("lost by the card", &report.lost)]);
-    page.add("", [ranges("written since, so left alone", &report.left)]);
-    page.add("", [ranges("could not be restored", &report.unreadable)]);
-    page.add("", [ranges("reads differently in requests of another size", &report.doubtful)]);
-    page.add("", [ranges("test data whose originals are lost", &report.originals_lost)]);
-    page.add("", [PageBlock::Lines(report.may_have_changed.iter().map(may_have_changed).collect())]);
+    page.add_section("", [PageBlock::Facts([fact(what, saved)].into_iter().chain(by).collect())]);
+    page.add_section("", [range_block("lost by the card", &report.lost)]);
+    page.add_section("", [range_block("written since, so left alone", &report.left)]);
+    page.add_section("", [range_block("could not be restored", &report.unreadable)]);
+    page.add_section("", [range_block("reads differently in requests of another size", &report.doubtful)]);
+    page.add_section("", [range_block("test data whose originals are lost", &report.originals_lost)]);
+    page.add_section("", [PageBlock::Lines(report.may_have_changed.iter().map(may_have_changed).collect())]);
     let removed = report.removed.then(|| format!("the {what} was removed"));
-    page.add("", [PageBlock::Lines(report.notes.iter().cloned().chain(removed).collect())]);
+    page.add_section("", [PageBlock::Lines(report.notes.iter().cloned().chain(removed).collect())]);
     page.end.push(format!("Target: {}", report.target));
     page.end.extend(report.error.iter().map(|error| format!("Ended early: {error}")));
     page
 }
 
 /// First line of the page, by restored bytes, comparison and exit status.
-fn answer(report: &RestoreReport) -> Answer {
+fn answer_line(report: &RestoreReport) -> Answer {
     let done = report.removed && report.error.is_none();
     match (report.bytes_restored, report.compared, report.exit_status() == ExitStatus::Bad) {
         (0, false, false) if done => "Nothing to restore: the card holds its own data.".into(),
@@ -63,15 +63,15 @@ fn recognition_text(by: RecognisedBy) -> &'static str {
 }
 
 /// Summary of ranges, and up to [`MOST_NAMED`] of them in lines of their own.
-fn ranges(what: &str, ranges: &[RestoreRange]) -> PageBlock {
+fn range_block(what: &str, ranges: &[RestoreRange]) -> PageBlock {
     let mut lines = Vec::new();
     if !ranges.is_empty() {
         let bytes: u64 = ranges.iter().map(|range| range.len).sum();
-        lines.push(format!("{what}: {} in {}", DecimalSize(bytes), count(ranges.len() as u64, "range")));
+        lines.push(format!("{what}: {} in {}", DecimalSize(bytes), pluralize(ranges.len() as u64, "range")));
     }
     lines.extend(ranges.iter().take(MOST_NAMED).map(|range| {
         let why = range.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-        format!("{} bytes at byte {}{why}", grouped(range.len), grouped(range.offset))
+        format!("{} bytes at byte {}{why}", group_digits(range.len), group_digits(range.offset))
     }));
     if ranges.len() > MOST_NAMED {
         lines.push(format!("and {} more", ranges.len() - MOST_NAMED));
@@ -80,13 +80,13 @@ fn ranges(what: &str, ranges: &[RestoreRange]) -> PageBlock {
 }
 
 /// List of journals that are to be restored.
-pub fn list(journals: &[WaitingJournal]) -> Page {
+pub fn list_page(journals: &[WaitingJournal]) -> Page {
     if journals.is_empty() {
         return Page::new("", NewsTone::Good, "No journal waits: all data that tests overwrote is restored.");
     }
     let waits = journals.iter().filter(|journal| journal.command.is_some()).count();
     let answer = match (waits, journals.len()) {
-        (0, n) => format!("{}, none that can be restored now.", count(n as u64, "journal")),
+        (0, n) => format!("{}, none that can be restored now.", pluralize(n as u64, "journal")),
         (1, _) => "1 journal waits to be restored.".to_owned(),
         (n, _) => format!("{n} journals wait to be restored."),
     };
@@ -96,26 +96,32 @@ pub fn list(journals: &[WaitingJournal]) -> Page {
     let size = |journal: &WaitingJournal, bytes: u64| {
         if known(journal) { DecimalSize(bytes).in_table() } else { String::new() }
     };
-    let table = Table::of(
+    let table = Table::from_items(
         journals,
         &[
             ("target", &|j| if known(j) { j.target.clone() } else { j.file.clone() }),
-            ("state", &state),
+            ("state", &state_text),
             ("size", &|j| size(j, j.announced_bytes)),
             ("saved", &|j| size(j, j.saved_bytes)),
             ("began (UTC)", &|j| j.began.clone()),
             ("card", &|j| j.card.clone().unwrap_or_default()),
         ],
     );
-    page.add("", [PageBlock::Table(table.left_aligned(["card", "state", "began (UTC)"]).always(["state"]))]);
+    page.add_section(
+        "",
+        [PageBlock::Table(table.left_aligned(["card", "state", "began (UTC)"]).never_dropped(["state"]))],
+    );
     for journal in journals.iter().filter(|journal| journal.command.is_some()) {
-        page.step(format!("Put back what a test overwrote on {}:", journal.target), journal.command.clone());
+        page.add_step(
+            format!("Put back what a test overwrote on {}:", journal.target),
+            journal.command.clone(),
+        );
     }
     page
 }
 
 /// State of a journal for the table. Texts other than the two states are reasons why it is unreadable.
-fn state(journal: &WaitingJournal) -> String {
+fn state_text(journal: &WaitingJournal) -> String {
     let held = journal.process.map(|id| format!(" (process {id})")).unwrap_or_default();
     match journal.state.as_str() {
         "waits" => "waits".to_owned(),
@@ -152,7 +158,7 @@ mod tests {
             state: "the journal cannot be read".into(),
             ..WaitingJournal::default()
         };
-        insta::assert_snapshot!(list(&[waiting, running, unknown]).text(), @r#"
+        insta::assert_snapshot!(list_page(&[waiting, running, unknown]).to_text(), @r#"
         1 journal waits to be restored.
 
           target            state                    size    saved  began (UTC)

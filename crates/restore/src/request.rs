@@ -1,7 +1,7 @@
 //! Options of `restore`, and how the result fills its document.
 
 use cardscope_engine::journal::SavedRange;
-use cardscope_journal::put_back::RestoreResult;
+use cardscope_journal::restoring::RestoreResult;
 use cardscope_model::restore::{RestoreRange, RestoreReport};
 use cardscope_session::opening::ResolvedTarget;
 use cardscope_session::options::GivenConsent;
@@ -40,12 +40,12 @@ pub struct RestoreRequest {
 impl RestoreRequest {
     /// Resolves a target, and holds it to `--object`.
     pub(super) fn resolved(&self, target: &str) -> ResolvedTarget {
-        ResolvedTarget::of(target).with_object(self.consent.object.as_deref())
+        ResolvedTarget::from_name(target).with_object(self.consent.object.as_deref())
     }
 }
 
 /// Copies the result of restoring or comparing into the document.
-pub(super) fn fill_in(report: &mut RestoreReport, put_back: RestoreResult) {
+pub(super) fn add_result(report: &mut RestoreReport, put_back: RestoreResult) {
     let plain =
         |ranges: Vec<SavedRange>| ranges.into_iter().map(|range| restore_range(range, None)).collect();
     report.bytes_restored = put_back.bytes;

@@ -17,18 +17,18 @@ pub struct CardMaker {
     pub name: &'static str,
     /// Conflict between sources, or others that share the MID.
     pub note: Option<&'static str>,
-    pub oid: OidFit,
+    pub oid_fit: OidFit,
     /// OEM ids of genuine cards with this MID.
-    pub known_oids: &'static [u16],
+    pub usual_oids: &'static [u16],
 }
 
 /// Fit of an OEM id to a MID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OidFit {
     /// Genuine cards carry this pair.
-    Known,
+    Usual,
     /// Genuine cards with this MID carry other OEM ids.
-    Foreign,
+    Unusual,
     /// No OEM id is listed for the MID.
     Unlisted,
 }
@@ -37,7 +37,7 @@ pub enum OidFit {
 pub const UNREGISTERED: [u8; 5] = [0x00, 0xdf, 0xf1, 0xff, 0xfe];
 
 /// Maker's name for unregistered MIDs.
-pub const NOBODY: &str = "no registered maker";
+pub const NO_MAKER: &str = "no registered maker";
 
 const fn row(mid: u8, oids: &'static [u16], name: &'static str, note: &'static str) -> MakerRow {
     MakerRow { mid, oids, name, note: if note.is_empty() { None } else { Some(note) } }
@@ -47,7 +47,7 @@ static MAKERS: &[MakerRow] = &[
     row(
         0x00,
         &[0x3432, 0x0000, 0x3030, 0x2020],
-        NOBODY,
+        NO_MAKER,
         "cheap rebrands, some honest (Gigastone, Patriot), and counterfeits",
     ),
     row(0x01, &[0x5041], "Panasonic", ""),
@@ -112,10 +112,10 @@ static MAKERS: &[MakerRow] = &[
     ),
     row(0xad, &[0x4c53], "Longsys", "Amazon Basics, newer Lexar, Raspberry Pi cards"),
     row(0xc9, &[0x4d60], "Lexar", "one source only"),
-    row(0xdf, &[], NOBODY, "a pattern of counterfeits"),
-    row(0xf1, &[], NOBODY, "a pattern of counterfeits"),
-    row(0xfe, &[0x3432, 0x3456], NOBODY, "budget cards; Micron or Numonyx on eMMCs"),
-    row(0xff, &[], NOBODY, "a pattern of counterfeits; one source says Netac"),
+    row(0xdf, &[], NO_MAKER, "a pattern of counterfeits"),
+    row(0xf1, &[], NO_MAKER, "a pattern of counterfeits"),
+    row(0xfe, &[0x3432, 0x3456], NO_MAKER, "budget cards; Micron or Numonyx on eMMCs"),
+    row(0xff, &[], NO_MAKER, "a pattern of counterfeits; one source says Netac"),
 ];
 
 /// Narrower names where the OEM id decides between companies that share a MID.
@@ -128,19 +128,19 @@ static NARROWED_MAKERS: &[(u8, u16, &str)] = &[
 ];
 
 /// Returns the maker of a MID, narrowed by the OEM id, or None for an unlisted MID.
-pub fn look_up(mid: u8, oid: u16) -> Option<CardMaker> {
+pub fn find_maker(mid: u8, oid: u16) -> Option<CardMaker> {
     let row = MAKERS.iter().find(|row| row.mid == mid)?;
     let sharper = NARROWED_MAKERS.iter().find(|(m, o, _)| (*m, *o) == (mid, oid));
     let fit = match row.oids {
         [] => OidFit::Unlisted,
-        oids if oids.contains(&oid) => OidFit::Known,
-        _ => OidFit::Foreign,
+        oids if oids.contains(&oid) => OidFit::Usual,
+        _ => OidFit::Unusual,
     };
     Some(CardMaker {
         name: sharper.map_or(row.name, |s| s.2),
         note: row.note,
-        oid: fit,
-        known_oids: row.oids,
+        oid_fit: fit,
+        usual_oids: row.oids,
     })
 }
 
@@ -155,22 +155,22 @@ mod tests {
 
     #[test]
     fn maker_lookup_classifies_oem_ids() {
-        let sandisk = look_up(0x03, 0x5344).unwrap();
-        assert_eq!((sandisk.name, sandisk.oid), ("SanDisk / Western Digital", OidFit::Known));
-        assert_eq!(look_up(0x03, 0x8368).map(|m| m.oid), Some(OidFit::Foreign));
-        assert_eq!(look_up(0x1c, 0x1234).map(|m| m.oid), Some(OidFit::Unlisted));
-        assert_eq!(look_up(0x03, 0x5744).map(|m| m.name), Some("Western Digital"));
-        assert_eq!(look_up(0x77, 0x5344), None);
+        let sandisk = find_maker(0x03, 0x5344).unwrap();
+        assert_eq!((sandisk.name, sandisk.oid_fit), ("SanDisk / Western Digital", OidFit::Usual));
+        assert_eq!(find_maker(0x03, 0x8368).map(|m| m.oid_fit), Some(OidFit::Unusual));
+        assert_eq!(find_maker(0x1c, 0x1234).map(|m| m.oid_fit), Some(OidFit::Unlisted));
+        assert_eq!(find_maker(0x03, 0x5744).map(|m| m.name), Some("Western Digital"));
+        assert_eq!(find_maker(0x77, 0x5344), None);
     }
 
     #[test]
     fn mid_ad_is_longsys_not_counterfeit() {
-        assert_eq!(look_up(0xad, 0x4c53).map(|m| (m.name, m.oid)), Some(("Longsys", OidFit::Known)));
+        assert_eq!(find_maker(0xad, 0x4c53).map(|m| (m.name, m.oid_fit)), Some(("Longsys", OidFit::Usual)));
     }
 
     #[test]
     fn disputed_and_unregistered_mids_have_notes() {
-        assert!(look_up(0x27, 0x5048).unwrap().note.unwrap().contains("Apacer"));
-        assert!(UNREGISTERED.iter().all(|mid| look_up(*mid, 0).is_some()));
+        assert!(find_maker(0x27, 0x5048).unwrap().note.unwrap().contains("Apacer"));
+        assert!(UNREGISTERED.iter().all(|mid| find_maker(*mid, 0).is_some()));
     }
 }

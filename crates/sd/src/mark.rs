@@ -131,7 +131,7 @@ impl Mark {
     }
 
     /// Returns the lower marks of the same letter.
-    pub fn implied(self) -> impl Iterator<Item = Mark> {
+    pub fn implied_marks(self) -> impl Iterator<Item = Mark> {
         Mark::all().filter(move |lower| lower.letter == self.letter && lower.number < self.number)
     }
 
@@ -145,7 +145,7 @@ impl Mark {
     }
 
     /// Returns the marks that an SSR claims, the highest of each letter. Reserved codes count as the highest mark.
-    pub fn claimed_by(ssr: &Ssr) -> Vec<Mark> {
+    pub fn claimed_in_ssr(ssr: &Ssr) -> Vec<Mark> {
         if ssr.blank.is_some() {
             return Vec::new();
         }
@@ -160,7 +160,7 @@ impl Mark {
     }
 
     /// Returns the marks in printed text such as `Class 10, U3, A2, V30`, and skips all other words.
-    pub fn in_label(text: &str) -> Vec<Mark> {
+    pub fn parse_label(text: &str) -> Vec<Mark> {
         let joined = text.to_ascii_lowercase().replace("class ", "class");
         joined.split([' ', ',', ';', '/']).filter_map(|word| word.parse().ok()).collect()
     }
@@ -205,12 +205,12 @@ mod tests {
     use super::*;
 
     fn marks(text: &str) -> Vec<String> {
-        Mark::in_label(text).iter().map(Mark::to_string).collect()
+        Mark::parse_label(text).iter().map(Mark::to_string).collect()
     }
 
     fn claimed(head: &str) -> Vec<String> {
         let ssr = Ssr::from_hex(&format!("{head:0<128}")).unwrap();
-        Mark::claimed_by(&ssr).iter().map(Mark::to_string).collect()
+        Mark::claimed_in_ssr(&ssr).iter().map(Mark::to_string).collect()
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn mark_implies_lower_marks_of_its_letter() {
         let v60: Mark = "V60".parse().unwrap();
-        let implied: Vec<String> = v60.implied().map(String::from).collect();
+        let implied: Vec<String> = v60.implied_marks().map(String::from).collect();
         assert_eq!(implied, ["V6", "V10", "V30"]);
     }
 

@@ -1,6 +1,6 @@
 //! Serves the embedded web app. Any path that is not a file gets its index page, since the app routes by path.
 
-use crate::problem::RequestRefusal;
+use crate::refusal::RequestRefusal;
 use axum::body::Body;
 use axum::http::header::{ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use axum::http::{Method, StatusCode, Uri};
@@ -16,12 +16,12 @@ use embedded::FILES;
 const INDEX: &str = "index.html";
 
 /// True if this binary was built with the app.
-pub(crate) fn is_there() -> bool {
+pub(crate) fn is_built_in() -> bool {
     !FILES.is_empty()
 }
 
 /// Answers with a file of the app, or with its index page.
-pub(crate) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+pub(crate) async fn serve_app(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     if uri.path().starts_with("/api/") {
         return RequestRefusal::not_found("such address in the API; /api/openapi.json lists them")
             .into_response();

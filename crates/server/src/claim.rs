@@ -4,7 +4,7 @@
 use crate::token::AccessToken;
 use cardscope_files::{FileError, FileUse, ResolvedFolder};
 use cardscope_session::frame::Failure;
-use cardscope_session::state::StateFile;
+use cardscope_session::state_file::StateFile;
 use std::fs::{File, TryLockError};
 use std::net::SocketAddr;
 
@@ -21,41 +21,41 @@ pub(crate) struct ServerClaim {
 impl ServerClaim {
     /// Takes the lock and publishes the address and the token; `None` if another server has the lock. Fails if the files
     /// cannot be written.
-    pub(crate) fn take(address: SocketAddr, token: &AccessToken) -> Result<Option<Self>, Failure> {
+    pub(crate) fn try_claim(address: SocketAddr, token: &AccessToken) -> Result<Option<Self>, Failure> {
         let lock = open_lock_file(true)?;
         if lock.try_lock().is_err() {
             return Ok(None);
         }
         // Created before the writes, so that an error such as a full disk removes partial files.
         let claim = ServerClaim { _lock: lock };
-        token.store()?;
-        StateFile::of(ADDRESS)?.keep(address.to_string().as_bytes())?;
+        token.publish()?;
+        StateFile::with_name(ADDRESS)?.store(address.to_string().as_bytes())?;
         Ok(Some(claim))
     }
 }
 
 impl Drop for ServerClaim {
     fn drop(&mut self) {
-        AccessToken::remove_stored();
-        if let Ok(file) = StateFile::of(ADDRESS) {
+        AccessToken::unpublish();
+        if let Ok(file) = StateFile::with_name(ADDRESS) {
             file.remove();
         }
     }
 }
 
 /// True if the server that holds the lock listens at this address.
-pub(crate) fn is_at(address: SocketAddr) -> bool {
+pub(crate) fn is_served_at(address: SocketAddr) -> bool {
     let held =
         open_lock_file(false).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
-    let stored = StateFile::of(ADDRESS).ok().and_then(|file| file.load());
+    let stored = StateFile::with_name(ADDRESS).ok().and_then(|file| file.load());
     held && stored.is_some_and(|stored| stored == address.to_string().as_bytes())
 }
 
 fn open_lock_file(make: bool) -> Result<File, Failure> {
-    let path = StateFile::of(LOCK)?.path();
+    let path = StateFile::with_name(LOCK)?.path();
     let opened = || -> Result<File, FileError> {
         let (folder, name) =
-            if make { ResolvedFolder::make_for_file(&path) } else { ResolvedFolder::of_file(&path) }?;
+            if make { ResolvedFolder::create_parent_of(&path) } else { ResolvedFolder::parent_of(&path) }?;
         let open = || folder.open_file(&name, FileUse::Write);
         match open() {
             // Another server may create it at the same time.

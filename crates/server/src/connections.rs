@@ -2,8 +2,8 @@
 //! are few and short-lived, and are closed for newer ones, other users' first. The token's holder gets in next to
 //! thousands of idle ones, and file descriptors remain for the tests.
 
-use crate::locked::lock;
 use crate::peer::SocketOwners;
+use crate::poison::lock_ignoring_poison;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
@@ -46,32 +46,34 @@ type CloseOrder = (bool, u64);
 pub(crate) struct ClientConnection {
     rank: CloseOrder,
     is_admitted: Arc<AtomicBool>,
-    strangers: Arc<AnonymousConnections>,
+    anonymous: Arc<AnonymousConnections>,
 }
 
 impl ClientConnection {
     /// Exempts the connection from closing: it has sent a valid secret.
-    pub(crate) fn admit(&self) {
+    pub(crate) fn mark_admitted(&self) {
         self.is_admitted.store(true, Ordering::Relaxed);
-        self.strangers.forget(self.rank);
+        self.anonymous.remove(self.rank);
     }
 }
 
 impl AnonymousConnections {
     fn add(&self, rank: CloseOrder, close: &Arc<Notify>) {
-        let mut all = lock(&self.0);
+        let mut all = lock_ignoring_poison(&self.0);
         all.insert(rank, Arc::clone(close));
         if all.len() > MAX_ANONYMOUS {
             all.pop_first().into_iter().for_each(|(_, first)| first.notify_one());
         }
     }
 
-    fn forget(&self, rank: CloseOrder) {
-        lock(&self.0).remove(&rank);
+    fn remove(&self, rank: CloseOrder) {
+        lock_ignoring_poison(&self.0).remove(&rank);
     }
 
     fn close_all(&self) {
-        std::mem::take(&mut *lock(&self.0)).into_values().for_each(|connection| connection.notify_one());
+        std::mem::take(&mut *lock_ignoring_poison(&self.0))
+            .into_values()
+            .for_each(|connection| connection.notify_one());
     }
 }
 
@@ -80,7 +82,7 @@ impl AnonymousConnections {
 const BACKLOG: u32 = 4096;
 
 /// Binds and listens on an address.
-pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+pub(crate) fn bind_listener(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     // Connections of a previous server may still be closing.
     socket.set_reuseaddr(true)?;
@@ -89,7 +91,7 @@ pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
 }
 
 /// Answers connections; dropping the future closes all of them.
-pub(crate) async fn answer(listener: TcpListener, router: Router) {
+pub(crate) async fn accept_connections(listener: TcpListener, router: Router) {
     let strangers = Arc::new(AnonymousConnections::default());
     let owners = SocketOwners::new();
     let mut connections = JoinSet::new();
@@ -108,14 +110,14 @@ pub(crate) async fn answer(listener: TcpListener, router: Router) {
             }
         };
         let strangers = Arc::clone(&strangers);
-        let owner = stream.local_addr().ok().and_then(|local| owners.owner(peer, local));
+        let owner = stream.local_addr().ok().and_then(|local| owners.owner_uid(peer, local));
         let rank = (owner.is_some_and(is_trusted), number);
-        let connection = ClientConnection { rank, is_admitted: Arc::default(), strangers };
-        connections.spawn(serve(stream, router.clone(), connection));
+        let connection = ClientConnection { rank, is_admitted: Arc::default(), anonymous: strangers };
+        connections.spawn(serve_connection(stream, router.clone(), connection));
     }
 }
 
-async fn serve(stream: TcpStream, router: Router, connection: ClientConnection) {
+async fn serve_connection(stream: TcpStream, router: Router, connection: ClientConnection) {
     // Events are small and must arrive without delay.
     let _ = stream.set_nodelay(true);
     let known = connection.clone();
@@ -136,12 +138,12 @@ async fn serve(stream: TcpStream, router: Router, connection: ClientConnection) 
     }
     let close = Arc::new(Notify::new());
     if !connection.is_admitted.load(Ordering::Relaxed) {
-        connection.strangers.add(connection.rank, &close);
+        connection.anonymous.add(connection.rank, &close);
     }
     tokio::select! {
         // Errors of the protocol are the client's.
         _ = served => {}
         () = close.notified() => {}
     }
-    connection.strangers.forget(connection.rank);
+    connection.anonymous.remove(connection.rank);
 }

@@ -7,7 +7,7 @@ pub(crate) struct AllowedHosts(Vec<String>);
 
 impl AllowedHosts {
     /// The address itself, all names of the loopback interface if it listens there, and the user's names.
-    pub(crate) fn of(address: SocketAddr, added: &[String]) -> Self {
+    pub(crate) fn from_address(address: SocketAddr, added: &[String]) -> Self {
         let port = address.port();
         let mut names = vec![address.to_string()];
         if address.ip().is_loopback() || address.ip().is_unspecified() {
@@ -21,7 +21,7 @@ impl AllowedHosts {
         AllowedHosts(names)
     }
 
-    pub(crate) fn has(&self, host: &str) -> bool {
+    pub(crate) fn contains(&self, host: &str) -> bool {
         self.0.iter().any(|known| known.eq_ignore_ascii_case(host))
     }
 }
@@ -32,9 +32,9 @@ mod tests {
 
     #[test]
     fn only_exact_own_names_are_allowed_hosts() {
-        let hosts = AllowedHosts::of("127.0.0.1:7373".parse().unwrap(), &["pi.local".to_owned()]);
+        let hosts = AllowedHosts::from_address("127.0.0.1:7373".parse().unwrap(), &["pi.local".to_owned()]);
         for ours in ["127.0.0.1:7373", "LOCALHOST:7373", "[::1]:7373", "pi.local:7373", "pi.local"] {
-            assert!(hosts.has(ours), "{ours}");
+            assert!(hosts.contains(ours), "{ours}");
         }
         for other in [
             "",
@@ -44,9 +44,9 @@ mod tests {
             "evil.example",
             "127.0.0.1:73730",
         ] {
-            assert!(!hosts.has(other), "{other}");
+            assert!(!hosts.contains(other), "{other}");
         }
-        let wide = AllowedHosts::of("192.168.1.9:7373".parse().unwrap(), &[]);
-        assert!(wide.has("192.168.1.9:7373") && !wide.has("localhost:7373"));
+        let wide = AllowedHosts::from_address("192.168.1.9:7373".parse().unwrap(), &[]);
+        assert!(wide.contains("192.168.1.9:7373") && !wide.contains("localhost:7373"));
     }
 }

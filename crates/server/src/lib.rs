@@ -6,26 +6,26 @@
 
 pub mod api;
 mod app;
+mod auth;
+mod card_index;
+mod change_watchers;
 mod claim;
 mod connections;
-mod door;
+mod event_log;
 mod hosts;
-mod hub;
-mod locked;
-mod open_page;
+mod json_body;
 mod peer;
-mod problem;
-mod records;
+mod poison;
+mod redirect_page;
+mod refusal;
+mod rendering;
 mod request;
 mod routes;
-mod sent;
 mod serving;
-mod shelf;
 mod state;
 mod tasks;
 mod token;
 mod uploads;
-mod watch;
 
 pub use request::ServeRequest;
 pub use routes::openapi;

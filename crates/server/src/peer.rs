@@ -30,17 +30,17 @@ impl SocketOwners {
     }
 
     /// User id of the owner of the socket at `peer` connected to `local`; `None` if it is remote or closed.
-    pub(crate) fn owner(&self, peer: SocketAddr, local: SocketAddr) -> Option<u32> {
+    pub(crate) fn owner_uid(&self, peer: SocketAddr, local: SocketAddr) -> Option<u32> {
         let socket = self.0.as_ref()?;
-        let request = request(peer, local);
+        let request = diag_request(peer, local);
         send(socket, &request, SendFlags::empty()).ok()?;
         let mut answer = [0; 1024];
         let (bytes, _) = recv(socket, &mut answer[..], RecvFlags::empty()).ok()?;
-        uid(&answer[..bytes])
+        parse_uid(&answer[..bytes])
     }
 }
 
-fn request(peer: SocketAddr, local: SocketAddr) -> [u8; REQUEST_BYTES] {
+fn diag_request(peer: SocketAddr, local: SocketAddr) -> [u8; REQUEST_BYTES] {
     let mut bytes = [0; REQUEST_BYTES];
     let mut put = |at: usize, part: &[u8]| bytes[at..at + part.len()].copy_from_slice(part);
     put(0, &(REQUEST_BYTES as u32).to_ne_bytes());
@@ -66,7 +66,7 @@ fn octets(address: IpAddr) -> Vec<u8> {
     }
 }
 
-fn uid(answer: &[u8]) -> Option<u32> {
+fn parse_uid(answer: &[u8]) -> Option<u32> {
     let kind = u16::from_ne_bytes(answer.get(4..6)?.try_into().ok()?);
     let uid = answer.get(UID_OFFSET..UID_OFFSET + 4)?;
     (kind == SOCK_DIAG_BY_FAMILY).then_some(u32::from_ne_bytes(uid.try_into().ok()?))
@@ -85,8 +85,8 @@ mod tests {
             let local = listener.local_addr().unwrap();
             let client = TcpStream::connect(local).unwrap();
             let peer = client.local_addr().unwrap();
-            assert_eq!(owners.owner(peer, local), Some(rustix::process::geteuid().as_raw()), "{address}");
-            assert_eq!(owners.owner("127.0.0.1:1".parse().unwrap(), local), None);
+            assert_eq!(owners.owner_uid(peer, local), Some(rustix::process::geteuid().as_raw()), "{address}");
+            assert_eq!(owners.owner_uid("127.0.0.1:1".parse().unwrap(), local), None);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Options of `serve`.
 
-use cardscope_session::arguments::duration;
+use cardscope_session::arguments::parse_duration;
 use cardscope_session::options::ArchiveAt;
 use clap::Args;
 use std::net::IpAddr;
@@ -31,7 +31,7 @@ pub struct ServeRequest {
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// End by itself once no browser has been open and no test has run for so long, e.g. 1h
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub until_idle: Option<Duration>,
     /// Offer fixed disks and loop devices, too
     #[arg(long)]

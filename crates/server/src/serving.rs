@@ -1,15 +1,15 @@
 //! Starts the server, runs it, and shuts it down.
 
+use crate::card_index::CardIndex;
 use crate::claim::ServerClaim;
+use crate::event_log::EventLog;
 use crate::hosts::AllowedHosts;
-use crate::hub::EventLog;
 use crate::request::ServeRequest;
-use crate::shelf::CardIndex;
 use crate::state::ServerState;
 use crate::tasks::TaskQueue;
 use crate::token::AccessToken;
 use crate::uploads::UploadFolder;
-use crate::{app, claim, connections, door, open_page, records, routes, watch};
+use crate::{app, auth, change_watchers, claim, connections, redirect_page, rendering, routes};
 use axum::Router;
 use axum::middleware;
 use cardscope_archive as archive;
@@ -40,7 +40,7 @@ pub struct StartedServer {
     /// URL without the token.
     pub address: String,
     /// File that redirects a browser to the link, if one was requested and could be written.
-    pub page: Option<PathBuf>,
+    pub redirect_page: Option<PathBuf>,
     pub remarks: Vec<String>,
 }
 
@@ -61,13 +61,13 @@ pub fn serve(
         .enable_all()
         .build()
         .map_err(|e| failed("the server cannot be started", e))?;
-    archive::ready(request.archive.named())?;
-    let token = AccessToken::of_start(request.token_file.as_deref())?;
+    archive::create_if_missing(request.archive.named_path())?;
+    let token = AccessToken::for_start(request.token_file.as_deref())?;
     let asked = SocketAddr::new(request.listen, request.port);
-    let listener = match runtime.block_on(async { connections::listen(asked) }) {
+    let listener = match runtime.block_on(async { connections::bind_listener(asked) }) {
         Ok(listener) => listener,
         // This user's server already runs there, so its page is opened instead.
-        Err(error) if request.open && error.kind() == ErrorKind::AddrInUse && claim::is_at(asked) => {
+        Err(error) if request.open && error.kind() == ErrorKind::AddrInUse && claim::is_served_at(asked) => {
             let running =
                 AccessToken::of_running_server()?.ok_or_else(|| address_unavailable(asked, error))?;
             announce(&started_server(
@@ -84,30 +84,30 @@ pub fn serve(
     let program = std::env::current_exe().map_err(|e| failed("the program does not find itself", e))?;
     let hub = Arc::new(EventLog::new());
     let archive = request.archive.archive.clone();
-    let (claim, unclaimed) = match ServerClaim::take(address, &token) {
+    let (claim, unclaimed) = match ServerClaim::try_claim(address, &token) {
         Ok(claim) => (claim, None),
         Err(why) => (None, Some(why)),
     };
     let server = Arc::new(ServerState {
         address,
-        hosts: AllowedHosts::of(address, &request.hosts),
+        hosts: AllowedHosts::from_address(address, &request.hosts),
         tasks: TaskQueue::new(Arc::clone(&hub), own_program(program), archive.clone(), claim),
         archive,
         all_devices: request.all,
-        hub,
-        shelf: CardIndex::default(),
-        answers: AnswerCache::new(records::answer),
+        events: hub,
+        card_index: CardIndex::default(),
+        answers: AnswerCache::new(rendering::answer_of_document),
         uploads: UploadFolder::new().map_err(|e| failed("no folder for files that are sent", e))?,
         closing: tokio::sync::watch::Sender::new(false),
         token,
-        reading: AccessToken::random()?,
+        read_token: AccessToken::random()?,
     });
-    watch::start(&server).map_err(|e| failed("no thread can be started", e))?;
-    announce(&started_server(request, address, &server.token, remarks(address, unclaimed.as_ref())));
-    let _owing = pending::owing("the tests that run restore their cards' data and end", "");
+    change_watchers::start_watchers(&server).map_err(|e| failed("no thread can be started", e))?;
+    announce(&started_server(request, address, &server.token, startup_remarks(address, unclaimed.as_ref())));
+    let _owing = pending::register_cleanup("the tests that run restore their cards' data and end", "");
     runtime.block_on(run_until_stopped(listener, Arc::clone(&server), stop, request.until_idle));
-    open_page::remove(address, server.token.text());
-    server.tasks.close(RESTORE_TIMEOUT);
+    redirect_page::remove_page(address, server.token.text());
+    server.tasks.shut_down(RESTORE_TIMEOUT);
     Ok(())
 }
 
@@ -125,16 +125,16 @@ async fn run_until_stopped(
 ) {
     let router = Router::new()
         .merge(routes::all())
-        .fallback(app::file)
-        .layer(middleware::from_fn_with_state(Arc::clone(&server), door::guard))
+        .fallback(app::serve_app)
+        .layer(middleware::from_fn_with_state(Arc::clone(&server), auth::authenticate))
         .with_state(Arc::clone(&server));
     let serving = tokio::spawn(async move {
-        connections::answer(listener, router).await;
+        connections::accept_connections(listener, router).await;
     });
     let mut used = Instant::now();
-    while !stop.raised() && !serving.is_finished() {
+    while !stop.is_raised() && !serving.is_finished() {
         tokio::time::sleep(POLL_INTERVAL).await;
-        if server.hub.listeners() > 0 || server.tasks.any_open() {
+        if server.events.listener_count() > 0 || server.tasks.has_unfinished() {
             used = Instant::now();
         }
         if until_idle.is_some_and(|most| used.elapsed() >= most) {
@@ -153,37 +153,43 @@ fn started_server(
     token: &AccessToken,
     mut remarks: Vec<String>,
 ) -> StartedServer {
-    let link = link(address, token);
-    let page = request.open.then(|| open_page::write(shown(address), &link)).and_then(|page| {
-        let cannot = |why| {
-            remarks.push(format!("warning: the browser is not opened: {why}; open the address yourself"));
-        };
-        page.map_err(cannot).ok()
-    });
-    StartedServer { link, address: format!("http://{}/", shown(address)), page, remarks }
+    let link = token_link(address, token);
+    let page =
+        request.open.then(|| redirect_page::write_page(browser_address(address), &link)).and_then(|page| {
+            let cannot = |why| {
+                remarks.push(format!("warning: the browser is not opened: {why}; open the address yourself"));
+            };
+            page.map_err(cannot).ok()
+        });
+    StartedServer {
+        link,
+        address: format!("http://{}/", browser_address(address)),
+        redirect_page: page,
+        remarks,
+    }
 }
 
 /// The token is in the fragment, which browsers never send, so that no server or log sees it.
-fn link(address: SocketAddr, token: &AccessToken) -> String {
-    format!("http://{}/#token={}", shown(address), token.text())
+fn token_link(address: SocketAddr, token: &AccessToken) -> String {
+    format!("http://{}/#token={}", browser_address(address), token.text())
 }
 
 /// Address as a browser can open it: 0.0.0.0 becomes 127.0.0.1.
-fn shown(address: SocketAddr) -> SocketAddr {
+fn browser_address(address: SocketAddr) -> SocketAddr {
     match address.ip().is_unspecified() {
         true => SocketAddr::from(([127, 0, 0, 1], address.port())),
         false => address,
     }
 }
 
-fn remarks(address: SocketAddr, unclaimed: Option<&Failure>) -> Vec<String> {
+fn startup_remarks(address: SocketAddr, unclaimed: Option<&Failure>) -> Vec<String> {
     let wide = (!address.ip().is_loopback()).then(|| {
         "warning: the token, results and names of cards cross the network unencrypted; use a tunnel (ssh -L 7373:127.0.0.1:7373) \
          where others could listen"
             .to_owned()
     });
     let bare =
-        (!app::is_there()).then(|| "note: built without the app for browsers; the API answers".to_owned());
+        (!app::is_built_in()).then(|| "note: built without the app for browsers; the API answers".to_owned());
     let alone = unclaimed.map(|why| {
         format!(
             "warning: {why}; until then scripts and `cardscope top` find no token, and tests that a killed server leaves are not \

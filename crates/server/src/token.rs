@@ -1,10 +1,10 @@
 //! Access token: 256 random bits a start, readable by this user only. It is needed even on the loopback interface, because
 //! other users of the computer reach the port.
 
-use cardscope_model::shell::quoted_path;
+use cardscope_model::shell::shell_quote_path;
 use cardscope_session::frame::Failure;
 use cardscope_session::private_file;
-use cardscope_session::state::StateFile;
+use cardscope_session::state_file::StateFile;
 use constant_time_eq::constant_time_eq;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -32,40 +32,41 @@ impl std::fmt::Debug for AccessToken {
 impl AccessToken {
     /// Returns the token of this user's running server on this computer. Fails if others can read or change its file.
     pub fn of_running_server() -> Result<Option<Self>, Failure> {
-        let text = private_file::read(&StateFile::of(TOKEN_FILE)?.path())?;
+        let text = private_file::read_secret(&StateFile::with_name(TOKEN_FILE)?.path())?;
         Ok(text.and_then(|text| AccessToken::parse(&text)))
     }
 
     /// Token for a new server: from the user's file, which is created if missing, else a random one.
-    pub(crate) fn of_start(file: Option<&Path>) -> Result<Self, Failure> {
+    pub(crate) fn for_start(file: Option<&Path>) -> Result<Self, Failure> {
         let Some(file) = file else {
             // An earlier server's token is not reused, but its file must be private, since the new token is written there.
-            StateFile::of(TOKEN_FILE).map_or(Ok(None), |file| private_file::read(&file.path()))?;
+            StateFile::with_name(TOKEN_FILE)
+                .map_or(Ok(None), |file| private_file::read_secret(&file.path()))?;
             return AccessToken::random();
         };
-        match private_file::read(file)? {
+        match private_file::read_secret(file)? {
             Some(text) => AccessToken::parse(&text).ok_or_else(|| {
                 Failure::refused(format!(
                     "{0} holds no token: a line of 32 to 256 letters, digits, - and _; make one with: openssl rand -hex 32 > {0}",
-                    quoted_path(file)
+                    shell_quote_path(file)
                 ))
             }),
             None => {
                 let token = AccessToken::random()?;
-                private_file::create(file, token.text())?;
+                private_file::create_secret(file, token.text())?;
                 Ok(token)
             }
         }
     }
 
     /// Writes the token to the state folder for programs of this user.
-    pub(crate) fn store(&self) -> Result<(), Failure> {
-        StateFile::of(TOKEN_FILE)?.keep(self.0.as_bytes())
+    pub(crate) fn publish(&self) -> Result<(), Failure> {
+        StateFile::with_name(TOKEN_FILE)?.store(self.0.as_bytes())
     }
 
     /// Removes the file that [`Token::store`] wrote.
-    pub(crate) fn remove_stored() {
-        if let Ok(file) = StateFile::of(TOKEN_FILE) {
+    pub(crate) fn unpublish() {
+        if let Ok(file) = StateFile::with_name(TOKEN_FILE) {
             file.remove();
         }
     }
@@ -88,12 +89,12 @@ impl AccessToken {
     }
 
     /// Compares in constant time.
-    pub(crate) fn is(&self, text: &str) -> bool {
+    pub(crate) fn matches(&self, text: &str) -> bool {
         constant_time_eq(self.0.as_bytes(), text.as_bytes())
     }
 
     /// HMAC-SHA-256 of a client's nonce in hex: proves knowledge of the token without revealing it.
-    pub(crate) fn proof(&self, nonce: &str) -> String {
+    pub(crate) fn nonce_proof(&self, nonce: &str) -> String {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).expect("a key of any length fits");
         mac.update(nonce.as_bytes());
         hex(&mac.finalize().into_bytes())
@@ -116,14 +117,14 @@ mod tests {
     fn tokens_are_long_unique_and_hidden_in_debug() {
         let (one, other) = (AccessToken::random().unwrap(), AccessToken::random().unwrap());
         assert_eq!(one.text().len(), TOKEN_DIGITS);
-        assert!(one != other && one.is(one.text()) && !one.is(other.text()) && !one.is(""));
+        assert!(one != other && one.matches(one.text()) && !one.matches(other.text()) && !one.matches(""));
         assert!(!format!("{one:?}").contains(one.text()));
     }
 
     /// RFC 4231, test case 2, with a key that is no token.
     #[test]
     fn proof_is_hmac_sha_256() {
-        let proof = AccessToken("Jefe".to_owned()).proof("what do ya want for nothing?");
+        let proof = AccessToken("Jefe".to_owned()).nonce_proof("what do ya want for nothing?");
         assert_eq!(proof, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     }
 
@@ -131,10 +132,10 @@ mod tests {
     fn token_file_is_created_once_and_reused() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("token");
-        let made = AccessToken::of_start(Some(&file)).unwrap();
+        let made = AccessToken::for_start(Some(&file)).unwrap();
         assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
-        assert_eq!(AccessToken::of_start(Some(&file)).unwrap(), made);
-        let refused = || AccessToken::of_start(Some(&file)).unwrap_err().to_string();
+        assert_eq!(AccessToken::for_start(Some(&file)).unwrap(), made);
+        let refused = || AccessToken::for_start(Some(&file)).unwrap_err().to_string();
         for text in ["", "short", &"x y".repeat(20), &"a".repeat(257)] {
             std::fs::write(&file, text).unwrap();
             assert!(refused().contains("openssl rand -hex 32"), "{text:?}: {}", refused());

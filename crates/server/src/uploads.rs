@@ -2,8 +2,8 @@
 //! name files by ids that the server assigns, never by paths.
 
 use crate::api::UploadedFile;
-use crate::locked::lock;
-use crate::problem::RequestRefusal;
+use crate::poison::lock_ignoring_poison;
+use crate::refusal::RequestRefusal;
 use axum::body::Body;
 use axum::http::StatusCode;
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio_stream::StreamExt;
 use uuid::Uuid;
 
-pub(crate) const LARGEST: u64 = 256 << 20;
+pub(crate) const MAX_FILE_BYTES: u64 = 256 << 20;
 
 const MAX_TOTAL_BYTES: u64 = 1 << 30;
 
@@ -52,24 +52,28 @@ impl UploadFolder {
     }
 
     /// Stores a file while its body arrives; `announced` is the Content-Length.
-    pub(crate) async fn take(
+    pub(crate) async fn receive(
         &self,
         name: &str,
         announced: Option<u64>,
         body: Body,
     ) -> Result<UploadedFile, RequestRefusal> {
         let too_large = || {
-            let why =
-                format!("{name:?} is larger than {} MiB; import it with `cardscope import`", LARGEST >> 20);
+            let why = format!(
+                "{name:?} is larger than {} MiB; import it with `cardscope import`",
+                MAX_FILE_BYTES >> 20
+            );
             RequestRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
         };
-        if announced.is_some_and(|bytes| bytes > LARGEST) {
+        if announced.is_some_and(|bytes| bytes > MAX_FILE_BYTES) {
             return Err(too_large());
         }
-        if lock(&self.files).len() >= MAX_FILES || self.bytes.load(Ordering::Relaxed) >= MAX_TOTAL_BYTES {
+        if lock_ignoring_poison(&self.files).len() >= MAX_FILES
+            || self.bytes.load(Ordering::Relaxed) >= MAX_TOTAL_BYTES
+        {
             return Err(too_many());
         }
-        let name = plain(name);
+        let name = safe_file_name(name);
         let id = Uuid::now_v7().simple().to_string();
         // Importers interpret the file's name, so it is kept, in a folder with the id as its name.
         let folder = self.folder.join(&id);
@@ -79,27 +83,28 @@ impl UploadFolder {
         coming.write(&path, body, too_large).await?;
         coming.whole = true;
         let upload = UploadedFile { upload: id.clone(), name, bytes: coming.bytes };
-        lock(&self.files).insert(id, upload.clone());
+        lock_ignoring_poison(&self.files).insert(id, upload.clone());
         Ok(upload)
     }
 
     pub(crate) fn path(&self, id: &str) -> Option<PathBuf> {
-        let files = lock(&self.files);
+        let files = lock_ignoring_poison(&self.files);
         let upload = files.get(id)?;
         Some(self.folder.join(&upload.upload).join(&upload.name))
     }
 
     /// Removes a file; false if the id is unknown.
     pub(crate) fn remove(&self, id: &str) -> bool {
-        let Some(upload) = lock(&self.files).remove(id) else { return false };
+        let Some(upload) = lock_ignoring_poison(&self.files).remove(id) else { return false };
         self.bytes.fetch_sub(upload.bytes, Ordering::Relaxed);
         remove_folder(&self.folder.join(upload.upload));
         true
     }
 
     /// Writes a text to a temporary file for a child process.
-    pub(crate) fn text(&self, name: &str, text: &str) -> std::io::Result<TemporaryText> {
-        let file = TemporaryText(self.folder.join(format!("{}-{}", Uuid::now_v7().simple(), plain(name))));
+    pub(crate) fn write_text(&self, name: &str, text: &str) -> std::io::Result<TemporaryText> {
+        let file =
+            TemporaryText(self.folder.join(format!("{}-{}", Uuid::now_v7().simple(), safe_file_name(name))));
         File::create_new(&file.0)?.write_all(text.as_bytes())?;
         Ok(file)
     }
@@ -153,7 +158,7 @@ impl UploadInProgress<'_> {
             })?;
             self.bytes += part.len() as u64;
             let all = part.len() as u64 + self.uploads.bytes.fetch_add(part.len() as u64, Ordering::Relaxed);
-            if self.bytes > LARGEST {
+            if self.bytes > MAX_FILE_BYTES {
                 return Err(too_large());
             }
             if all > MAX_TOTAL_BYTES {
@@ -219,7 +224,7 @@ fn storage_error(error: &std::io::Error) -> RequestRefusal {
 }
 
 /// Last part of a client's file name, without anything that could form a path.
-fn plain(name: &str) -> String {
+fn safe_file_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain: String = last.chars().filter(|c| !c.is_control()).collect();
     // Linux allows 255 bytes; the rest is margin.
@@ -249,9 +254,9 @@ mod tests {
             ("", "file"),
             ("nul\0\n.log", "nul.log"),
         ] {
-            assert_eq!(plain(sent), kept, "{sent:?}");
+            assert_eq!(safe_file_name(sent), kept, "{sent:?}");
         }
-        assert!(plain(&"é".repeat(400)).len() <= 200);
+        assert!(safe_file_name(&"é".repeat(400)).len() <= 200);
     }
 
     #[test]
@@ -281,7 +286,7 @@ mod tests {
         let uploads = UploadFolder::new().unwrap();
         let folder = uploads.folder.clone();
         assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
-        let file = uploads.text("mine.toml", "name = 1").unwrap();
+        let file = uploads.write_text("mine.toml", "name = 1").unwrap();
         let path = file.path().to_owned();
         assert!(path.starts_with(&folder) && path.extension().is_some_and(|e| e == "toml") && path.exists());
         drop(file);

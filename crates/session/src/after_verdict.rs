@@ -3,28 +3,28 @@
 use crate::frame::CommonOptions;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::report::NextStep;
-use cardscope_model::shell::{quoted, quoted_path};
+use cardscope_model::shell::{shell_quote, shell_quote_path};
 use cardscope_model::units::MIB;
-use cardscope_model::verify::{CapacityCause, SURE, TestMethod, Verdict, Verification};
+use cardscope_model::verify::{CapacityCause, SURE_CONFIDENCE, TestMethod, Verdict, Verification};
 use std::fmt;
 use std::path::Path;
 
-pub fn step(what: impl Into<String>, command: Option<String>) -> NextStep {
+pub fn next_step(what: impl Into<String>, command: Option<String>) -> NextStep {
     NextStep { what: what.into(), command }
 }
 
 /// Description of a step that repeats a test, with the data that the repetition would lose.
-pub fn again(what: &str, loses: Option<&str>) -> String {
+pub fn repeat_description(what: &str, loses: Option<&str>) -> String {
     loses.map_or_else(|| what.to_owned(), |lost| format!("{what} ({lost} is lost)"))
 }
 
 /// Data that a test without saving would lose: a part of the card, or all of it.
-pub const OVERWRITTEN: &str = "what it overwrites";
-pub const EVERYTHING: &str = "all data on it";
+pub const SOME_DATA: &str = "what it overwrites";
+pub const ALL_DATA: &str = "all data on it";
 
 /// `--label` with the printed capacity, quoted for a shell and preceded by a space.
 pub fn label_option(label: Option<&str>) -> String {
-    label.map(|label| format!(" --label {}", quoted(label))).unwrap_or_default()
+    label.map(|label| format!(" --label {}", shell_quote(label))).unwrap_or_default()
 }
 
 /// Test that led to the verdict.
@@ -66,12 +66,12 @@ impl fmt::Display for TestOptions<'_> {
             (self.keep_files, " --keep-files"),
         ];
         flags.iter().filter(|(given, _)| *given).try_for_each(|(_, flag)| f.write_str(flag))?;
-        self.backup.map_or(Ok(()), |file| write!(f, " --backup {}", quoted_path(file)))
+        self.backup.map_or(Ok(()), |file| write!(f, " --backup {}", shell_quote_path(file)))
     }
 }
 
 /// Advice for a card that should go back to its seller.
-pub const RETURN: &str = "return it";
+pub const RETURN_ADVICE: &str = "return it";
 
 /// Smallest remaining capacity of a fake card that is worth formatting, in bytes.
 const MIN_FORMATTED_REST: u64 = 64 * MIB;
@@ -80,9 +80,13 @@ const DATA_LOSS_WARNING: &str = "(all data on it is lost unless --backup FILE sa
 
 /// Next steps after a verdict, most urgent first. A card whose label overstates its capacity should be returned whatever
 /// the verdict.
-pub fn after(tested: &TestedCard<'_>, found: &Verification, findings: &[Finding]) -> Vec<NextStep> {
-    let target = quoted(&tested.common.target);
-    let options = label_option(tested.label) + &tested.common.options(None);
+pub fn steps_after_verdict(
+    tested: &TestedCard<'_>,
+    found: &Verification,
+    findings: &[Finding],
+) -> Vec<NextStep> {
+    let target = shell_quote(&tested.common.target);
+    let options = label_option(tested.label) + &tested.common.repeat_options(None);
     let verify = |how: &str| Some(format!("cardscope verify {target}{how}{options}"));
     let false_label = findings
         .iter()
@@ -96,48 +100,49 @@ pub fn after(tested: &TestedCard<'_>, found: &Verification, findings: &[Finding]
     };
     let seller = || {
         let page = verify(&format!("{} --html evidence.html", tested.options));
-        step(format!("to show the seller, write a page with the evidence{danger}"), page)
+        next_step(format!("to show the seller, write a page with the evidence{danger}"), page)
     };
     let one = match found.verdict {
-        _ if false_label => return vec![step(RETURN, None), seller()],
+        _ if false_label => return vec![next_step(RETURN_ADVICE, None), seller()],
         Verdict::Genuine if found.method == TestMethod::Quick => {
-            step(format!("before you trust important data to the card, {thorough}"), verify(proof))
+            next_step(format!("before you trust important data to the card, {thorough}"), verify(proof))
         }
         Verdict::Genuine => return Vec::new(),
         // A card is returned on a sure verdict only; a weaker one is confirmed by a full test first.
-        fake if fake.lacks_capacity() && found.confidence >= SURE => {
+        fake if fake.lacks_capacity() && found.confidence >= SURE_CONFIDENCE => {
             let rest = found
                 .usable_bytes
                 .filter(|_| found.method != TestMethod::Files)
                 .filter(|bytes| *bytes >= MIN_FORMATTED_REST);
             let rest = rest.map(|bytes| {
                 let command = format!("cardscope format {target} --limit-to-real --real {bytes}");
-                step("or format only what it holds (all data on it is lost)", Some(command))
+                next_step("or format only what it holds (all data on it is lost)", Some(command))
             });
-            return [step(RETURN, None), seller()].into_iter().chain(rest).collect();
+            return [next_step(RETURN_ADVICE, None), seller()].into_iter().chain(rest).collect();
         }
         // A full test read every block, so repeating it gives no more evidence. Only the reader remains in doubt.
         fake if fake.lacks_capacity() && found.method == TestMethod::Full => {
-            step("try another reader before you return it", None)
+            next_step("try another reader before you return it", None)
         }
         fake if fake.lacks_capacity() => {
-            step(format!("to be sure before you return it, {thorough}"), verify(proof))
+            next_step(format!("to be sure before you return it, {thorough}"), verify(proof))
         }
-        Verdict::Damaged if found.moved.data_kept => step("copy your data off the card now", None),
-        Verdict::Unstable => step("try another reader, then discard the card", None),
+        Verdict::Damaged if found.moved.data_kept => next_step("copy your data off the card now", None),
+        Verdict::Unstable => next_step("try another reader, then discard the card", None),
         Verdict::Dead if matches!(found.cause, Some(CapacityCause::LostFlash { .. })) => {
-            step("discard it; only a recovery lab may get data from it", None)
+            next_step("discard it; only a recovery lab may get data from it", None)
         }
-        Verdict::Dead => step("discard it", None),
-        Verdict::ReadOnly => step("copy your data off the card now", None),
-        Verdict::ReaderSuspect => step(
+        Verdict::Dead => next_step("discard it", None),
+        Verdict::ReadOnly => next_step("copy your data off the card now", None),
+        Verdict::ReaderSuspect => next_step(
             format!("try {} reader{danger}", found.cause.map_or("another", CapacityCause::reader_to_try)),
             verify(&format!("{} --condition reader=…", tested.options)),
         ),
-        Verdict::Inconclusive => {
-            step(format!("test the capacity without a limit{danger}"), verify(&tested.options.to_string()))
-        }
-        _ => step("do not keep data on it", None),
+        Verdict::Inconclusive => next_step(
+            format!("test the capacity without a limit{danger}"),
+            verify(&tested.options.to_string()),
+        ),
+        _ => next_step("do not keep data on it", None),
     };
     vec![one]
 }
@@ -151,7 +156,7 @@ mod tests {
     }
 
     fn after(options: TestOptions<'_>, common: &CommonOptions, found: &Verification) -> Vec<NextStep> {
-        super::after(&TestedCard { common, label: Some("1TB U3"), options }, found, &[])
+        super::steps_after_verdict(&TestedCard { common, label: Some("1TB U3"), options }, found, &[])
     }
 
     #[test]
@@ -164,7 +169,7 @@ mod tests {
                     |confidence| Verification { verdict, method, confidence, ..Verification::default() };
                 let options = TestOptions { files, ..TestOptions::default() };
                 let after = |confidence| after(options, &common, &found(confidence)).remove(0);
-                assert_eq!(after(SURE).what, "return it", "{verdict} {method:?}");
+                assert_eq!(after(SURE_CONFIDENCE).what, "return it", "{verdict} {method:?}");
                 let unsure = after(0.9);
                 assert!(unsure.what.contains("before you return it"), "{unsure:?}");
                 assert_eq!(unsure.what.contains("all data on it is lost"), !files, "{unsure:?}");
@@ -187,8 +192,10 @@ mod tests {
             after(TestOptions::default(), &common, &found).pop().unwrap().command.unwrap()
         };
         let format = "cardscope format /dev/sdx --limit-to-real --real 52000000512";
-        assert_eq!(last(Some(52_000_000_512), SURE), format);
-        for (usable, confidence) in [(Some(52_000_000_512), 0.9), (Some(1 << 20), SURE), (None, SURE)] {
+        assert_eq!(last(Some(52_000_000_512), SURE_CONFIDENCE), format);
+        for (usable, confidence) in
+            [(Some(52_000_000_512), 0.9), (Some(1 << 20), SURE_CONFIDENCE), (None, SURE_CONFIDENCE)]
+        {
             assert!(!last(usable, confidence).contains("format"), "{usable:?} {confidence}");
         }
     }

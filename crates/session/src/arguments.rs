@@ -4,20 +4,20 @@ use cardscope_engine::target::TargetRegion;
 use cardscope_model::units::parse_size;
 use std::time::Duration;
 
-pub fn size(text: &str) -> Result<u64, String> {
+pub fn parse_size_argument(text: &str) -> Result<u64, String> {
     parse_size(text).map_err(|e| e.to_string())
 }
 
 /// Parses `START+LEN`, both sizes: `1G+512M`.
-pub fn region(text: &str) -> Result<TargetRegion, String> {
+pub fn parse_region(text: &str) -> Result<TargetRegion, String> {
     let (start, len) = text
         .split_once('+')
         .ok_or_else(|| format!("{text:?} is not a region; write START+LEN, e.g. 1G+512M"))?;
-    Ok(TargetRegion { start: size(start)?, len: size(len)? })
+    Ok(TargetRegion { start: parse_size_argument(start)?, len: parse_size_argument(len)? })
 }
 
 /// Parses `90s`, `3m`, `1.5h` or plain seconds.
-pub fn duration(text: &str) -> Result<Duration, String> {
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let (number, factor) = match text.char_indices().last() {
         Some((i, 's')) => (&text[..i], 1.0),
         Some((i, 'm')) => (&text[..i], 60.0),
@@ -30,7 +30,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Parses `10%` or `0.1` as a share above 0 and up to 1.
-pub fn share(text: &str) -> Result<f64, String> {
+pub fn parse_share(text: &str) -> Result<f64, String> {
     let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
     let share = number.trim().parse::<f64>().ok().map(|n| n * factor);
     share
@@ -44,28 +44,31 @@ mod tests {
 
     #[test]
     fn region_is_start_plus_length() {
-        assert_eq!(region("1G+512M"), Ok(TargetRegion { start: 1 << 30, len: 512 << 20 }));
-        assert_eq!(region("0+1MiB"), Ok(TargetRegion { start: 0, len: 1 << 20 }));
+        assert_eq!(parse_region("1G+512M"), Ok(TargetRegion { start: 1 << 30, len: 512 << 20 }));
+        assert_eq!(parse_region("0+1MiB"), Ok(TargetRegion { start: 0, len: 1 << 20 }));
         for bad in ["1G", "1G-512M", "+", "1G+", "x+1", ""] {
-            assert!(region(bad).is_err(), "{bad}");
+            assert!(parse_region(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn durations_accept_units() {
-        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("20"), Ok(Duration::from_secs(20)));
+        assert_eq!(parse_duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_duration("20"), Ok(Duration::from_secs(20)));
         for bad in ["", "m", "-3m", "3x", "0", "nan", "inf"] {
-            assert!(duration(bad).is_err(), "{bad}");
+            assert!(parse_duration(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn shares_accept_percent() {
-        assert_eq!((share("10%"), share("0.1"), share("100 %")), (Ok(0.1), Ok(0.1), Ok(1.0)));
+        assert_eq!(
+            (parse_share("10%"), parse_share("0.1"), parse_share("100 %")),
+            (Ok(0.1), Ok(0.1), Ok(1.0))
+        );
         for bad in ["0", "-1%", "101%", "half", "nan"] {
-            assert!(share(bad).is_err(), "{bad}");
+            assert!(parse_share(bad).is_err(), "{bad}");
         }
     }
 }

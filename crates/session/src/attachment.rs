@@ -1,7 +1,7 @@
 //! Attachments of cards and sessions: photographs, screenshots, receipts.
 
 use crate::error::{Failure, Result};
-use cardscope_engine::input;
+use cardscope_engine::input_file;
 use std::path::Path;
 
 /// Largest attachment: photographs have some MiB. An exported session file holds several of them, and its own size is limited
@@ -9,8 +9,8 @@ use std::path::Path;
 const MOST_BYTES: u64 = 16 << 20;
 
 /// Reads a file. Returns its name, its media type by content, and its bytes.
-pub fn read(file: &Path) -> Result<(String, String, Vec<u8>)> {
-    let bytes = input::bytes(file, MOST_BYTES)
+pub fn read_attachment(file: &Path) -> Result<(String, String, Vec<u8>)> {
+    let bytes = input_file::read_bytes(file, MOST_BYTES)
         .map_err(|e| Failure::refused_for(format!("{}: not attached: {e}", file.display()), e))?;
     let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     Ok((name, media_type(&bytes).to_owned(), bytes))

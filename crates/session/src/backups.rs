@@ -2,19 +2,19 @@
 
 use crate::card_key;
 use crate::error::{Failure, Result};
-use crate::opened::OpenTarget;
+use crate::open_target::OpenTarget;
 use cardscope_device::filesystem;
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_journal::backup::{BackupFacts, CardImage};
-use cardscope_journal::put_back::RestoreResult;
+use cardscope_journal::restoring::RestoreResult;
 use cardscope_model::report::IoTotals;
 use cardscope_model::suspect_reader::SuspectReader;
 use std::path::Path;
 
 /// Saves an image of a card before the first write. `moved` counts the reads and the failed ones.
 /// Fails as [`CardImage::take`], and if the reader is suspect, since an image read through it would be worthless.
-pub fn take(
+pub fn take_backup(
     file: &Path,
     opened: &mut OpenTarget,
     moved: &mut IoTotals,
@@ -28,47 +28,47 @@ pub fn take(
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         target: opened.target.info().name.clone(),
         card_key: card_key::card_key(opened),
-        card: opened.identity.as_ref().and_then(card_key::unit_of).map(|unit| unit.model),
+        card: opened.identity.as_ref().and_then(card_key::card_unit).map(|unit| unit.model),
         bytes: opened.target.info().bytes,
         taken: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
     };
-    let card = opened.leads_to();
-    let on_card = |path: &Path| filesystem::lies_on(path, &card);
-    Ok(CardImage::take(file, opened.target.as_mut(), (about, &on_card), moved, interrupt, events)?)
+    let card = opened.stable_path();
+    let on_card = |path: &Path| filesystem::is_on_disk_of(path, &card);
+    Ok(CardImage::create(file, opened.target.as_mut(), (about, &on_card), moved, interrupt, events)?)
 }
 
 /// Restores an image to the card that it was read from. An interrupt does not stop it.
 /// Fails if the card is missing or another one. The image stays, and the error names it.
-pub(crate) fn put_back(
+pub(crate) fn restore_backup(
     backup: CardImage,
     opened: &mut OpenTarget,
     events: &mut dyn Listener,
 ) -> Result<RestoreResult> {
-    let key_now = card_key::key_now(&opened.leads_to());
-    Ok(backup.put_back(opened.target.as_mut(), key_now.as_deref(), events)?)
+    let key_now = card_key::current_key(&opened.stable_path());
+    Ok(backup.restore_to_own_card(opened.target.as_mut(), key_now.as_deref(), events)?)
 }
 
 /// Adds the location of the image to a failure that leaves it behind.
-pub(crate) fn naming(failure: Failure, backup: Option<&CardImage>) -> Failure {
+pub(crate) fn with_backup_location(failure: Failure, backup: Option<&CardImage>) -> Failure {
     let Some(backup) = backup else { return failure };
-    let text = format!("{failure}; {}", backup.whereabouts());
+    let text = format!("{failure}; {}", backup.restore_hint());
     match failure {
         Failure::Refused(why) => Failure::refused_for(text, why),
         Failure::Io(why) => Failure::io_for(text, why),
-        Failure::SuspectReader(_) | Failure::Interrupted | Failure::Undone(_) => Failure::io(text),
+        Failure::SuspectReader(_) | Failure::Interrupted | Failure::InterruptedUndone(_) => Failure::io(text),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::opened;
+    use crate::test_support::open_card;
     use cardscope_engine::delegate_target;
     use cardscope_engine::event::Silent;
     use cardscope_engine::target::{IoCompletion, IoRequest, Target, TargetError};
     use cardscope_model::condition::Condition;
     use cardscope_simulator::SimTarget;
-    use cardscope_testkit::cards::names;
+    use cardscope_testkit::cards::entry_names;
     use std::ops::Range;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 
@@ -80,8 +80,8 @@ mod tests {
         std::fs::write(&secret, "root's own").unwrap();
         let interrupt = InterruptFlag::default();
         let take = |name: &str| {
-            let mut opened = opened(card.to_str().unwrap());
-            super::take(
+            let mut opened = open_card(card.to_str().unwrap());
+            super::take_backup(
                 &dir.path().join(name),
                 &mut opened,
                 &mut IoTotals::default(),
@@ -94,7 +94,7 @@ mod tests {
         symlink(&secret, dir.path().join("image.sums")).unwrap();
         symlink(".", dir.path().join("theirs")).unwrap();
         lchown(dir.path().join("theirs"), Some(65_534), None).expect("this test needs root");
-        let before = names(dir.path());
+        let before = entry_names(dir.path());
         for (name, word) in [
             ("dangling", "already exists"),
             ("image", "image.sums already exists"),
@@ -104,7 +104,7 @@ mod tests {
             let refused = take(name).unwrap_err();
             assert!(matches!(&refused, Failure::Refused(why) if why.to_string().contains(word)), "{refused}");
         }
-        assert_eq!(names(dir.path()), before);
+        assert_eq!(entry_names(dir.path()), before);
         assert_eq!(std::fs::read_to_string(&secret).unwrap(), "root's own");
         take("backup").unwrap();
         for name in ["backup", "backup.sums"] {
@@ -130,12 +130,12 @@ mod tests {
         let interrupt = InterruptFlag::default();
         let take = |name: &str| {
             let file = dir.path().join(name);
-            let (card, moved) = (&mut opened(&own), &mut IoTotals::default());
-            let mut backup = super::take(&file, card, moved, &interrupt, &mut Silent).unwrap();
-            backup.overwritten(0, 1 << 20);
+            let (card, moved) = (&mut open_card(&own), &mut IoTotals::default());
+            let mut backup = super::take_backup(&file, card, moved, &interrupt, &mut Silent).unwrap();
+            backup.set_overwritten(0, 1 << 20);
             backup
         };
-        let failure = put_back(take("first"), &mut opened(&other), &mut Silent).unwrap_err();
+        let failure = restore_backup(take("first"), &mut open_card(&other), &mut Silent).unwrap_err();
         let text = failure.to_string();
         for word in ["not the saved card", "first", "cardscope restore"] {
             assert!(text.contains(word), "{text}");
@@ -146,7 +146,7 @@ mod tests {
         let mut overwritten = before.clone();
         overwritten[..1 << 20].fill(9);
         std::fs::write(&own, overwritten).unwrap();
-        let back = put_back(backup, &mut opened(&own), &mut Silent).unwrap();
+        let back = restore_backup(backup, &mut open_card(&own), &mut Silent).unwrap();
         assert!(back.lost.is_empty() && std::fs::read(&own).unwrap() == before);
     }
 
@@ -161,10 +161,10 @@ mod tests {
 
     impl TemporaryFaultReader {
         fn opened(failing: Range<u32>, misreading: Range<u32>) -> OpenTarget {
-            let card = SimTarget::named("sim:constant?announced_bytes=8MiB&state=filled").unwrap();
+            let card = SimTarget::open_named("sim:constant?announced_bytes=8MiB&state=filled").unwrap();
             let target =
                 TemporaryFaultReader { card, failing, misreading, times_opened: 0, failed: Vec::new() };
-            OpenTarget::of(Box::new(target), None, Condition::default())
+            OpenTarget::writable(Box::new(target), None, Condition::default())
         }
     }
 
@@ -213,7 +213,8 @@ mod tests {
             let (always, misreads) = (failing == (1..9), misreading == (0..1));
             let mut opened = TemporaryFaultReader::opened(failing, misreading);
             let (file, mut moved) = (dir.path().join(number.to_string()), IoTotals::default());
-            let taken = super::take(&file, &mut opened, &mut moved, &InterruptFlag::default(), &mut Silent);
+            let taken =
+                super::take_backup(&file, &mut opened, &mut moved, &InterruptFlag::default(), &mut Silent);
             match taken {
                 Ok(_) => assert!(!misreads && !always, "{number}: what the second reading says is not asked"),
                 Err(Failure::SuspectReader(_)) => assert!(misreads, "{number}"),
@@ -235,8 +236,8 @@ mod tests {
             let file = dir.path().join(format!("{misreading:?}"));
             let mut opened = TemporaryFaultReader::opened(9..9, misreading.clone());
             let (interrupt, moved) = (InterruptFlag::default(), &mut IoTotals::default());
-            let backup = super::take(&file, &mut opened, moved, &interrupt, &mut Silent).unwrap();
-            let back = put_back(backup, &mut opened, &mut Silent).unwrap();
+            let backup = super::take_backup(&file, &mut opened, moved, &interrupt, &mut Silent).unwrap();
+            let back = restore_backup(backup, &mut opened, &mut Silent).unwrap();
             assert_eq!(back.bytes, 8 << 20, "{misreading:?}");
             assert_eq!(!back.doubtful.is_empty(), doubtful, "{misreading:?}: {:?}", back.doubtful);
             assert_eq!(!back.lost.is_empty(), lost, "{misreading:?}: {:?}", back.lost);

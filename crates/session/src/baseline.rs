@@ -1,9 +1,9 @@
 //! Baseline of a run (`--against`): a document of an earlier run, from a file made with `--json` or from the archive.
 
 use crate::error::{Failure, Result};
-use crate::stored_document::{StoredDocument, show};
+use crate::stored_document::{StoredDocument, load_by_id};
 use cardscope_engine::cause::ErrorCause;
-use cardscope_engine::input;
+use cardscope_engine::input_file;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
@@ -13,7 +13,7 @@ const MOST_BYTES: u64 = 256 << 20;
 
 /// Loads a document of `verb` by the name of a file or session.
 /// Refuses a name that matches nothing, and a document that is too long, unreadable or of another verb.
-pub fn load<T: DeserializeOwned>(name: &str, archive: Option<&Path>, verb: &str) -> Result<T> {
+pub fn load_baseline<T: DeserializeOwned>(name: &str, archive: Option<&Path>, verb: &str) -> Result<T> {
     find_document(name, archive, verb).and_then(|document| Ok(T::deserialize(&document)?)).map_err(|why| {
         let words = format!(
             "--against {name}: not made by `{verb}` ({why}); give a session from `cardscope archive \
@@ -27,8 +27,8 @@ fn find_document(name: &str, archive: Option<&Path>, verb: &str) -> Result<Value
     if Path::new(name).exists() {
         return read_file(name, MOST_BYTES);
     }
-    let unknown = |e: Failure| ErrorCause::worded(format!("no such file and no such session: {e}"), e);
-    match show(archive, name).map_err(unknown)? {
+    let unknown = |e: Failure| ErrorCause::with_message(format!("no such file and no such session: {e}"), e);
+    match load_by_id(archive, name).map_err(unknown)? {
         StoredDocument::Record { kind, document } if kind == verb => Ok(document),
         StoredDocument::Record { kind, .. } => Err(format!("it is a `{kind}` document").into()),
         StoredDocument::Bench(_) => Err("it is a `bench` document".into()),
@@ -37,7 +37,7 @@ fn find_document(name: &str, archive: Option<&Path>, verb: &str) -> Result<Value
 }
 
 fn read_file(name: &str, most: u64) -> Result<Value, ErrorCause> {
-    Ok(serde_json::from_slice(&input::bytes(Path::new(name), most)?)?)
+    Ok(serde_json::from_slice(&input_file::read_bytes(Path::new(name), most)?)?)
 }
 
 #[cfg(test)]
@@ -53,6 +53,6 @@ mod tests {
         assert_eq!(read_file(name, 6), Ok(serde_json::json!([1, 2])));
         assert!(read_file(name, 5).unwrap_err().to_string().contains("longer than the limit of 5"));
         assert!(read_file("/dev/zero", 6).unwrap_err().to_string().contains("not a plain file"));
-        assert!(load::<Value>(folder.path().to_str().unwrap(), None, "sustain").is_err());
+        assert!(load_baseline::<Value>(folder.path().to_str().unwrap(), None, "sustain").is_err());
     }
 }

@@ -1,8 +1,8 @@
 //! An open card as a byte source for the parsers of partition tables and file systems.
 
 use cardscope_device::contents::ByteSource;
-use cardscope_engine::card::{IoDriver, ReadAnswer, extents};
 use cardscope_engine::content::IoContent;
+use cardscope_engine::io_driver::{IoDriver, ReadAnswer, split_extents};
 use std::cell::RefCell;
 
 /// Reads whole sectors of a card. A read that fails in part returns None.
@@ -32,7 +32,7 @@ impl ByteSource for CardBytes<'_, '_> {
         let mut bytes = vec![0u8; usize::try_from(stop - start).ok()?];
         let mut whole = true;
         let block = card.block();
-        let read = card.read(extents(start, stop, block), IoContent::Buffer, |extent, _, answer| {
+        let read = card.read(split_extents(start, stop, block), IoContent::Buffer, |extent, _, answer| {
             let at = (extent.offset - start) as usize;
             match answer {
                 ReadAnswer::Differs { bytes: found, .. } => {

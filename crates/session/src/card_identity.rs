@@ -4,10 +4,10 @@ use crate::error::{Failure, Result};
 use crate::options::MachineOptions;
 use cardscope_device::block::BlockDevice;
 use cardscope_device::filesystem::refuse_kernel_file;
-use cardscope_device::open::peek;
+use cardscope_device::open::open_shared;
 use cardscope_device::system::SystemRoots;
 use cardscope_device::{contents, inspect};
-use cardscope_engine::input;
+use cardscope_engine::input_file;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::identity::Identity;
 use cardscope_model::present_layout::PresentLayout;
@@ -24,7 +24,7 @@ pub fn identity_of(
 ) -> Result<Identity> {
     let mut identity = if target_spec::is_simulated(target) {
         let spec = target_spec::parse(target).map_err(Failure::refused)?;
-        cardscope_simulator::identity(&spec.archetype).map_err(Failure::refused)?
+        cardscope_simulator::decode_identity(&spec.archetype).map_err(Failure::refused)?
     } else {
         inspect_target(target, &machine.system()?)?
     };
@@ -35,7 +35,7 @@ pub fn identity_of(
         layout.contradictions().into_iter().chain(layout.finding(target)).collect::<Vec<_>>()
     };
     let layout = identity.layout.as_ref().map(of_layout).unwrap_or_default();
-    let mut identity = judged(identity);
+    let mut identity = with_findings(identity);
     identity.findings.extend(layout);
     Ok(identity)
 }
@@ -47,21 +47,22 @@ fn inspect_target(target: &str, system: &SystemRoots) -> Result<Identity> {
         && about.is_file()
         && system.is_live()
     {
-        let file = input::open(path)
+        let file = input_file::open_plain(path)
             .map_err(|e| Failure::refused_for(format!("{target} cannot be read: {e}"), e))?;
         refuse_kernel_file(&file, path).map_err(Failure::refused)?;
         let mut identity = Identity { capacity_bytes: Some(about.len()), ..Identity::default() };
-        identity.complete();
-        identity.layout = contents::present_of(&file, about.len(), None);
+        identity.derive_fields();
+        identity.layout = contents::file_layout(&file, about.len(), None);
         return Ok(identity);
     }
-    let mut identity = inspect::inspect(system, target).map_err(Failure::refused)?;
+    let mut identity = inspect::inspect_card(system, target).map_err(Failure::refused)?;
     // An empty slot has no layout.
     let bytes = identity.capacity_bytes.filter(|_| system.is_live());
     let looked = BlockDevice::find(system, target).zip(bytes).map(|(device, bytes)| {
         // The layout of a partition is that of its whole disk.
         let disk = device.disk();
-        peek(&disk.path(system)).map(|file| contents::present_of(&file, bytes, identity.allocation_unit()))
+        open_shared(&disk.path(system))
+            .map(|file| contents::file_layout(&file, bytes, identity.allocation_unit()))
     });
     match looked {
         Some(Ok(layout)) => identity.layout = layout,
@@ -77,7 +78,7 @@ fn inspect_target(target: &str, system: &SystemRoots) -> Result<Identity> {
 }
 
 /// Judges an identity and keeps the findings that it already has.
-pub fn judged(identity: Identity) -> Identity {
+pub fn with_findings(identity: Identity) -> Identity {
     let today = jiff::Zoned::now().date();
     let (year, month) = (today.year().unsigned_abs(), today.month().unsigned_abs());
     let mut read = identity.findings.clone();

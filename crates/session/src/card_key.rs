@@ -3,34 +3,34 @@
 //! A key is made of data that is unique to the card: its CID, or model and serial number of an NVMe card. The serial
 //! number of a USB reader is useless for that, as it stays the same for every card, so such cards are recognized by content.
 
-use crate::opened::OpenTarget;
+use crate::open_target::OpenTarget;
 use cardscope_device::{inspect, system::SystemRoots};
 use cardscope_model::card::CardFacts;
 use cardscope_model::identity::Identity;
-use cardscope_model::random::mix;
+use cardscope_model::random::mix_bits;
 use cardscope_model::session_file::CardUnit;
 use cardscope_simulator::target_spec;
 use cardscope_store::unit_id;
 
 /// BLAKE3 hash of the card's identity in hex, None if the card reports none.
 pub fn card_key(opened: &OpenTarget) -> Option<String> {
-    opened.identity.as_ref().and_then(unit_of).map(|unit| unit.id)
+    opened.identity.as_ref().and_then(card_unit).map(|unit| unit.id)
 }
 
 /// Key of the card that is in a device now, None if it reports none or the device is missing.
-pub(crate) fn key_now(name: &str) -> Option<String> {
-    let identity = inspect::inspect(&SystemRoots::host(), name).ok()?;
-    Some(unit_id(&identity.unit()?.unique))
+pub(crate) fn current_key(name: &str) -> Option<String> {
+    let identity = inspect::inspect_card(&SystemRoots::host(), name).ok()?;
+    Some(unit_id(&identity.unit_name()?.unique))
 }
 
 /// Hash of a card's key and size for the salt of its stamps. Without a key it depends on the size alone.
-pub fn fingerprint(key: Option<&str>, card_bytes: u64) -> u64 {
-    key.unwrap_or_default().bytes().fold(mix(card_bytes), |sum, byte| mix(sum ^ u64::from(byte)))
+pub fn salt_fingerprint(key: Option<&str>, card_bytes: u64) -> u64 {
+    key.unwrap_or_default().bytes().fold(mix_bits(card_bytes), |sum, byte| mix_bits(sum ^ u64::from(byte)))
 }
 
 /// Card unit with its key, model and facts, None if the card reports too little to be recognized.
-pub fn unit_of(identity: &Identity) -> Option<CardUnit> {
-    let known = identity.unit()?;
+pub fn card_unit(identity: &Identity) -> Option<CardUnit> {
+    let known = identity.unit_name()?;
     // Facts by which cards are grouped: the marks they claim and the month in their CID.
     let facts = CardFacts {
         marks: identity.marks.iter().map(ToString::to_string).collect(),
@@ -53,8 +53,8 @@ pub fn unit_of(identity: &Identity) -> Option<CardUnit> {
 
 /// Card unit of a named target. A simulated card also gets its name, so that it is never mistaken for a retail card with
 /// the same registers.
-pub(crate) fn unit_at(target: &str, identity: &Identity) -> Option<CardUnit> {
-    let mut unit = unit_of(identity)?;
+pub(crate) fn target_unit(target: &str, identity: &Identity) -> Option<CardUnit> {
+    let mut unit = card_unit(identity)?;
     let named = target.split('?').next().filter(|_| target_spec::is_simulated(target));
     unit.facts.name = named.map(str::to_owned);
     Some(unit)
@@ -63,15 +63,15 @@ pub(crate) fn unit_at(target: &str, identity: &Identity) -> Option<CardUnit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_simulator::identity;
+    use cardscope_simulator::decode_identity;
 
     #[test]
     fn simulated_unit_has_target_name_and_register_marks() {
         let target = "sim:evo-64g-u3?seed=7";
-        let card = identity(&target_spec::parse(target).unwrap().archetype).unwrap();
-        let facts = unit_at(target, &card).unwrap().facts;
+        let card = decode_identity(&target_spec::parse(target).unwrap().archetype).unwrap();
+        let facts = target_unit(target, &card).unwrap().facts;
         assert_eq!(facts.title(), "sim:evo-64g-u3");
         assert_eq!((facts.marks.join(" "), facts.made.as_deref()), ("C10 U3".to_owned(), Some("2019-03")));
-        assert_eq!(unit_at("/dev/mmcblk0", &card).unwrap().facts.name, None);
+        assert_eq!(target_unit("/dev/mmcblk0", &card).unwrap().facts.name, None);
     }
 }

@@ -4,7 +4,7 @@
 use crate::archive_access::open_existing;
 use crate::card_key::card_key;
 use crate::error::Result;
-use crate::opened::OpenTarget;
+use crate::open_target::OpenTarget;
 use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::format::{FormatReport, FormatResult};
 use cardscope_store::{Archive, SessionEnd, StoredSession};
@@ -14,7 +14,7 @@ use std::path::Path;
 /// Result of the last format of a card, None if there was none, it failed, or a later session may have written.
 fn last_format(archive: Option<&Path>, card_key: &str) -> Result<Option<FormatResult>> {
     let Some(mut archive) = open_existing(archive)? else { return Ok(None) };
-    let left = newest_of(&mut archive, card_key, None, |session| {
+    let left = newest_session_value(&mut archive, card_key, None, |session| {
         // A session without a write leaves the state as it is. A benchmark has no such count, so it may have written.
         let looked = session.file.document.as_ref().is_some_and(|d| d["bytes_written"] == 0);
         (!looked).then(|| state_after_format(session))
@@ -29,7 +29,7 @@ fn state_after_format(session: StoredSession) -> Option<FormatResult> {
 }
 
 /// Value that `says` returns for the newest session of a card for which it returns one, limited to a kind if one is given.
-pub fn newest_of<T>(
+pub fn newest_session_value<T>(
     archive: &mut Archive,
     card_key: &str,
     kind: Option<&str>,
@@ -47,7 +47,7 @@ pub fn newest_of<T>(
 
 /// Adds the state to the condition of a card, unless the user stated it. An unreadable archive is ignored here, because
 /// storing the results in it will report the error.
-pub(crate) fn name_state(archive: Option<&Path>, opened: &mut OpenTarget) {
+pub(crate) fn add_last_state(archive: Option<&Path>, opened: &mut OpenTarget) {
     let Some(key) = card_key(opened) else { return };
     let Ok(Some(left)) = last_format(archive, &key) else { return };
     let words = [("state", left.state), ("file_system", Some(left.file_system))];

@@ -2,7 +2,7 @@
 //! Only cards with a key have one. Without a checkpoint the progress is recovered from the stamps on the card.
 
 use crate::error::{Failure, Result};
-use crate::state::StateFile;
+use crate::state_file::StateFile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -10,9 +10,9 @@ use serde::de::DeserializeOwned;
 pub struct CardCheckpoint(StateFile);
 
 impl CardCheckpoint {
-    pub fn of(verb: &str, key: &str) -> Result<Self> {
+    pub fn for_card(verb: &str, key: &str) -> Result<Self> {
         let name: String = key.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
-        Ok(CardCheckpoint(StateFile::of(format!("{verb}-{name}.json"))?))
+        Ok(CardCheckpoint(StateFile::with_name(format!("{verb}-{name}.json"))?))
     }
 
     /// Returns the stored value, or None if there is none, another user wrote it, or it has another format.
@@ -23,7 +23,7 @@ impl CardCheckpoint {
     /// Stores a value. It is on disk when this returns; after an error the previous value is kept.
     pub fn save(&self, what: &impl Serialize) -> Result<()> {
         let text = serde_json::to_vec(what);
-        self.0.keep(&text.map_err(|e| Failure::io_for(format!("the checkpoint cannot be written: {e}"), e))?)
+        self.0.store(&text.map_err(|e| Failure::io_for(format!("the checkpoint cannot be written: {e}"), e))?)
     }
 
     pub fn remove(&self) {

@@ -7,7 +7,7 @@
 use crate::error::{Failure, Result};
 use cardscope_device::contents::DeviceContents;
 use cardscope_engine::target::TargetRegion;
-use cardscope_model::units::grouped;
+use cardscope_model::units::group_digits;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConsentQuestion {
@@ -30,7 +30,7 @@ pub trait ConsentSource {
     fn announce(&mut self, _text: &str) {}
 
     /// Data that would be lost if the verb overwrites less than the whole target. `contents` was read from the open target.
-    fn narrowed(&self, at_stake: &str, _contents: &DeviceContents) -> String {
+    fn narrowed_stake(&self, at_stake: &str, _contents: &DeviceContents) -> String {
         at_stake.to_owned()
     }
 }
@@ -77,7 +77,7 @@ impl ConsentSource for AnnouncingConsent<'_> {
 }
 
 /// Refuses unless the answer is the name of the target.
-pub fn obtain(consent: &mut dyn ConsentSource, question: &ConsentQuestion) -> Result<()> {
+pub fn obtain_consent(consent: &mut dyn ConsentSource, question: &ConsentQuestion) -> Result<()> {
     let name = &question.target;
     match consent.ask(question) {
         Some(answer) if answer == *name => Ok(()),
@@ -96,7 +96,7 @@ pub(crate) struct ScopedConsent<'a> {
 }
 
 impl<'a> ScopedConsent<'a> {
-    pub(crate) fn to(region: Option<TargetRegion>, user: &'a mut dyn ConsentSource) -> Self {
+    pub(crate) fn to_region(region: Option<TargetRegion>, user: &'a mut dyn ConsentSource) -> Self {
         ScopedConsent { region, user }
     }
 }
@@ -110,29 +110,29 @@ impl ConsentSource for ScopedConsent<'_> {
         self.user.announce(text);
     }
 
-    fn narrowed(&self, at_stake: &str, contents: &DeviceContents) -> String {
+    fn narrowed_stake(&self, at_stake: &str, contents: &DeviceContents) -> String {
         match self.region {
             None => at_stake.to_owned(),
             Some(region) => {
-                format!("{} of {at_stake}; {}", phrase(region), overlapping_partitions(contents, region))
+                format!("{} of {at_stake}; {}", region_text(region), overlapping_partitions(contents, region))
             }
         }
     }
 }
 
-pub fn phrase(region: TargetRegion) -> String {
+pub fn region_text(region: TargetRegion) -> String {
     format!(
         "bytes {} to {}",
-        grouped(region.start),
-        grouped(region.start.saturating_add(region.len).saturating_sub(1))
+        group_digits(region.start),
+        group_digits(region.start.saturating_add(region.len).saturating_sub(1))
     )
 }
 
 /// Refuses a region that exceeds a target of `bytes` bytes or is not aligned to sectors.
-pub fn within(region: TargetRegion, target: &str, bytes: u64, sector: u32) -> Result<()> {
+pub fn check_region(region: TargetRegion, target: &str, bytes: u64, sector: u32) -> Result<()> {
     let (end, named) = (region.start.checked_add(region.len), format!("{}+{}", region.start, region.len));
     let why = if end.is_none_or(|end| end > bytes) {
-        format!("reaches beyond the end, at {}", grouped(bytes))
+        format!("reaches beyond the end, at {}", group_digits(bytes))
     } else if [region.start, region.len].iter().any(|place| !place.is_multiple_of(u64::from(sector))) {
         format!("is not aligned to sectors of {sector} bytes")
     } else {
@@ -155,8 +155,8 @@ fn overlapping_partitions(contents: &DeviceContents, region: TargetRegion) -> St
             format!(
                 "partition {} ({what}, bytes {} to {})",
                 p.number,
-                grouped(p.start),
-                grouped(p.start.saturating_add(p.bytes).saturating_sub(1))
+                group_digits(p.start),
+                group_digits(p.start.saturating_add(p.bytes).saturating_sub(1))
             )
         })
         .collect();
@@ -179,11 +179,11 @@ mod tests {
 
     #[test]
     fn consent_requires_the_exact_target_name() {
-        assert!(obtain(&mut GivenBeforehand(Some("/dev/sdz".into())), &question()).is_ok());
+        assert!(obtain_consent(&mut GivenBeforehand(Some("/dev/sdz".into())), &question()).is_ok());
         for other in ["/dev/sdz ", "sdz", "yes", "", "/dev/sdy"] {
-            let refusal = obtain(&mut GivenBeforehand(Some(other.into())), &question());
+            let refusal = obtain_consent(&mut GivenBeforehand(Some(other.into())), &question());
             assert!(matches!(refusal, Err(Failure::Refused(_))), "{other:?}");
         }
-        assert!(obtain(&mut GivenBeforehand(None), &question()).is_err());
+        assert!(obtain_consent(&mut GivenBeforehand(None), &question()).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! Failures of verbs, classified by exit status.
 
-use cardscope_engine::card::ProbeStop;
 use cardscope_engine::cause::ErrorCause;
+use cardscope_engine::io_driver::ProbeStop;
 use cardscope_engine::target::TargetError;
 use cardscope_model::suspect_reader::SuspectReader;
 use cardscope_store::ArchiveError;
@@ -25,7 +25,7 @@ pub enum Failure {
     Interrupted,
     /// The user interrupted an operation that is done completely or not at all. The text describes the state.
     #[error("interrupted; {0}")]
-    Undone(&'static str),
+    InterruptedUndone(&'static str),
 }
 
 impl Failure {
@@ -34,7 +34,7 @@ impl Failure {
             Failure::Refused(_) => 2,
             Failure::Io(_) => 3,
             Failure::SuspectReader(_) => 4,
-            Failure::Interrupted | Failure::Undone(_) => 130,
+            Failure::Interrupted | Failure::InterruptedUndone(_) => 130,
         }
     }
 
@@ -56,11 +56,11 @@ impl Failure {
 
     /// Refuses with a message that has `error` as its source.
     pub fn refused_for(words: impl Into<String>, error: impl Into<ErrorCause>) -> Self {
-        Failure::Refused(ErrorCause::worded(words, error))
+        Failure::Refused(ErrorCause::with_message(words, error))
     }
 
     pub fn io_for(words: impl Into<String>, error: impl Into<ErrorCause>) -> Self {
-        Failure::Io(ErrorCause::worded(words, error))
+        Failure::Io(ErrorCause::with_message(words, error))
     }
 }
 

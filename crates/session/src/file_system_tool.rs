@@ -30,7 +30,7 @@ pub fn sparse_file(bytes: u64) -> Result<File> {
     Ok(file)
 }
 
-pub fn run_on(program: &Path, arguments: &[String], on: &File) -> Result<()> {
+pub fn run_tool_on(program: &Path, arguments: &[String], on: &File) -> Result<()> {
     // The file in memory has no path, so the tool opens it through a descriptor of this process.
     let name = format!("/proc/{}/fd/{}", std::process::id(), on.as_raw_fd());
     let ended = Command::new(program)

@@ -23,22 +23,22 @@ pub mod file_system_tool;
 pub mod frame;
 pub mod journals;
 pub mod not_cards;
-pub mod opened;
+pub mod open_target;
 pub mod opening;
 pub mod option_json;
 pub mod options;
 pub mod output_file;
 pub mod private_file;
 pub mod recorder;
-pub mod simulate;
+pub mod simulated_cards;
 pub mod spreads;
-pub mod state;
+pub mod state_file;
 pub mod stored_document;
 #[cfg(test)]
-mod testing;
+mod test_support;
 
 pub use cardscope_engine::event::Listener;
 pub use cardscope_engine::interrupt::InterruptFlag;
 pub use cardscope_engine::pending;
 pub use error::{Failure, Result};
-pub use frame::{CommonOptions, VerbOutcome, execute};
+pub use frame::{CommonOptions, VerbOutcome, execute_verb};

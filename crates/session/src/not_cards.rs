@@ -35,7 +35,7 @@ impl NotCard {
 }
 
 /// Cards of an archive that were only measured on such targets. Logs of other tools count as cards.
-pub fn not_cards(archive: &mut Archive) -> Result<HashMap<String, NotCard>> {
+pub fn find_not_cards(archive: &mut Archive) -> Result<HashMap<String, NotCard>> {
     let mut found: HashMap<String, Option<NotCard>> = HashMap::new();
     for (card, target) in archive.card_targets()? {
         let reason = target.as_deref().and_then(kind_of_target);

@@ -51,7 +51,7 @@ impl OptionValue for u64 {
 
     fn from_json(value: Value) -> Result<Self, String> {
         match value {
-            Value::String(text) => arguments::size(&text),
+            Value::String(text) => arguments::parse_size_argument(&text),
             number => number.as_u64().ok_or_else(|| format!("{number} is not a size in bytes")),
         }
     }
@@ -67,7 +67,7 @@ impl OptionValue for Duration {
 
     fn from_json(value: Value) -> Result<Self, String> {
         match value {
-            Value::String(text) => arguments::duration(&text),
+            Value::String(text) => arguments::parse_duration(&text),
             number => {
                 let seconds = number.as_u64().map(Duration::from_secs);
                 seconds.ok_or_else(|| format!("{number} is not a whole number of seconds"))
@@ -82,7 +82,7 @@ impl OptionValue for TargetRegion {
     }
 
     fn from_json(value: Value) -> Result<Self, String> {
-        arguments::region(value.as_str().unwrap_or_default())
+        arguments::parse_region(value.as_str().unwrap_or_default())
     }
 }
 
@@ -93,8 +93,8 @@ impl OptionValue for f64 {
 
     fn from_json(value: Value) -> Result<Self, String> {
         match value {
-            Value::String(text) => arguments::share(&text),
-            number => arguments::share(&number.to_string()),
+            Value::String(text) => arguments::parse_share(&text),
+            number => arguments::parse_share(&number.to_string()),
         }
     }
 }

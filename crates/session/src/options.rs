@@ -1,6 +1,6 @@
 //! Options shared by several verbs. A verb changes the help text of one with `mut_arg`.
 
-use crate::arguments::size;
+use crate::arguments::parse_size_argument;
 use crate::error::{Failure, Result};
 use crate::option_json;
 use cardscope_device::system::SystemRoots;
@@ -19,7 +19,7 @@ pub struct ArchiveAt {
 
 impl ArchiveAt {
     /// Archive that the user names, None for the default one.
-    pub fn named(&self) -> Option<&Path> {
+    pub fn named_path(&self) -> Option<&Path> {
         self.archive.as_deref()
     }
 }
@@ -34,9 +34,9 @@ pub struct ConditionOptions {
 
 impl ConditionOptions {
     /// Parses the conditions. Refuses unknown keys and invalid values.
-    pub fn stated(&self) -> Result<Condition> {
+    pub fn parse_conditions(&self) -> Result<Condition> {
         let mut stated = Condition::default();
-        self.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
+        self.conditions.iter().try_for_each(|text| stated.set_stated(text)).map_err(Failure::refused)?;
         Ok(stated)
     }
 }
@@ -58,7 +58,7 @@ pub struct WriteLimit {
     /// Write at most this much, restoring not counted, e.g. 4G [default: 256M in a directory on the disk that
     /// holds
     /// the running system]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_argument)]
     #[serde(with = "option_json")]
     pub max_write: Option<u64>,
 }

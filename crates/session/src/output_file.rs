@@ -21,17 +21,17 @@ const MOST_BYTES: u64 = 256 << 20;
 #[derive(Debug, Clone, Copy)]
 pub enum FileMark {
     /// Text at the beginning.
-    Head(&'static str),
+    BeginsWith(&'static str),
     /// Fields of its JSON object.
     Fields(&'static [&'static str]),
     /// Word near its beginning or end.
-    Word(&'static str),
+    ContainsWord(&'static str),
     /// Any file, because the user allowed it.
     Any,
 }
 
 /// Range at each end of a file that is searched for a [`Mark::Word`], in bytes.
-const NEAR: u64 = 8192;
+const SEARCHED_BYTES: u64 = 8192;
 
 /// Claimed name of a file to be written. Its folder stays open from the claim on.
 #[derive(Debug)]
@@ -39,9 +39,9 @@ pub struct OutputFile {
     option: &'static str,
     name: PathBuf,
     folder: ResolvedFolder,
-    last: OsString,
+    file_name: OsString,
     /// File that had the name at the claim: a Cardscope file or an empty one.
-    there: Option<File>,
+    existing_file: Option<File>,
     /// Device or file under test.
     target: Option<String>,
     mark: FileMark,
@@ -59,16 +59,26 @@ impl OutputFile {
         mark: FileMark,
     ) -> Result<OutputFile> {
         let said = |why: ErrorCause| Failure::refused_for(format!("{option} {}: {why}", name.display()), why);
-        let (folder, last) = ResolvedFolder::of_file(name).map_err(|e| said(folder_error(name, e)))?;
-        let on_target = target.is_some_and(|target| filesystem::lies_on(&folder.by_descriptor(), target));
+        let (folder, last) = ResolvedFolder::parent_of(name).map_err(|e| said(folder_error(name, e)))?;
+        let on_target = target.is_some_and(|target| filesystem::is_on_disk_of(&folder.proc_path(), target));
         let (name, target) = (name.to_owned(), target.map(str::to_owned));
-        let mut claimed = OutputFile { option, name, folder, last, there: None, target, mark, on_target };
-        claimed.there = claimed.find_replaceable().map_err(&said)?;
+        let mut claimed = OutputFile {
+            option,
+            name,
+            folder,
+            file_name: last,
+            existing_file: None,
+            target,
+            mark,
+            on_target,
+        };
+        claimed.existing_file = claimed.find_replaceable().map_err(&said)?;
         if !on_target {
             // The draft is deleted at once.
             let tried = DraftFile::new(&claimed.folder, None, 0o600).map(drop);
-            tried
-                .map_err(|e| said(ErrorCause::worded(format!("{e}; name a file in a writable folder"), e)))?;
+            tried.map_err(|e| {
+                said(ErrorCause::with_message(format!("{e}; name a file in a writable folder"), e))
+            })?;
         }
         Ok(claimed)
     }
@@ -83,46 +93,44 @@ impl OutputFile {
 
     /// Writes the file completely or not at all.
     /// Fails if it cannot be written, or if another file took the name since the claim. An existing file is then unchanged.
-    pub fn write(&self, content: impl AsRef<[u8]>) -> Result<()> {
+    pub fn write_content(&self, content: impl AsRef<[u8]>) -> Result<()> {
         let failed =
             |why: ErrorCause| Failure::io_for(format!("{} {}: {why}", self.option, self.name.display()), why);
         let now = self.find_replaceable().map_err(failed)?;
         self.replace_file(now, content.as_ref())
-            .map_err(|e| failed(ErrorCause::worded(format!("it could not be written: {e}"), e)))
+            .map_err(|e| failed(ErrorCause::with_message(format!("it could not be written: {e}"), e)))
     }
 
     fn replace_file(&self, now: Option<File>, content: &[u8]) -> Result<(), FileError> {
         // The claimed file may have been deleted, but no other may have taken its name.
         if let Some(now) = &now {
-            let claimed = self.there.as_ref().map(FileIdentity::of).transpose()?;
-            if claimed != Some(FileIdentity::of(now)?) {
+            let claimed = self.existing_file.as_ref().map(FileIdentity::of_file).transpose()?;
+            if claimed != Some(FileIdentity::of_file(now)?) {
                 return Err(FileError::Changed);
             }
         }
         let draft = DraftFile::new(&self.folder, now, 0o666)?;
         draft.file().write_all(content)?;
-        draft.place(&self.last)
+        draft.place(&self.file_name)
     }
 
     /// Returns the existing file if it may be replaced, None if there is none.
     fn find_replaceable(&self) -> Result<Option<File>, ErrorCause> {
-        let mut file = match self.folder.find(&self.last) {
+        let mut file = match self.folder.open_existing(&self.file_name) {
             Ok(Some(file)) => file,
             Ok(None) => return Ok(None),
             Err(e @ FileError::NotPlain(_)) => {
-                return Err(ErrorCause::worded(format!("{e}; name a new file"), e));
+                return Err(ErrorCause::with_message(format!("{e}; name a new file"), e));
             }
             Err(e) => return Err(e.into()),
         };
         let about = file.metadata()?;
-        if self
-            .target
-            .as_ref()
-            .is_some_and(|target| FileIdentity::at(Path::new(target)) == Some(FileIdentity::from(&about)))
-        {
+        if self.target.as_ref().is_some_and(|target| {
+            FileIdentity::of_path(Path::new(target)) == Some(FileIdentity::from(&about))
+        }) {
             return Err("that is the card itself; name a new file".into());
         }
-        guard::check_file_id(&SystemRoots::host(), FileIdentity::from(&about), &self.name)?;
+        guard::check_file(&SystemRoots::host(), FileIdentity::from(&about), &self.name)?;
         if about.len() > 0 && !self.is_ours(&mut file, about.len()) {
             return Err("the file exists and is not a Cardscope file; name a new file, or move that one \
                         away"
@@ -134,8 +142,8 @@ impl OutputFile {
     fn is_ours(&self, file: &mut File, bytes: u64) -> bool {
         match self.mark {
             FileMark::Any => true,
-            FileMark::Word(word) => holds_near_an_end(file, bytes, word).unwrap_or(false),
-            FileMark::Head(head) => {
+            FileMark::ContainsWord(word) => holds_near_an_end(file, bytes, word).unwrap_or(false),
+            FileMark::BeginsWith(head) => {
                 let mut begin = Vec::new();
                 let read = file.take(head.len() as u64).read_to_end(&mut begin);
                 read.is_ok() && begin == head.as_bytes()
@@ -153,17 +161,17 @@ impl OutputFile {
 fn folder_error(name: &Path, error: FileError) -> ErrorCause {
     match name.parent() {
         Some(folder) if error.is_absent() => {
-            ErrorCause::worded(format!("the folder {} does not exist", folder.display()), error)
+            ErrorCause::with_message(format!("the folder {} does not exist", folder.display()), error)
         }
         _ => error.into(),
     }
 }
 
 fn holds_near_an_end(file: &mut File, bytes: u64, word: &str) -> std::io::Result<bool> {
-    for start in [0, bytes.saturating_sub(NEAR)] {
+    for start in [0, bytes.saturating_sub(SEARCHED_BYTES)] {
         let mut part = Vec::new();
         file.seek(SeekFrom::Start(start))?;
-        Read::by_ref(file).take(NEAR).read_to_end(&mut part)?;
+        Read::by_ref(file).take(SEARCHED_BYTES).read_to_end(&mut part)?;
         if part.windows(word.len()).any(|window| window == word.as_bytes()) {
             return Ok(true);
         }

@@ -3,7 +3,7 @@
 
 use crate::error::{Failure, Result};
 use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder, is_trusted};
-use cardscope_model::shell::quoted_path;
+use cardscope_model::shell::shell_quote_path;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -19,12 +19,12 @@ const MAX_SECRET_BYTES: u64 = 4096;
 
 /// Returns the text of a secret, or None if there is no file. Bytes that are not UTF-8 give an empty text.
 /// Refuses a file that others can read, change or replace.
-pub fn read(path: &Path) -> Result<Option<String>> {
-    if ResolvedFolder::of_file(path).is_err_and(|error| error.is_absent()) {
+pub fn read_secret(path: &Path) -> Result<Option<String>> {
+    if ResolvedFolder::parent_of(path).is_err_and(|error| error.is_absent()) {
         return Ok(None);
     }
     let (folder, name) = private_folder(path)?;
-    let Some(file) = folder.find(&name).map_err(|e| file_failure(path, e))? else { return Ok(None) };
+    let Some(file) = folder.open_existing(&name).map_err(|e| file_failure(path, e))? else { return Ok(None) };
     require_private(&file, path)?;
     let mut text = String::new();
     match file.take(MAX_SECRET_BYTES).read_to_string(&mut text) {
@@ -35,7 +35,7 @@ pub fn read(path: &Path) -> Result<Option<String>> {
 
 /// Stores a secret in a new file.
 /// Refuses if the file exists, cannot be written, or could be replaced by others.
-pub fn create(path: &Path, text: &str) -> Result<()> {
+pub fn create_secret(path: &Path, text: &str) -> Result<()> {
     let (folder, name) = private_folder(path)?;
     let write = || -> Result<(), FileError> {
         let mut file = folder.create(&name, 0o600)?;
@@ -47,9 +47,9 @@ pub fn create(path: &Path, text: &str) -> Result<()> {
 
 /// Stores a secret and replaces the private file of this name.
 /// Refuses as [`create`], and if others can read or change the existing file.
-pub fn replace(path: &Path, text: &str) -> Result<()> {
+pub fn replace_secret(path: &Path, text: &str) -> Result<()> {
     let (folder, name) = private_folder(path)?;
-    let old = folder.find(&name).map_err(|e| file_failure(path, e))?;
+    let old = folder.open_existing(&name).map_err(|e| file_failure(path, e))?;
     old.as_ref().map_or(Ok(()), |old| require_private(old, path))?;
     let write = || -> Result<(), FileError> {
         let draft = DraftFile::new(&folder, old, 0o600)?;
@@ -60,10 +60,10 @@ pub fn replace(path: &Path, text: &str) -> Result<()> {
 }
 
 /// Removes a secret of this user if the file still contains `text`.
-pub fn remove(path: &Path, text: &str) {
-    let Ok((folder, name)) = ResolvedFolder::of_file(path) else { return };
-    let Ok(Some(file)) = folder.find(&name) else { return };
-    let Ok(identity) = FileIdentity::of(&file) else { return };
+pub fn remove_secret(path: &Path, text: &str) {
+    let Ok((folder, name)) = ResolvedFolder::parent_of(path) else { return };
+    let Ok(Some(file)) = folder.open_existing(&name) else { return };
+    let Ok(identity) = FileIdentity::of_file(&file) else { return };
     let own = is_trusted(file.metadata().map_or(u32::MAX, |found| found.uid()));
     let mut found = String::new();
     if own && file.take(MAX_SECRET_BYTES).read_to_string(&mut found).is_ok() && found.contains(text) {
@@ -73,28 +73,28 @@ pub fn remove(path: &Path, text: &str) {
 }
 
 fn private_folder(path: &Path) -> Result<(ResolvedFolder, OsString)> {
-    let (folder, name) = ResolvedFolder::of_file(path).map_err(|e| file_failure(path, e))?;
+    let (folder, name) = ResolvedFolder::parent_of(path).map_err(|e| file_failure(path, e))?;
     let shown = path.display();
     let writable = |at: &Path| {
         Failure::refused(format!(
             "{shown} lies in a folder that others can write to; prevent that: chmod go-w {}",
-            quoted_path(at)
+            shell_quote_path(at)
         ))
     };
-    match folder.settled() {
+    match folder.require_stable_path() {
         Ok(()) => {}
-        Err(FileError::Writable { folder }) => return Err(writable(&folder)),
-        Err(FileError::Unsettled { folder, owner }) => {
+        Err(FileError::ReplaceableByOthers { folder }) => return Err(writable(&folder)),
+        Err(FileError::ReplaceableByOwner { folder, owner }) => {
             return Err(Failure::refused(format!(
                 "{shown} lies in a folder of user {owner}; move it to one of yours, or: chown {} {}",
                 rustix::process::geteuid().as_raw(),
-                quoted_path(&folder)
+                shell_quote_path(&folder)
             )));
         }
         Err(other) => return Err(file_failure(path, other)),
     }
     // A sticky folder such as /tmp prevents others from replacing a file, but not from creating it first.
-    let found = folder.readable().map(File::from).ok().and_then(|opened| opened.metadata().ok());
+    let found = folder.reopen_readable().map(File::from).ok().and_then(|opened| opened.metadata().ok());
     match found.is_some_and(|found| found.mode() & OTHERS_WRITE_MODE != 0) {
         true => Err(writable(folder.path())),
         false => Ok((folder, name)),
@@ -103,7 +103,7 @@ fn private_folder(path: &Path) -> Result<(ResolvedFolder, OsString)> {
 
 fn require_private(file: &File, path: &Path) -> Result<()> {
     let found = file.metadata().map_err(|e| file_failure(path, e.into()))?;
-    let (shown, typed) = (path.display(), quoted_path(path));
+    let (shown, typed) = (path.display(), shell_quote_path(path));
     if !is_trusted(found.uid()) {
         let owner = found.uid();
         return Err(Failure::refused(format!(
@@ -132,12 +132,12 @@ mod tests {
     fn secret_is_refused_where_others_have_rights_on_file_or_folder() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("secret");
-        assert_eq!(read(&file).unwrap(), None);
-        create(&file, "one").unwrap();
+        assert_eq!(read_secret(&file).unwrap(), None);
+        create_secret(&file, "one").unwrap();
         assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
-        let holds = |text: &str| assert_eq!(read(&file).unwrap().as_deref(), Some(text));
+        let holds = |text: &str| assert_eq!(read_secret(&file).unwrap().as_deref(), Some(text));
         let refused = |command: &str| {
-            for why in [read(&file).unwrap_err(), replace(&file, "two").unwrap_err()] {
+            for why in [read_secret(&file).unwrap_err(), replace_secret(&file, "two").unwrap_err()] {
                 assert!(why.to_string().contains(command), "{why}");
             }
         };
@@ -153,26 +153,26 @@ mod tests {
         for mode in [0o777, 0o1777, 0o702] {
             set(dir.path(), mode);
             refused("chmod go-w");
-            assert!(create(&dir.path().join("new"), "x").is_err());
+            assert!(create_secret(&dir.path().join("new"), "x").is_err());
         }
         set(dir.path(), 0o755);
-        replace(&file, "two").unwrap();
+        replace_secret(&file, "two").unwrap();
         holds("two");
-        remove(&file, "one");
+        remove_secret(&file, "one");
         holds("two");
-        remove(&file, "two");
-        assert_eq!(read(&file).unwrap(), None);
+        remove_secret(&file, "two");
+        assert_eq!(read_secret(&file).unwrap(), None);
     }
 
     #[test]
     fn secret_of_another_user_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("secret");
-        create(&file, "one").unwrap();
+        create_secret(&file, "one").unwrap();
         chown(&file, Some(65534), None).unwrap();
-        assert!(read(&file).unwrap_err().to_string().contains("rm "));
+        assert!(read_secret(&file).unwrap_err().to_string().contains("rm "));
         chown(&file, Some(rustix::process::geteuid().as_raw()), None).unwrap();
         chown(dir.path(), Some(65534), None).unwrap();
-        assert!(read(&file).unwrap_err().to_string().contains("chown "));
+        assert!(read_secret(&file).unwrap_err().to_string().contains("chown "));
     }
 }

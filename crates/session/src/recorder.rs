@@ -1,7 +1,7 @@
 //! Session recorder: stores the document of a verb in the archive at its start, during the run and at its end. Each call is
 //! on disk when it returns, so a crash leaves the last version.
 
-use crate::archive_access::open;
+use crate::archive_access::open_or_create;
 use crate::card_key;
 use crate::error::{Failure, Result};
 use cardscope_engine::pending::{self, CleanupGuard};
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Message of a program that is killed while it records.
-pub(crate) const STORED: &str = "the results are stored in the archive";
+pub(crate) const RESULTS_STORED: &str = "the results are stored in the archive";
 
 pub struct SessionRecorder {
     pub archive: Archive,
@@ -28,10 +28,10 @@ pub struct SessionRecorder {
 
 impl SessionRecorder {
     /// Opens the archive (the default one for None) and stores the start of the session.
-    pub fn of(archive: Option<&Path>, start: &SessionStart) -> Result<Self> {
-        let mut archive = open(archive)?;
+    pub fn begin(archive: Option<&Path>, start: &SessionStart) -> Result<Self> {
+        let mut archive = open_or_create(archive)?;
         let id = archive.begin_session(start)?;
-        Ok(SessionRecorder { archive, id, _owing: pending::owing(STORED, "") })
+        Ok(SessionRecorder { archive, id, _owing: pending::register_cleanup(RESULTS_STORED, "") })
     }
 
     pub fn name(&self) -> String {
@@ -43,7 +43,7 @@ impl SessionRecorder {
     }
 
     pub fn finish<B: Serialize>(mut self, document: &Report<B>, failure: Option<&Failure>) -> Result<()> {
-        Ok(self.archive.finish(self.id, how(failure), document)?)
+        Ok(self.archive.finish(self.id, ended_how(failure), document)?)
     }
 
     /// Stores a sample, which is on disk when this returns.
@@ -60,7 +60,7 @@ impl SessionRecorder {
     }
 }
 
-pub fn start(
+pub fn session_start(
     kind: &str,
     target: &str,
     seed: u64,
@@ -73,7 +73,7 @@ pub fn start(
     SessionStart {
         kind: kind.to_owned(),
         target: target.to_owned(),
-        unit: identity.and_then(|identity| card_key::unit_at(target, identity)),
+        unit: identity.and_then(|identity| card_key::target_unit(target, identity)),
         recipe: None,
         seed,
         condition: condition.clone(),
@@ -85,7 +85,7 @@ pub fn start(
     }
 }
 
-pub(crate) fn how(failure: Option<&Failure>) -> SessionEnd {
+pub(crate) fn ended_how(failure: Option<&Failure>) -> SessionEnd {
     match failure {
         None => SessionEnd::Complete,
         Some(Failure::Interrupted) => SessionEnd::Interrupted,

@@ -2,10 +2,10 @@
 //! table for confidence intervals, so that the same mean always gets the same interval.
 
 use crate::error::Result;
-use crate::not_cards::{NotCard, not_cards};
-use cardscope_model::archived::SummaryRow;
+use crate::not_cards::{NotCard, find_not_cards};
+use cardscope_model::archive_rows::SummaryRow;
 use cardscope_model::card::CardFacts;
-use cardscope_statistics::usual::{KnownSeries, SpreadKind, SpreadTable, learn};
+use cardscope_statistics::priors::{KnownSeries, SpreadKind, SpreadTable, learn_spread};
 use cardscope_store::Archive;
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,14 +19,14 @@ const MOST_SERIES: usize = 2000;
 const LEAST_RUNS: u32 = 3;
 
 /// Spread table with the data of an archive.
-pub fn table(archive: Option<&mut Archive>) -> Result<SpreadTable> {
+pub fn spread_table(archive: Option<&mut Archive>) -> Result<SpreadTable> {
     let Some(archive) = archive else { return Ok(SpreadTable::shipped().clone()) };
-    let not_cards = not_cards(archive)?;
-    without(archive, &not_cards)
+    let not_cards = find_not_cards(archive)?;
+    table_excluding(archive, &not_cards)
 }
 
 /// The same if the targets to exclude are already known.
-pub fn without(archive: &mut Archive, not_cards: &HashMap<String, NotCard>) -> Result<SpreadTable> {
+pub fn table_excluding(archive: &mut Archive, not_cards: &HashMap<String, NotCard>) -> Result<SpreadTable> {
     let rows = archive.summaries(|_| true)?;
     // The limit keeps the first series of each kind, so the newest come first.
     let of_cards = rows.iter().rev().filter(|row| !not_cards.contains_key(&row.card_id));
@@ -39,11 +39,11 @@ fn learn_table<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> SpreadTable {
     let none = CardFacts::default();
     for row in rows.filter(|row| row.n >= LEAST_RUNS) {
         let kind = SpreadKind::new(&none, Some(&row.setting), row.test);
-        let (_, seen) = series.entry(kind.name()).or_insert_with(|| (kind, Vec::new()));
+        let (_, seen) = series.entry(kind.table_key()).or_insert_with(|| (kind, Vec::new()));
         if let Some(of) = row
             .sd
             .filter(|_| seen.len() < MOST_SERIES)
-            .and_then(|sd| KnownSeries::of_mean(row.mean, sd, row.n))
+            .and_then(|sd| KnownSeries::from_mean(row.mean, sd, row.n))
         {
             seen.push(of);
         }
@@ -51,9 +51,9 @@ fn learn_table<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> SpreadTable {
     let mut table = SpreadTable::shipped().clone();
     for (name, (kind, seen)) in series {
         if seen.len() >= LEAST_SERIES {
-            let known = table.spread(kind).clone();
+            let known = table.spread_of_kind(kind).clone();
             let strength = known.series.max(LEAST_SERIES as f64);
-            table.kinds.insert(name, learn(&seen, &known, strength));
+            table.kinds.insert(name, learn_spread(&seen, &known, strength));
         }
     }
     table
@@ -63,7 +63,7 @@ fn learn_table<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> SpreadTable {
 mod tests {
     use super::*;
     use cardscope_model::test_name::{IoOrder, TestOp};
-    use cardscope_statistics::usual::SpreadSubject;
+    use cardscope_statistics::priors::SpreadSubject;
 
     fn steady(cards: usize) -> Vec<SummaryRow> {
         let row = |card: usize| SummaryRow {
@@ -85,11 +85,12 @@ mod tests {
 
     #[test]
     fn table_learns_from_many_steady_cards_but_not_from_few() {
-        let kind = SpreadKind { express: false, of: SpreadSubject::Test(IoOrder::Random, TestOp::Write) };
+        let kind =
+            SpreadKind { express: false, subject: SpreadSubject::Test(IoOrder::Random, TestOp::Write) };
         let shipped = SpreadTable::shipped();
-        assert_eq!(learn_table(steady(5).iter()).spread(kind), shipped.spread(kind));
-        let of = |table: &SpreadTable| table.spread(kind).deviation[..3].iter().sum::<f64>();
+        assert_eq!(learn_table(steady(5).iter()).spread_of_kind(kind), shipped.spread_of_kind(kind));
+        let of = |table: &SpreadTable| table.spread_of_kind(kind).deviation[..3].iter().sum::<f64>();
         let learned = learn_table(steady(100).iter());
-        assert!(of(&learned) > 1.5 * of(shipped), "{:?}", learned.spread(kind).deviation);
+        assert!(of(&learned) > 1.5 * of(shipped), "{:?}", learned.spread_of_kind(kind).deviation);
     }
 }

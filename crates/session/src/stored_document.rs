@@ -1,6 +1,6 @@
 //! Stored documents of the archive, selected by the beginning of a session id.
 
-use crate::archive_access::open_filled;
+use crate::archive_access::require_archive;
 use crate::error::{Failure, Result};
 use cardscope_model::log::CardLog;
 use cardscope_model::result::BenchReport;
@@ -38,11 +38,11 @@ impl StoredDocument {
     }
 }
 
-pub fn document(archive: &mut Archive, id: SessionId) -> Result<StoredDocument> {
+pub fn load_document(archive: &mut Archive, id: SessionId) -> Result<StoredDocument> {
     let session = archive.session(id).map_err(Failure::refused)?;
     Ok(match session.log() {
         Some(log) => StoredDocument::Log(Box::new(log)),
-        None if session.file.recipe.is_some() => StoredDocument::Bench(Box::new(session.report_so_far())),
+        None if session.file.recipe.is_some() => StoredDocument::Bench(Box::new(session.partial_report())),
         None => {
             StoredDocument::Record { kind: session.summary.kind.clone(), document: partial_document(session) }
         }
@@ -51,7 +51,7 @@ pub fn document(archive: &mut Archive, id: SessionId) -> Result<StoredDocument> 
 
 /// Last stored document. One of an unfinished session gets an `error` field.
 fn partial_document(record: StoredSession) -> Value {
-    let unended = record.unended();
+    let unended = record.missing_end_reason();
     let begun = json!({ "target": record.file.target, "seed": record.file.seed.parse::<u64>().ok() });
     let mut document = record.file.document.unwrap_or(begun);
     if let (Some(why), Some(fields)) = (unended, document.as_object_mut()) {
@@ -62,13 +62,13 @@ fn partial_document(record: StoredSession) -> Value {
 
 /// Document of a session, partial if the session did not finish.
 /// Refuses an unknown or ambiguous id. Fails if the archive cannot be read.
-pub fn show(path: Option<&Path>, session: &str) -> Result<StoredDocument> {
-    let mut archive = open_filled(path)?;
-    let id = self::session(&mut archive, session)?;
-    document(&mut archive, id)
+pub fn load_by_id(path: Option<&Path>, session: &str) -> Result<StoredDocument> {
+    let mut archive = require_archive(path)?;
+    let id = self::find_session(&mut archive, session)?;
+    load_document(&mut archive, id)
 }
 
-pub fn session(archive: &mut Archive, text: &str) -> Result<SessionId> {
+pub fn find_session(archive: &mut Archive, text: &str) -> Result<SessionId> {
     // A complete id needs no search.
     let unknown = match text.parse() {
         Ok(session) => return Ok(session),
@@ -77,12 +77,12 @@ pub fn session(archive: &mut Archive, text: &str) -> Result<SessionId> {
     match &archive.sessions_by_id(text)?[..] {
         [] => Err(Failure::refused(unknown)),
         [session] => Ok(session.id),
-        several_of_them => Err(several(text, several_of_them)),
+        several_of_them => Err(ambiguous_id(text, several_of_them)),
     }
 }
 
-pub fn several(text: &str, sessions: &[SessionSummary]) -> Failure {
-    let listed = listed(sessions, std::iter::empty());
+pub fn ambiguous_id(text: &str, sessions: &[SessionSummary]) -> Failure {
+    let listed = list_sessions(sessions, std::iter::empty());
     Failure::refused(format!("{text:?} may be {listed}; give more of the id"))
 }
 
@@ -91,7 +91,7 @@ fn short_id(session: &SessionSummary) -> String {
     id.get(id.len().saturating_sub(ID_DIGITS)..).unwrap_or(&id).to_owned()
 }
 
-pub fn listed(sessions: &[SessionSummary], others: impl Iterator<Item = String>) -> String {
+pub fn list_sessions(sessions: &[SessionSummary], others: impl Iterator<Item = String>) -> String {
     let named = |s: &SessionSummary| format!("{} ({} of {})", short_id(s), s.kind, s.target);
     let all: Vec<String> = sessions.iter().map(named).chain(others).collect();
     match all.len().saturating_sub(MAX_LISTED) {
@@ -109,7 +109,9 @@ mod tests {
     use cardscope_model::condition::Condition;
 
     fn begin(archive: &mut Archive, target: &str) -> SessionId {
-        archive.begin_session(&recorder::start("verify", target, 1, &Condition::default(), None)).unwrap()
+        archive
+            .begin_session(&recorder::session_start("verify", target, 1, &Condition::default(), None))
+            .unwrap()
     }
 
     #[test]
@@ -117,11 +119,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
         let first = begin(&mut archive, "sim:constant").to_string();
-        assert_eq!(session(&mut archive, &first[..1]).unwrap().to_string(), first);
+        assert_eq!(find_session(&mut archive, &first[..1]).unwrap().to_string(), first);
         let second = begin(&mut archive, "sim:usb-stick-tlc").to_string();
         // Ids begin with the time, so those of the same second share their first digits.
         let shared = first.bytes().zip(second.bytes()).take_while(|(a, b)| a == b).count();
-        let refused = session(&mut archive, &first[..shared]).unwrap_err();
+        let refused = find_session(&mut archive, &first[..shared]).unwrap_err();
         assert_eq!(refused.exit_status(), 2);
         let text = refused.to_string();
         assert!(
@@ -132,11 +134,14 @@ mod tests {
         );
         for (id, other) in [(&first, &second), (&second, &first)] {
             let beginning = id[..=shared].to_uppercase();
-            assert_eq!(session(&mut archive, &beginning).unwrap().to_string(), *id, "not {other}");
+            assert_eq!(find_session(&mut archive, &beginning).unwrap().to_string(), *id, "not {other}");
         }
         for nothing in ["", "zz", "%", "ffffffff"] {
             assert!(
-                session(&mut archive, nothing).unwrap_err().to_string().contains("is not a session name")
+                find_session(&mut archive, nothing)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("is not a session name")
             );
         }
     }

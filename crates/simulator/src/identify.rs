@@ -11,7 +11,7 @@ use cardscope_sd::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, Smar
 
 /// Decodes the card's identity. Findings about it are up to the caller, since they need today's date. Fails if the
 /// archetype's registers are malformed.
-pub fn identity(card: &Archetype) -> Result<Identity, ArchetypeError> {
+pub fn decode_identity(card: &Archetype) -> Result<Identity, ArchetypeError> {
     let broken = |reason: String| ArchetypeError::Value(card.name.clone(), reason);
     let mut identity = match &card.identity.sd {
         Some(sd) => from_hex(HexRegisters {
@@ -27,22 +27,25 @@ pub fn identity(card: &Archetype) -> Result<Identity, ArchetypeError> {
     };
     if let Some(described) = &card.identity.nvme {
         let ambient_c = card.thermal.as_ref().map_or(25.0, |t| t.ambient_c);
-        identity.nvme = Some(nvme(described, ambient_c).map_err(broken)?);
+        identity.nvme = Some(decode_nvme(described, ambient_c).map_err(broken)?);
         identity.pcie = Some(pcie_link(described));
     }
-    identity.usb = card.identity.usb.as_ref().map(reader);
+    identity.usb = card.identity.usb.as_ref().map(usb_reader);
     identity.capacity_bytes = Some(card.shown_bytes());
-    identity.complete();
+    identity.derive_fields();
     Ok(identity)
 }
 
-fn nvme(described: &Described, ambient_c: f64) -> Result<NvmeIdentity, String> {
+fn decode_nvme(described: &Described, ambient_c: f64) -> Result<NvmeIdentity, String> {
     let identify = IdentifyController::decode(&controller_bytes(described)).map_err(|e| e.to_string())?;
     let feature_10 = u32::from(described.tmt1_k) << 16 | u32::from(described.tmt2_k);
     Ok(NvmeIdentity {
         sd_express: ExpressIdentity::from_names(&identify),
         identify: Some(identify),
-        smart: smart(described, &SmartInputs { celsius: ambient_c, spare: 100, ..SmartInputs::default() }),
+        smart: smart_log(
+            described,
+            &SmartInputs { celsius: ambient_c, spare_percent: 100, ..SmartInputs::default() },
+        ),
         features: ThermalFeatures::from_results(Some(described.tmpth_k.into()), Some(feature_10)),
         ..NvmeIdentity::default()
     })
@@ -92,7 +95,7 @@ fn power_state(state: &PowerState) -> [u8; 32] {
 }
 
 /// USB descriptors as in sysfs, and the answer to INQUIRY.
-fn reader(d: &UsbIdentity) -> UsbReader {
+fn usb_reader(d: &UsbIdentity) -> UsbReader {
     let mut reader = UsbReader {
         vendor_id: Some(format!("{:04x}", d.vendor_id)),
         product_id: Some(format!("{:04x}", d.product_id)),
@@ -137,11 +140,11 @@ pub(crate) struct SmartInputs {
     /// Seconds since the card was inserted.
     pub(crate) seconds: f64,
     /// Spare blocks left, in percent.
-    pub(crate) spare: u8,
+    pub(crate) spare_percent: u8,
 }
 
 /// SMART log (NVMe log page 02h), decoded.
-pub(crate) fn smart(identity: &Described, facts: &SmartInputs) -> Option<SmartLog> {
+pub(crate) fn smart_log(identity: &Described, facts: &SmartInputs) -> Option<SmartLog> {
     SmartLog::decode(&smart_log_bytes(identity, facts)).ok()
 }
 
@@ -151,9 +154,9 @@ fn smart_log_bytes(identity: &Described, f: &SmartInputs) -> Vec<u8> {
     let mut put = |offset: usize, field: &[u8]| bytes[offset..offset + field.len()].copy_from_slice(field);
     let kelvin = (f.celsius + 273.0).round().clamp(0.0, f64::from(u16::MAX)) as u16;
     let used = f.counters.percent_used.unwrap_or(0.0).clamp(0.0, 255.0) as u8;
-    put(0, &[warnings(identity, kelvin, f.spare)]);
+    put(0, &[critical_warning(identity, kelvin, f.spare_percent)]);
     put(1, &kelvin.to_le_bytes());
-    put(3, &[f.spare, identity.spare_threshold, used]);
+    put(3, &[f.spare_percent, identity.spare_threshold, used]);
     // Counters of 128 bits; units are rounded up.
     let counters = [
         (32, f.counters.tally.read_bytes.div_ceil(SMART_DATA_UNIT)),
@@ -182,7 +185,7 @@ fn smart_log_bytes(identity: &Described, f: &SmartInputs) -> Vec<u8> {
 }
 
 /// Critical warning: bit 0 for too few spare blocks, bit 1 for a temperature at or above the threshold.
-fn warnings(identity: &Described, kelvin: u16, spare: u8) -> u8 {
+fn critical_warning(identity: &Described, kelvin: u16, spare: u8) -> u8 {
     u8::from(spare < identity.spare_threshold) | u8::from(kelvin >= identity.tmpth_k) << 1
 }
 
@@ -198,7 +201,7 @@ mod tests {
     #[test]
     fn lexar_express_reports_thermal_limits() {
         let card = Archetype::load("lexar-1tb-express").unwrap();
-        let identity = identity(&card).unwrap();
+        let identity = decode_identity(&card).unwrap();
         let nvme = identity.nvme.as_ref().unwrap();
         let limits = (nvme.features.tmpth_celsius, nvme.features.tmt1_celsius, nvme.features.tmt2_celsius);
         assert_eq!(limits, (Some(83), Some(81), Some(85)));
@@ -212,7 +215,7 @@ mod tests {
     #[test]
     fn adata_identity_matches_nvme_cli_output() {
         let card = Archetype::load("adata-256g-express").unwrap();
-        let nvme = identity(&card).unwrap().nvme.unwrap();
+        let nvme = decode_identity(&card).unwrap().nvme.unwrap();
         let id = nvme.identify.unwrap();
         assert_eq!(
             (id.vid_hex.as_str(), id.ieee.as_str(), id.mdts_bytes),
@@ -227,7 +230,7 @@ mod tests {
     #[test]
     fn stick_has_usb_identity_only() {
         let card = Archetype::load("usb-stick-tlc").unwrap();
-        let identity = identity(&card).unwrap();
+        let identity = decode_identity(&card).unwrap();
         let usb = identity.usb.as_ref().unwrap();
         assert_eq!((usb.protocol, usb.driver.as_deref()), (Some(UsbProtocol::Bot), Some("usb-storage")));
         assert_eq!(identity.bus_mode().as_deref(), Some("USB 5000 Mbit/s BOT"));
@@ -236,8 +239,9 @@ mod tests {
 
     #[test]
     fn registers_are_valid_and_match_capacity() {
-        for card in crate::archetypes().unwrap().into_iter().chain((0..200).map(crate::random::card)) {
-            let identity = identity(&card).unwrap().judged((2026, 11));
+        for card in crate::load_builtin().unwrap().into_iter().chain((0..200).map(crate::random::random_card))
+        {
+            let identity = decode_identity(&card).unwrap().judged((2026, 11));
             assert_eq!(identity.capacity_bytes, Some(card.announced_bytes), "{}", card.name);
             if let Some(csd) = &identity.csd {
                 assert_eq!(
@@ -253,17 +257,17 @@ mod tests {
 
     #[test]
     fn overridden_capacity_is_in_the_csd() {
-        for archetype in crate::archetypes().unwrap() {
+        for archetype in crate::load_builtin().unwrap() {
             for bytes in [1 << 19, 2 << 20, 8 << 30, 1 << 40, 2 << 40, 4_002_909_519_872] {
                 // Some cards cannot have every size.
                 let name = format!("sim:{}?announced_bytes={bytes}", archetype.name);
                 let Ok(spec) = crate::target_spec::parse(&name) else { continue };
-                let Some(csd) = identity(&spec.archetype).unwrap().csd else { continue };
+                let Some(csd) = decode_identity(&spec.archetype).unwrap().csd else { continue };
                 assert_eq!((csd.capacity_bytes, csd.crc), (Some(bytes), CrcStatus::Ok), "{name}");
             }
         }
         let spec = crate::target_spec::parse("sim:constant?announced_bytes=8589938688").unwrap();
-        let csd = identity(&spec.archetype).unwrap().csd.unwrap();
+        let csd = decode_identity(&spec.archetype).unwrap().csd.unwrap();
         assert_eq!(csd.capacity_bytes, Some(8 << 30), "in units of 512 KiB");
     }
 
@@ -293,7 +297,7 @@ mod tests {
 
     #[test]
     fn new_card_has_zero_counters_and_full_spare() {
-        let log = SimTarget::named("sim:adata-256g-express").unwrap().health().unwrap();
+        let log = SimTarget::open_named("sim:adata-256g-express").unwrap().health().unwrap();
         assert_eq!((log.host_read_commands, log.data_written_bytes, log.power_on_hours), (0, 0, 0));
         assert_eq!((log.available_spare, log.available_spare_threshold, log.percentage_used), (100, 5, 0));
         assert_eq!((log.critical_warning, log.thermal_management_t1_transitions), (0, 0));
@@ -301,7 +305,7 @@ mod tests {
 
     #[test]
     fn smart_log_counts_throttling_without_a_fan() {
-        let mut card = SimTarget::named("sim:lexar-1tb-express?cooling=passive").unwrap();
+        let mut card = SimTarget::open_named("sim:lexar-1tb-express?cooling=passive").unwrap();
         work(&mut card, 60);
         let log = card.health().unwrap();
         assert!(log.thermal_management_t1_transitions > 0, "{log:?}");
@@ -315,7 +319,7 @@ mod tests {
 
     #[test]
     fn no_transitions_without_heat_model() {
-        let mut card = SimTarget::named("sim:lexar-1tb-express?cooling=passive&heat=off").unwrap();
+        let mut card = SimTarget::open_named("sim:lexar-1tb-express?cooling=passive&heat=off").unwrap();
         work(&mut card, 60);
         let log = card.health().unwrap();
         assert_eq!((log.thermal_management_t1_transitions, log.thermal_management_t1_seconds), (0, 0));
@@ -323,6 +327,6 @@ mod tests {
 
     #[test]
     fn sd_card_has_no_smart_log() {
-        assert!(SimTarget::named("sim:lexar-16g-c10").unwrap().health().is_none());
+        assert!(SimTarget::open_named("sim:lexar-16g-c10").unwrap().health().is_none());
     }
 }

@@ -8,21 +8,21 @@
 
 pub mod archetype;
 mod card;
-mod chance;
 mod content;
-mod device;
 mod identify;
+mod lying_reader;
 mod page_cache;
 pub mod random;
-mod reader;
 mod rig;
+mod seeded_choice;
 pub mod serve;
+mod simulated_device;
 mod state_file;
 pub mod target;
 pub mod target_spec;
 
-pub use archetype::{Archetype, archetypes, describe};
-pub use identify::identity;
+pub use archetype::{Archetype, describe_card, load_builtin};
+pub use identify::decode_identity;
 pub use state_file::StateError;
 pub use target::SimTarget;
 pub use target_spec::{CardStorage, TargetSpec};

@@ -16,14 +16,14 @@ const IN_FLIGHT: u32 = 2;
 
 #[derive(Debug)]
 pub(crate) struct PageCache {
-    p: schema::TestRig,
+    rig_parameters: schema::TestRig,
     per_byte: f64,
     announced: u64,
     /// Written by the tool, not yet sent to the card.
     gathered: Range<u64>,
     /// End and bytes of each piece that is being written back.
-    underway: VecDeque<(f64, u64)>,
-    underway_bytes: u64,
+    writebacks: VecDeque<(f64, u64)>,
+    unwritten_bytes: u64,
     /// Oldest first.
     cached: VecDeque<Range<u64>>,
     /// Offset of a read that would continue the last one.
@@ -36,12 +36,12 @@ pub(crate) struct PageCache {
 impl PageCache {
     pub(crate) fn new(a: &Archetype) -> Self {
         PageCache {
-            p: a.rig,
+            rig_parameters: a.rig,
             per_byte: 1e3 / a.rig.host_memory_mb_s,
             announced: a.announced_bytes,
             gathered: 0..0,
-            underway: VecDeque::new(),
-            underway_bytes: 0,
+            writebacks: VecDeque::new(),
+            unwritten_bytes: 0,
             cached: VecDeque::new(),
             next_read: u64::MAX,
             ahead: VecDeque::new(),
@@ -51,24 +51,24 @@ impl PageCache {
 
     /// Buffered write at `now`; returns when the tool may continue.
     pub(crate) fn write(&mut self, rig: &mut RiggedCard, now: f64, offset: u64, len: u64) -> f64 {
-        let mut now = rig.source(now, len) + len as f64 * self.per_byte;
+        let mut now = rig.source_ready(now, len) + len as f64 * self.per_byte;
         if self.gathered.end != offset {
             self.write_back_gathered(rig, now);
             self.gathered = offset..offset;
         }
         self.gathered.end = offset + len;
-        while self.gathered.end - self.gathered.start >= self.p.writeback_bytes {
+        while self.gathered.end - self.gathered.start >= self.rig_parameters.writeback_bytes {
             let start = self.gathered.start;
-            self.gathered.start += self.p.writeback_bytes;
-            self.write_back(rig, now, start, self.p.writeback_bytes);
+            self.gathered.start += self.rig_parameters.writeback_bytes;
+            self.write_back(rig, now, start, self.rig_parameters.writeback_bytes);
         }
         self.add_cached(offset..offset + len);
         self.drop_finished(now);
         // Linux makes a writer wait while too much of its data is not yet written back.
-        while self.underway_bytes > self.p.dirty_bytes
-            && let Some((end, bytes)) = self.underway.pop_front()
+        while self.unwritten_bytes > self.rig_parameters.dirty_bytes
+            && let Some((end, bytes)) = self.writebacks.pop_front()
         {
-            self.underway_bytes -= bytes;
+            self.unwritten_bytes -= bytes;
             now = now.max(end);
         }
         now
@@ -77,9 +77,9 @@ impl PageCache {
     /// Writes back everything; returns when the card has it.
     pub(crate) fn flush(&mut self, rig: &mut RiggedCard, now: f64) -> f64 {
         self.write_back_gathered(rig, now);
-        let end = self.underway.back().map_or(now, |(end, _)| end.max(now));
-        self.underway.clear();
-        self.underway_bytes = 0;
+        let end = self.writebacks.back().map_or(now, |(end, _)| end.max(now));
+        self.writebacks.clear();
+        self.unwritten_bytes = 0;
         end
     }
 
@@ -106,10 +106,10 @@ impl PageCache {
 
     /// Reads ahead, so that one piece more than the tool needs is under way.
     fn read_ahead(&mut self, rig: &mut RiggedCard, now: f64, range: &Range<u64>) -> f64 {
-        let goal = (range.end + self.p.read_ahead_bytes).min(self.announced);
+        let goal = (range.end + self.rig_parameters.read_ahead_bytes).min(self.announced);
         self.ahead_end = self.ahead_end.max(range.start);
         while self.ahead_end < goal {
-            let len = self.p.read_ahead_bytes.min(self.announced - self.ahead_end);
+            let len = self.rig_parameters.read_ahead_bytes.min(self.announced - self.ahead_end);
             let ready = rig.transfer(now, cache_command(false, self.ahead_end, len));
             self.ahead_end += len;
             self.ahead.push_back((self.ahead_end, ready));
@@ -144,16 +144,16 @@ impl PageCache {
 
     fn write_back(&mut self, rig: &mut RiggedCard, now: f64, offset: u64, len: u64) {
         let end = rig.transfer(now, cache_command(true, offset, len));
-        self.underway.push_back((end, len));
-        self.underway_bytes += len;
+        self.writebacks.push_back((end, len));
+        self.unwritten_bytes += len;
     }
 
     fn drop_finished(&mut self, now: f64) {
-        while let Some((end, bytes)) = self.underway.front()
+        while let Some((end, bytes)) = self.writebacks.front()
             && *end <= now
         {
-            self.underway_bytes -= bytes;
-            self.underway.pop_front();
+            self.unwritten_bytes -= bytes;
+            self.writebacks.pop_front();
         }
     }
 
@@ -168,7 +168,7 @@ impl PageCache {
 
     fn evict_oldest(&mut self) {
         let kept: u64 = self.cached.iter().map(|c| c.end - c.start).sum();
-        let over = kept.saturating_sub(self.p.host_memory_bytes);
+        let over = kept.saturating_sub(self.rig_parameters.host_memory_bytes);
         if let Some(oldest) = self.cached.front_mut().filter(|_| over > 0) {
             oldest.start = (oldest.start + over).min(oldest.end);
         }

@@ -17,7 +17,7 @@ pub(crate) struct RiggedCard {
     source_per_byte: f64,
     source_free: f64,
     /// True if the rig adds nothing, so that commands go straight to the card.
-    plain: bool,
+    is_transparent: bool,
     cache_bytes: u64,
     /// Range in the reader's memory; ends where the last read ended.
     cached: Range<u64>,
@@ -65,10 +65,10 @@ impl RiggedCard {
         RiggedCard::with_card(CardModel::new(a, seed), a, seed)
     }
 
-    pub(crate) fn exchange(&mut self, a: &Archetype, seed: u64) {
+    pub(crate) fn change_rig(&mut self, a: &Archetype, seed: u64) {
         let card = std::mem::replace(&mut self.card, CardModel::new(a, seed));
         *self = RiggedCard { slow: self.slow, ..RiggedCard::with_card(card, a, seed) };
-        self.plain &= self.slow.is_none();
+        self.is_transparent &= self.slow.is_none();
     }
 
     fn with_card(card: CardModel, a: &Archetype, seed: u64) -> Self {
@@ -87,7 +87,7 @@ impl RiggedCard {
             split: split_bytes.unwrap_or(u64::MAX),
             source_per_byte: host_source_mb_s.map_or(0.0, |mb_s| 1e3 / mb_s),
             source_free: 0.0,
-            plain: overhead_s == 0.0
+            is_transparent: overhead_s == 0.0
                 && split_bytes.is_none()
                 && host_source_mb_s.is_none()
                 && reader_cache_bytes == 0
@@ -119,22 +119,22 @@ impl RiggedCard {
     }
 
     pub(crate) fn slow_writes(&mut self, factor: f64) {
-        self.plain = false;
+        self.is_transparent = false;
         self.slow = Some(WriteSlowdown { factor, by_itself: 0.0, free: 0.0 });
     }
 
     /// Command of the measuring tool at `now`; returns its end.
     #[inline]
     pub(crate) fn command(&mut self, now: f64, command: CardCommand) -> f64 {
-        if self.plain {
-            return self.card.serve(now, command);
+        if self.is_transparent {
+            return self.card.execute_command(now, command);
         }
-        let ready = if command.write { self.source(now, command.len) } else { now };
+        let ready = if command.write { self.source_ready(now, command.len) } else { now };
         self.transfer(ready, command)
     }
 
     /// Returns when the tool's data source has generated `len` bytes that it needs at `now`.
-    pub(crate) fn source(&mut self, now: f64, len: u64) -> f64 {
+    pub(crate) fn source_ready(&mut self, now: f64, len: u64) -> f64 {
         if self.source_per_byte == 0.0 {
             return now;
         }
@@ -144,12 +144,12 @@ impl RiggedCard {
 
     /// Card address that the reader uses for a host's address.
     #[inline]
-    pub(crate) fn address(&self, offset: u64) -> u64 {
+    pub(crate) fn card_address(&self, offset: u64) -> u64 {
         if offset < self.address_limit { offset } else { offset % self.address_limit }
     }
 
     /// Reason why the reader itself fails a command; None if it does not.
-    pub(crate) fn refusal(&self, command: &CardCommand) -> Option<&'static str> {
+    pub(crate) fn refusal_reason(&self, command: &CardCommand) -> Option<&'static str> {
         let end = command.offset + command.len;
         if end > self.reach {
             return Some("the reader reaches no such place of the card");
@@ -159,7 +159,7 @@ impl RiggedCard {
     }
 
     /// True if the reader itself fails some commands.
-    pub(crate) fn fails_some(&self) -> bool {
+    pub(crate) fn refuses_commands(&self) -> bool {
         self.single_from != u64::MAX || self.reach != u64::MAX
     }
 
@@ -178,7 +178,9 @@ impl RiggedCard {
         let (mut done, mut end) = (0, arrival);
         while done < command.len {
             let len = self.split.min(command.len - done);
-            end = self.card.serve(arrival, CardCommand { offset: command.offset + done, len, ..command });
+            end = self
+                .card
+                .execute_command(arrival, CardCommand { offset: command.offset + done, len, ..command });
             done += len;
         }
         let end = match &mut self.slow {
@@ -248,7 +250,7 @@ struct BusDisturbance {
     every: f64,
     lasts: f64,
     /// Share of the speed that a burst leaves, 0.05 to 1.
-    left: f64,
+    remaining_speed: f64,
     /// End of the last command without other traffic.
     by_itself: f64,
     /// End of the last command with it.
@@ -261,7 +263,7 @@ impl BusDisturbance {
         bursts.then_some(BusDisturbance {
             every: rig.disturb_every_s * 1e9,
             lasts: rig.disturb_for_s * 1e9,
-            left: 1.0 - rig.disturb_share,
+            remaining_speed: 1.0 - rig.disturb_share,
             by_itself: 0.0,
             free: 0.0,
         })
@@ -280,7 +282,7 @@ impl BusDisturbance {
         let mut at = start;
         while work > 0.0 {
             let (in_burst, until) = self.burst_at(at);
-            let speed = if in_burst { self.left } else { 1.0 };
+            let speed = if in_burst { self.remaining_speed } else { 1.0 };
             let done = (until - at) * speed;
             if done >= work {
                 return at + work / speed;
@@ -338,13 +340,13 @@ mod tests {
     fn last_sector_bug_and_address_limit_apply() {
         let bytes = 8_000_634_880u64;
         let odd = rig("last_sector_bug=on&address_limit_bytes=4GiB");
-        let fails = |command| odd.refusal(&command).is_some();
+        let fails = |command| odd.refusal_reason(&command).is_some();
         assert!(fails(read(bytes - 8 * 512, 1024)) && fails(read(bytes - 9 * 512, 1024)));
         assert!(!fails(read(bytes - 512, 512)) && !fails(read(bytes - 10 * 512, 1024)));
         assert!(!fails(CardCommand { write: true, ..read(bytes - 1024, 1024) }));
-        assert_eq!((odd.address(4096), odd.address((4 << 30) + 4096)), (4096, 4096));
+        assert_eq!((odd.card_address(4096), odd.card_address((4 << 30) + 4096)), (4096, 4096));
         let sane = rig("");
-        assert!(!sane.fails_some() && sane.address(bytes) == bytes);
+        assert!(!sane.refuses_commands() && sane.card_address(bytes) == bytes);
     }
 
     fn bursts() -> BusDisturbance {

@@ -28,7 +28,7 @@ pub enum StateError {
     #[error("the state file {0} cannot be read: {1}")]
     Unreadable(String, String),
     #[error("{0} is not a state file of a simulated card; give one that save=FILE has written")]
-    Foreign(String),
+    NotAState(String),
     #[error("the state file {0} has format {1}, this program reads format {VERSION}; save it anew")]
     Version(String, u32),
     #[error("the state file {0} is damaged: {1}; save it anew")]
@@ -53,9 +53,9 @@ struct StateHead {
 
 impl StateHead {
     fn new(card: &Archetype, seed: u64) -> Self {
-        let faults = card.faults.of_content();
+        let faults = card.faults.content_faults();
         // A seed that chooses no places may differ.
-        let seeded = card.fake != FakeCapacity::default() || !faults.none();
+        let seeded = card.fake != FakeCapacity::default() || !faults.is_faultless();
         StateHead {
             name: card.name.clone(),
             bytes: card.announced_bytes,
@@ -103,7 +103,7 @@ impl StateDestination {
     /// that folder, or the name belongs to a file that is not a saved state.
     pub(crate) fn new(path: &Path) -> Result<StateDestination, StateError> {
         let claimed = || {
-            let (folder, name) = ResolvedFolder::of_file(path)?;
+            let (folder, name) = ResolvedFolder::parent_of(path)?;
             let destination = StateDestination { path: path.to_owned(), folder, name };
             destination.existing_state()?;
             DraftFile::new(&destination.folder, None, 0o600)?;
@@ -122,7 +122,7 @@ impl StateDestination {
         let head = StateHead::new(archetype, seed);
         let place = || {
             let draft = DraftFile::new(&self.folder, self.existing_state()?, 0o666)?;
-            write(draft.file(), &head, saved, medium)?;
+            write_state(draft.file(), &head, saved, medium)?;
             draft.place(&self.name)
         };
         place().map_err(|e| unwritable_error(&self.path, &e))
@@ -130,7 +130,7 @@ impl StateDestination {
 
     /// Saved state of that name, or an empty file. Fails for any other file, which saving would destroy.
     fn existing_state(&self) -> Result<Option<File>, FileError> {
-        let Some(mut file) = self.folder.find(&self.name)? else { return Ok(None) };
+        let Some(mut file) = self.folder.open_existing(&self.name)? else { return Ok(None) };
         let mut magic = [0; MAGIC.len()];
         if file.metadata()?.len() > 0 && (file.read_exact(&mut magic).is_err() || &magic != MAGIC) {
             return Err(io::Error::other("another file has that name").into());
@@ -143,17 +143,17 @@ fn unwritable_error(path: &Path, error: &FileError) -> StateError {
     StateError::Unwritable(path.display().to_string(), error.to_string())
 }
 
-fn write(file: &File, head: &StateHead, saved: &SavedState<'_>, medium: &CardMedium) -> io::Result<()> {
+fn write_state(file: &File, head: &StateHead, saved: &SavedState<'_>, medium: &CardMedium) -> io::Result<()> {
     let mut out = HashedStream { inner: BufWriter::new(file), hash: blake3::Hasher::new() };
     out.write_all(MAGIC)?;
     out.write_all(&VERSION.to_le_bytes())?;
-    part(&mut out, head)?;
-    part(&mut out, saved)?;
-    let numbers = medium.pages();
+    write_part(&mut out, head)?;
+    write_part(&mut out, saved)?;
+    let numbers = medium.page_numbers();
     out.write_all(&(numbers.len() as u64).to_le_bytes())?;
     let mut page = [0; PAGE];
     for number in numbers {
-        medium.page(number, &mut page)?;
+        medium.read_page(number, &mut page)?;
         out.write_all(&number.to_le_bytes())?;
         out.write_all(&page)?;
     }
@@ -163,7 +163,7 @@ fn write(file: &File, head: &StateHead, saved: &SavedState<'_>, medium: &CardMed
 }
 
 /// Writes a part after its length, so that a reader can check the length before it allocates memory.
-fn part<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
+fn write_part<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
     let bytes = postcard::to_allocvec(value).map_err(io::Error::other)?;
     out.write_all(&(bytes.len() as u64).to_le_bytes())?;
     out.write_all(&bytes)
@@ -171,31 +171,31 @@ fn part<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
 
 /// Loads content, engine state, fault counters and clock of this card; content beyond `budget` bytes goes to a file.
 /// Fails for a file that is unreadable, foreign, damaged or of another card.
-pub(crate) fn load(
+pub(crate) fn load_state(
     path: &Path,
     archetype: &Archetype,
     seed: u64,
     budget: u64,
 ) -> Result<(CardMedium, CardState, FaultCounters, f64), StateError> {
     let name = path.display().to_string();
-    let file = cardscope_files::open(path, FileUse::Read)
+    let file = cardscope_files::open_file(path, FileUse::Read)
         .map_err(|e| StateError::Unreadable(name.clone(), e.to_string()))?;
     let input = HashedStream { inner: BufReader::new(file), hash: blake3::Hasher::new() };
     let mut reader = StateReader { path: name, input };
     reader.read_magic()?;
-    reader.head(&StateHead::new(archetype, seed))?;
-    let SavedState { content, card, counters, clock } = reader.part()?;
+    reader.check_head(&StateHead::new(archetype, seed))?;
+    let SavedState { content, card, counters, clock } = reader.read_part()?;
     let mut medium = CardMedium::empty(archetype, seed, budget);
-    if !medium.restore(content) {
+    if !medium.restore_content(content) {
         return Err(reader.damaged_error("its content belongs to another card"));
     }
     reader.read_pages(&mut medium)?;
-    reader.sum()?;
+    reader.check_sum()?;
     Ok((medium, card, counters, clock))
 }
 
 /// Error for a state whose engines do not fit the card.
-pub(crate) fn other_engines(path: &Path) -> StateError {
+pub(crate) fn other_engines_error(path: &Path) -> StateError {
     let reason = "its engines belong to another card; was the card changed?";
     StateError::Damaged(path.display().to_string(), reason.to_owned())
 }
@@ -209,16 +209,16 @@ impl StateReader {
     fn read_magic(&mut self) -> Result<(), StateError> {
         let mut magic = [0; MAGIC.len()];
         if self.input.read_exact(&mut magic).is_err() || &magic != MAGIC {
-            return Err(StateError::Foreign(self.path.clone()));
+            return Err(StateError::NotAState(self.path.clone()));
         }
-        match u32::from_le_bytes(self.array()?) {
+        match u32::from_le_bytes(self.read_array()?) {
             VERSION => Ok(()),
             found => Err(StateError::Version(self.path.clone(), found)),
         }
     }
 
-    fn head(&mut self, wanted: &StateHead) -> Result<(), StateError> {
-        let found: StateHead = self.part()?;
+    fn check_head(&mut self, wanted: &StateHead) -> Result<(), StateError> {
+        let found: StateHead = self.read_part()?;
         if found == *wanted {
             return Ok(());
         }
@@ -229,8 +229,8 @@ impl StateReader {
         ))
     }
 
-    fn part<T: DeserializeOwned>(&mut self) -> Result<T, StateError> {
-        let len = u64::from_le_bytes(self.array()?);
+    fn read_part<T: DeserializeOwned>(&mut self) -> Result<T, StateError> {
+        let len = u64::from_le_bytes(self.read_array()?);
         let mut bytes = Vec::new();
         // Memory grows with the bytes that exist, whatever length the file announces.
         let read = (&mut self.input).take(len.min(MAX_PART_BYTES)).read_to_end(&mut bytes);
@@ -241,11 +241,11 @@ impl StateReader {
     }
 
     fn read_pages(&mut self, medium: &mut CardMedium) -> Result<(), StateError> {
-        let count = u64::from_le_bytes(self.array()?);
+        let count = u64::from_le_bytes(self.read_array()?);
         for _ in 0..count {
-            let number = u64::from_le_bytes(self.array()?);
-            let page: [u8; PAGE] = self.array()?;
-            medium.put_page(number, &page).map_err(|error| match error {
+            let number = u64::from_le_bytes(self.read_array()?);
+            let page: [u8; PAGE] = self.read_array()?;
+            medium.restore_page(number, &page).map_err(|error| match error {
                 CardIoError::Failed { reason, .. } | CardIoError::Gone { reason } => {
                     StateError::Unreadable(self.path.clone(), reason)
                 }
@@ -254,9 +254,9 @@ impl StateReader {
         Ok(())
     }
 
-    fn sum(&mut self) -> Result<(), StateError> {
+    fn check_sum(&mut self) -> Result<(), StateError> {
         let found = self.input.hash.finalize();
-        let kept: [u8; HASH] = self.array()?;
+        let kept: [u8; HASH] = self.read_array()?;
         if found != kept {
             return Err(self.damaged_error("its checksum is wrong"));
         }
@@ -266,7 +266,7 @@ impl StateReader {
         }
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], StateError> {
+    fn read_array<const N: usize>(&mut self) -> Result<[u8; N], StateError> {
         let mut array = [0; N];
         match self.input.read_exact(&mut array) {
             Ok(()) => Ok(array),

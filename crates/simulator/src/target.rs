@@ -4,9 +4,9 @@
 use crate::archetype::CardTruth;
 use crate::card::CardCommand;
 use crate::content::{CardIoError, ReadContent, WrittenData};
-use crate::device::SimulatedDevice;
 use crate::identify::{self, SmartInputs};
 use crate::page_cache::PageCache;
+use crate::simulated_device::SimulatedDevice;
 use crate::state_file::{StateDestination, StateError};
 use crate::target_spec::{self, SpecError, TargetSpec};
 use cardscope_engine::content::{ContentMatch, IoContent};
@@ -36,7 +36,7 @@ pub struct SimTarget {
     /// Errors of I/Os in flight by slot; a list, since few I/Os fail.
     failed: Vec<(u32, Box<TargetError>)>,
     /// Scratch for reads whose content is not compared.
-    unseen: ReadContent,
+    discarded_read: ReadContent,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -48,10 +48,10 @@ struct PendingIo {
 /// Content of the slot's last read, and its buffer, which is filled on demand.
 #[derive(Debug, Default)]
 struct ReadSlot {
-    found: ReadContent,
+    last_read: ReadContent,
     bytes: Vec<u8>,
     /// True until the bytes of the last read are generated.
-    unmade: bool,
+    needs_fill: bool,
 }
 
 impl SimTarget {
@@ -82,7 +82,7 @@ impl SimTarget {
             slots: Vec::new(),
             in_flight: VecDeque::new(),
             failed: Vec::new(),
-            unseen: ReadContent::default(),
+            discarded_read: ReadContent::default(),
             info,
             spec,
         })
@@ -101,22 +101,22 @@ impl SimTarget {
     }
 
     /// Opens the card that `sim:NAME?key=value&…` names.
-    pub fn named(text: &str) -> Result<SimTarget, SpecError> {
+    pub fn open_named(text: &str) -> Result<SimTarget, SpecError> {
         Ok(SimTarget::open(target_spec::parse(text)?)?)
     }
 
     /// Changes the reader or the faults of a card in use. `overrides` are keys of `[rig]` and `[faults]`; keys that are
     /// not given return to the values of the card's name.
-    pub fn exchange(&mut self, overrides: &str) -> Result<(), SpecError> {
+    pub fn change_rig(&mut self, overrides: &str) -> Result<(), SpecError> {
         let spec = &self.spec;
-        let card = target_spec::apply(&spec.text, spec.archetype.clone(), overrides)?.archetype;
-        self.card.exchange(&card);
+        let card = target_spec::apply_overrides(&spec.text, spec.archetype.clone(), overrides)?.archetype;
+        self.card.change_rig(&card);
         Ok(())
     }
 
     /// True if the reader falsified the last read into this slot.
-    pub fn is_misread(&self, slot: u32) -> bool {
-        self.slots.get(slot as usize).is_some_and(|slot| slot.found.misread)
+    pub fn was_read_falsified(&self, slot: u32) -> bool {
+        self.slots.get(slot as usize).is_some_and(|slot| slot.last_read.misread)
     }
 
     pub fn spec(&self) -> &TargetSpec {
@@ -131,7 +131,7 @@ impl SimTarget {
     /// Returns the end of an I/O that is submitted now, in ns.
     #[inline(always)]
     fn completion_time(&mut self, io: &IoRequest) -> f64 {
-        let now = time(self.now);
+        let now = to_model_time(self.now);
         let (write, offset, len) = (io.direction == IoDirection::Write, io.offset, u64::from(io.len));
         if self.plan.path == KernelPath::Buffered && !(write && self.plan.sync_each) {
             let (cache, rig) = (&mut self.page_cache, &mut self.card.rig);
@@ -160,12 +160,12 @@ impl SimTarget {
                 self.card.write(io.offset, u64::from(io.len), WrittenData::described(io.content))
             }
             IoDirection::Read if self.plan.own_buffers => self.record_read(io),
-            IoDirection::Read if self.card.reads_matter() => {
-                self.card.read(io.offset, u64::from(io.len), &mut self.unseen)
+            IoDirection::Read if self.card.reads_have_effects() => {
+                self.card.read(io.offset, u64::from(io.len), &mut self.discarded_read)
             }
             IoDirection::Read => Ok(()),
         };
-        result.err().map(|error| Box::new(error.of(io)))
+        result.err().map(|error| Box::new(error.into_target_error(io)))
     }
 
     fn write_buffer(&mut self, io: &IoRequest) -> Option<Box<TargetError>> {
@@ -177,14 +177,14 @@ impl SimTarget {
         let data = WrittenData::Bytes(&bytes[..io.len as usize]);
         let result = self.card.write(io.offset, u64::from(io.len), data);
         self.slots[io.slot as usize].bytes = bytes;
-        result.err().map(|error| Box::new(error.of(io)))
+        result.err().map(|error| Box::new(error.into_target_error(io)))
     }
 
     /// Returns the slot after generating the bytes of its last read.
     fn filled_slot(&mut self, slot: u32) -> Result<&mut ReadSlot, TargetError> {
         let found = self.slot_memory(slot)?;
-        if std::mem::take(&mut found.unmade) {
-            found.found.fill(&mut found.bytes);
+        if std::mem::take(&mut found.needs_fill) {
+            found.last_read.generate_bytes(&mut found.bytes);
         }
         Ok(found)
     }
@@ -192,11 +192,11 @@ impl SimTarget {
     /// Records the content of a read now, since a later write must not change it.
     fn record_read(&mut self, io: &IoRequest) -> Result<(), CardIoError> {
         let slot = &mut self.slots[io.slot as usize];
-        self.card.read(io.offset, u64::from(io.len), &mut slot.found)?;
-        slot.unmade = true;
-        if slot.found.has_bytes() {
+        self.card.read(io.offset, u64::from(io.len), &mut slot.last_read)?;
+        slot.needs_fill = true;
+        if slot.last_read.has_bytes() {
             slot.bytes.resize(self.plan.block as usize, 0);
-            self.card.fetch(&slot.found, &mut slot.bytes)?;
+            self.card.fetch(&slot.last_read, &mut slot.bytes)?;
         }
         Ok(())
     }
@@ -221,7 +221,7 @@ impl SimTarget {
         } else {
             ("beyond the end of the card", libc::ENOSPC)
         };
-        CardIoError::Failed { reason: reason.to_owned(), errno }.of(io)
+        CardIoError::Failed { reason: reason.to_owned(), errno }.into_target_error(io)
     }
 
     fn flush_page_cache(&mut self) {
@@ -231,16 +231,16 @@ impl SimTarget {
 
     /// Fails if the card is gone; for calls other than reads and writes.
     fn check_alive(&mut self, operation: &'static str) -> Result<(), TargetError> {
-        self.card.alive(self.now as f64).map_err(|error| error.during(operation, 0, 0))
+        self.card.check_alive(self.now as f64).map_err(|error| error.into_call_error(operation, 0, 0))
     }
 
     /// Returns the end of an I/O, and its error if it failed. Fails if the card is gone.
     #[inline(always)]
-    fn take(&mut self, io: &IoRequest) -> Result<(Nanos, Option<Box<TargetError>>), TargetError> {
+    fn start_io(&mut self, io: &IoRequest) -> Result<(Nanos, Option<Box<TargetError>>), TargetError> {
         let len = u64::from(io.len);
         let fits = io.offset.checked_add(len).is_some_and(|end| end <= self.info.bytes);
         let whole = (io.offset | len).is_multiple_of(SECTOR) && len != 0;
-        self.card.alive(time(self.now)).map_err(|error| error.of(io))?;
+        self.card.check_alive(to_model_time(self.now)).map_err(|error| error.into_target_error(io))?;
         Ok(if fits && whole && io.slot < self.plan.depth {
             self.execute_io(io)
         } else {
@@ -270,7 +270,7 @@ impl SimTarget {
     #[inline]
     fn advance_clock(&mut self, at: Nanos) {
         self.now = self.now.max(at);
-        self.card.clock = time(self.now);
+        self.card.clock = to_model_time(self.now);
     }
 
     /// Executes a valid I/O; returns its end, and its error if it failed. Always inline, as is all code that runs for
@@ -280,8 +280,8 @@ impl SimTarget {
         let end = self.completion_time(io);
         if end > self.card.vanishes_at {
             let at = to_target_time(self.card.vanishes_at).max(self.now);
-            let gone = self.card.alive(at as f64).err();
-            return (at, gone.map(|error| Box::new(error.of(io))));
+            let gone = self.card.check_alive(at as f64).err();
+            return (at, gone.map(|error| Box::new(error.into_target_error(io))));
         }
         (to_target_time(end).max(self.now), self.transfer_content(io))
     }
@@ -323,7 +323,7 @@ impl Target for SimTarget {
 
     #[inline]
     fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
-        let (at, failed) = self.take(io)?;
+        let (at, failed) = self.start_io(io)?;
         // The page cache may answer before the card has finished earlier I/Os, but completions must stay in order.
         let at = self.in_flight.back().map_or(at, |last| last.at.max(at));
         self.in_flight.push_back(PendingIo { slot: io.slot, at });
@@ -353,19 +353,19 @@ impl Target for SimTarget {
 
     /// Same as `submit` and `complete`, without a `Result` for each completion.
     fn round(&mut self, ios: &[IoRequest], round: &mut IoRound) -> Result<(), TargetError> {
-        round.begin();
+        round.clear_results();
         // The most frequent case needs no queue.
         if let [io] = ios
             && self.in_flight.is_empty()
         {
-            let (at, failed) = self.take(io)?;
-            round.taken = 1;
+            let (at, failed) = self.start_io(io)?;
+            round.submitted = 1;
             self.advance_clock(at);
             return record_end(round, RoundIo { slot: io.slot, at }, failed);
         }
         for io in ios {
             self.submit(io)?;
-            round.taken += 1;
+            round.submitted += 1;
         }
         if let Some(first) = self.in_flight.front() {
             self.advance_clock(first.at);
@@ -442,9 +442,9 @@ impl Target for SimTarget {
             counters,
             heat: self.card.rig.card.heat_counters(now),
             seconds: now / 1e9,
-            spare: (left * 100).checked_div(all).map_or(100, |percent| percent.min(100) as u8),
+            spare_percent: (left * 100).checked_div(all).map_or(100, |percent| percent.min(100) as u8),
         };
-        identify::smart(identity, &facts)
+        identify::smart_log(identity, &facts)
     }
 
     fn reopen(&mut self) -> Result<(), TargetError> {
@@ -465,7 +465,10 @@ impl Target for SimTarget {
             _ => return self.slot_memory(slot).map(|_| ContentMatch::Same),
         };
         let bytes = (!found.bytes.is_empty()).then_some(found.bytes.as_slice());
-        Ok(found.found.first_difference(expected, bytes).map_or(ContentMatch::Same, ContentMatch::DiffersAt))
+        Ok(found
+            .last_read
+            .first_difference(expected, bytes)
+            .map_or(ContentMatch::Same, ContentMatch::DiffersAt))
     }
 }
 
@@ -477,6 +480,6 @@ fn to_target_time(time: f64) -> Nanos {
 }
 
 #[inline]
-fn time(at: Nanos) -> f64 {
+fn to_model_time(at: Nanos) -> f64 {
     at.min(i64::MAX as Nanos) as i64 as f64
 }

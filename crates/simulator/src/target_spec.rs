@@ -4,14 +4,14 @@
 use crate::archetype::schema::DEFAULT_SEED;
 use crate::archetype::{Archetype, ArchetypeError, CardTruth, FakeKind};
 use crate::state_file::StateError;
+use cardscope_model::builtin_names::sort_by_distance;
 pub use cardscope_model::condition::{Condition, ConditionOrigin};
-use cardscope_model::named::nearest_first;
 use cardscope_model::units::parse_size;
 use cardscope_model::with_defaults;
 use serde_json::Value;
 use std::path::PathBuf;
 
-pub const PREFIX: &str = "sim:";
+pub const SIM_PREFIX: &str = "sim:";
 
 /// Abbreviations of paths.
 const ABBREVIATIONS: &[(&str, &str)] = &[
@@ -45,7 +45,7 @@ pub enum SpecError {
     #[error("{0:?} is not a simulated card; write sim:NAME or sim:NAME?key=value&key=value")]
     NotSimulated(String),
     #[error("{0:?} is not key=value, e.g. sim:constant?mb_s=100")]
-    Shape(String),
+    Malformed(String),
     /// Card, key, and a hint with similar keys.
     #[error("simulated card {0}: unknown key {1:?}; {2}")]
     UnknownKey(String, String, String),
@@ -62,19 +62,19 @@ pub enum SpecError {
 }
 
 pub fn is_simulated(name: &str) -> bool {
-    name.starts_with(PREFIX)
+    name.starts_with(SIM_PREFIX)
 }
 
 /// Parses a name. Fails for an unknown card, and for an override that is unknown, ambiguous or makes an impossible
 /// card.
 pub fn parse(text: &str) -> Result<TargetSpec, SpecError> {
-    let rest = text.strip_prefix(PREFIX).ok_or_else(|| SpecError::NotSimulated(text.to_owned()))?;
+    let rest = text.strip_prefix(SIM_PREFIX).ok_or_else(|| SpecError::NotSimulated(text.to_owned()))?;
     let (name, overrides) = rest.split_once('?').unwrap_or((rest, ""));
-    apply(text, Archetype::load(name)?, overrides)
+    apply_overrides(text, Archetype::load(name)?, overrides)
 }
 
 /// Applies `key=value&…` to a card; `text` becomes the name of the result.
-pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec, SpecError> {
+pub fn apply_overrides(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec, SpecError> {
     let mut spec = TargetSpec {
         text: text.to_owned(),
         archetype: card,
@@ -86,9 +86,9 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
         return Ok(spec);
     }
     let before = spec.archetype.clone();
-    let (mut tree, name) = (tree(&before), before.name.clone());
+    let (mut tree, name) = (to_value_tree(&before), before.name.clone());
     for pair in pairs {
-        let (key, value) = pair.split_once('=').ok_or_else(|| SpecError::Shape(pair.to_owned()))?;
+        let (key, value) = pair.split_once('=').ok_or_else(|| SpecError::Malformed(pair.to_owned()))?;
         if key == SEED_KEY {
             spec.seed =
                 value.parse().map_err(|_| value_error(key, value, "the seed must be a whole number"))?;
@@ -104,12 +104,12 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
         // since the value may have added a table.
         spec.archetype =
             serde_json::from_value(tree).map_err(|e| value_error(key, value, &explain_misfit(&path, &e)))?;
-        tree = self::tree(&spec.archetype);
+        tree = self::to_value_tree(&spec.archetype);
     }
     spec.archetype.check()?;
     update_csd_capacity(&mut spec.archetype, &before);
     refuse_sizes_of_genuine(&spec.archetype, overrides)?;
-    spec.archetype.truth = CardTruth::of(&spec.archetype, spec.seed);
+    spec.archetype.truth = CardTruth::from_parameters(&spec.archetype, spec.seed);
     Ok(spec)
 }
 
@@ -179,7 +179,7 @@ fn update_csd_capacity(card: &mut Archetype, before: &Archetype) {
     if let (Some(sd), Some(old)) = (&mut card.identity.sd, &before.identity.sd)
         && (bytes != before.announced_bytes && sd.csd == old.csd)
     {
-        sd.announce(bytes);
+        sd.set_csd_capacity(bytes);
     }
 }
 
@@ -198,7 +198,7 @@ fn refuse_sizes_of_genuine(card: &Archetype, overrides: &str) -> Result<(), Spec
 }
 
 /// Archetype as a tree in which absent values are null, so that they have a path as well.
-fn tree(card: &Archetype) -> Value {
+fn to_value_tree(card: &Archetype) -> Value {
     serde_json::to_value(card).unwrap_or(Value::Null)
 }
 
@@ -244,7 +244,7 @@ const HINT_KEYS: usize = 3;
 fn unknown_key_hint(all: &[String], key: &str) -> String {
     let words = ABBREVIATIONS.iter().map(|(word, _)| *word);
     let known = [SEED_KEY, "save", "memory"].into_iter().chain(words).chain(all.iter().map(String::as_str));
-    let near = nearest_first(key, known.collect())[..HINT_KEYS].join(", ");
+    let near = sort_by_distance(key, known.collect())[..HINT_KEYS].join(", ");
     format!("the nearest are {near}; docs/simulator.md explains the keys")
 }
 

@@ -26,8 +26,8 @@ fn start_server(name: &str, directory: &Path, timing: bool) -> CardServer {
     try_start_server(name, directory, timing).unwrap()
 }
 
-fn open(server: &CardServer, write: bool) -> File {
-    OpenOptions::new().read(true).write(write).open(&server.files()[0]).unwrap()
+fn open_card_file(server: &CardServer, write: bool) -> File {
+    OpenOptions::new().read(true).write(write).open(&server.card_files()[0]).unwrap()
 }
 
 fn read_json(path: PathBuf) -> Value {
@@ -38,7 +38,7 @@ fn read_json(path: PathBuf) -> Value {
 fn file_has_announced_size_and_keeps_data() {
     let directory = tempfile::tempdir().unwrap();
     let served = start_server("sim:constant", directory.path(), false);
-    let file = open(&served, true);
+    let file = open_card_file(&served, true);
     assert_eq!(file.metadata().unwrap().len(), 8_000_634_880);
     let text: Vec<u8> = (0..100_000u32).map(|i| (i * 7 % 253) as u8).collect();
     file.write_all_at(&text, 12_345).unwrap();
@@ -58,7 +58,7 @@ fn file_has_announced_size_and_keeps_data() {
 fn partial_sectors_can_be_written() {
     let directory = tempfile::tempdir().unwrap();
     let served = start_server("sim:constant", directory.path(), false);
-    let file = open(&served, true);
+    let file = open_card_file(&served, true);
     let mut expected = [0x11; 2048];
     file.write_all_at(&expected, 0).unwrap();
     for (at, len) in [(1, 1), (511, 2), (700, 900), (1024, 100), (1900, 148)] {
@@ -77,7 +77,7 @@ fn partial_sectors_can_be_written() {
 fn served_fake_reads_zeros_beyond_real_bytes() {
     let directory = tempfile::tempdir().unwrap();
     let served = start_server("sim:constant?fake=limbo&fake_bytes=1M", directory.path(), false);
-    let file = open(&served, true);
+    let file = open_card_file(&served, true);
     file.write_all_at(&[9; 8192], (1 << 20) - 4096).unwrap();
     let mut back = [1; 8192];
     file.read_exact_at(&mut back, (1 << 20) - 4096).unwrap();
@@ -89,7 +89,7 @@ fn requests_take_card_time_and_overlap_in_queue() {
     let directory = tempfile::tempdir().unwrap();
     let name = "sim:constant?command_s=0.02&mb_s=1000&depth=8";
     let served = start_server(name, directory.path(), true);
-    let file = open(&served, false);
+    let file = open_card_file(&served, false);
     let read = |i: u64| file.read_exact_at(&mut [0; 4096], i * 4096).unwrap();
     let began = Instant::now();
     (0..5).for_each(read);
@@ -144,7 +144,7 @@ fn counters_are_current_at_each_read() {
     let counters = || read_json(directory.path().join("counters.json"));
     let before = counters();
     assert_eq!((&before["commands"], &before["lag"]["answers"]), (&Value::from(0), &Value::from(0)));
-    let file = open(&served, true);
+    let file = open_card_file(&served, true);
     (0..10u64).for_each(|n| file.read_exact_at(&mut [0; 8192], n * 8192).unwrap());
     file.write_all_at(&[7; 4096], 0).unwrap();
     file.sync_all().unwrap();
@@ -181,7 +181,7 @@ fn several_cards_get_separate_directories() {
     let served = CardServer::start(&serve_job(&names, directory.path(), false)).unwrap();
     let found: Vec<_> =
         ["constant", "lexar-16g-c10", "constant-2"].map(|n| directory.path().join(n).join("card")).into();
-    assert_eq!(served.files(), found);
+    assert_eq!(served.card_files(), found);
     let sizes: Vec<_> = found.iter().map(|f| std::fs::metadata(f).unwrap().len()).collect();
     assert_eq!(sizes, [8_000_634_880, 16_012_804_096, 1 << 20]);
     OpenOptions::new().write(true).open(&found[0]).unwrap().write_all_at(&[5; 4096], 0).unwrap();
@@ -212,7 +212,7 @@ fn one_refused_directory_serves_no_card() {
 fn vanished_card_gives_enodev_and_failing_one_eio() {
     let directory = tempfile::tempdir().unwrap();
     let served = start_server("sim:constant?faults.vanish_after_ios=3", directory.path(), false);
-    let file = open(&served, true);
+    let file = open_card_file(&served, true);
     let results: Vec<_> =
         (0..5).map(|_| file.read_at(&mut [0; 4096], 0).map_err(|e| e.raw_os_error())).collect();
     assert!(results[..2].iter().all(Result::is_ok), "{results:?}");
@@ -221,7 +221,7 @@ fn vanished_card_gives_enodev_and_failing_one_eio() {
     drop(file);
     served.stop().unwrap();
     let served = start_server("sim:constant?faults.write_error_p=1", directory.path(), false);
-    let error = open(&served, true).write_at(&[0; 4096], 0).unwrap_err();
+    let error = open_card_file(&served, true).write_at(&[0; 4096], 0).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(libc::EIO));
     served.stop().unwrap();
 }
@@ -267,7 +267,7 @@ fn refused_start_keeps_saved_state() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("kept.state");
     let name = format!("sim:constant?save={}", state.display());
-    SimTarget::named(&name).unwrap().close().unwrap();
+    SimTarget::open_named(&name).unwrap().close().unwrap();
     let kept = std::fs::read(&state).unwrap();
     std::fs::write(folder.path().join("something"), "here").unwrap();
     let error = CardServer::start(&serve_job(&[&name], folder.path(), false)).err().unwrap().to_string();

@@ -7,7 +7,7 @@
 mod common;
 use cardscope_simulator::serve::{CardServer, ServeJob, ServingOptions};
 use cardscope_simulator::target_spec;
-use common::{GIB, KIB, MIB, card, drive, one, plan};
+use common::{GIB, KIB, MIB, direct_plan, open_card, run_ios, run_one};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -30,7 +30,7 @@ fn serve_lexar(directory: &Path) -> CardServer {
 /// Output of flashbench. It also opens its output file for reading, so that must be a file that allows it.
 fn run_flashbench(server: &CardServer, arguments: &[&str]) -> String {
     let mut command = Command::new("flashbench");
-    command.args(arguments).args(["-o", "/dev/null"]).arg(&server.files()[0]).stdin(Stdio::null());
+    command.args(arguments).args(["-o", "/dev/null"]).arg(&server.card_files()[0]).stdin(Stdio::null());
     let output = command.output().unwrap_or_else(|e| panic!("flashbench is needed for this test: {e}"));
     let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert!(output.status.success(), "flashbench {arguments:?}: {told}");
@@ -84,12 +84,12 @@ impl AlignLine {
 /// first all before the boundary, then all on it, then all after it, four times. Returns the mean of the least times on
 /// the boundary, in µs.
 fn virtual_align_time(boundary: u64) -> f64 {
-    let (mut lexar, bytes) = (card(LEXAR), 16_012_804_096);
+    let (mut lexar, bytes) = (open_card(LEXAR), 16_012_804_096);
     let mut least = [f64::INFINITY; 7];
     for _ in 0..4 {
         for before in [4096, 2048, 0] {
             for (place, least) in (0..).zip(&mut least) {
-                let took = one(&mut lexar, false, (boundary - before + place * 4 * GIB) % bytes, 4096);
+                let took = run_one(&mut lexar, false, (boundary - before + place * 4 * GIB) % bytes, 4096);
                 if before == 2048 {
                     *least = least.min(took * 1e6);
                 }
@@ -137,7 +137,7 @@ fn flashbench_align_finds_page_and_erase_block() {
 fn virtual_open_speed(n: u64, block: u64) -> f64 {
     let places: Vec<u64> =
         (0..AU / block).flat_map(|p| (0..n).map(move |i| 16 * MIB + i * 12 * AU + p * block)).collect();
-    (n * AU) as f64 / 1e6 / drive(&mut card(LEXAR), &plan(1, block), true, places)
+    (n * AU) as f64 / 1e6 / run_ios(&mut open_card(LEXAR), &direct_plan(1, block), true, places)
 }
 
 /// Speed that `-O` prints for a block size.

@@ -2,9 +2,9 @@
 //! Used for medians, ratios and distributions with two levels, for which Student's t does not hold
 //! (docs/reference/flash.md#comparing-two-cards). Correlated values (lag-1 above 0.2) are drawn in blocks.
 
-use crate::estimate::LEVEL;
+use crate::estimate::CONFIDENCE_LEVEL;
 use cardscope_model::random::SeededRandom;
-use cardscope_model::statistics::{quantile_of_sorted, sorted};
+use cardscope_model::statistics::{quantile_of_sorted, sorted_copy};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BootstrapPlan {
@@ -16,7 +16,11 @@ pub struct BootstrapPlan {
 }
 
 /// 95 % confidence interval of `statistic`, None for fewer than two values.
-pub fn interval95(values: &[f64], how: BootstrapPlan, statistic: impl Fn(&[f64]) -> f64) -> Option<[f64; 2]> {
+pub fn bootstrap_interval95(
+    values: &[f64],
+    how: BootstrapPlan,
+    statistic: impl Fn(&[f64]) -> f64,
+) -> Option<[f64; 2]> {
     if values.len() < 2 || how.resamples == 0 {
         return None;
     }
@@ -28,8 +32,8 @@ pub fn interval95(values: &[f64], how: BootstrapPlan, statistic: impl Fn(&[f64])
             statistic(&drawn)
         })
         .collect();
-    let ordered = sorted(&found);
-    let tail = (1.0 - LEVEL) / 2.0;
+    let ordered = sorted_copy(&found);
+    let tail = (1.0 - CONFIDENCE_LEVEL) / 2.0;
     Some([quantile_of_sorted(&ordered, tail)?, quantile_of_sorted(&ordered, 1.0 - tail)?])
 }
 
@@ -37,7 +41,7 @@ pub fn interval95(values: &[f64], how: BootstrapPlan, statistic: impl Fn(&[f64])
 fn draw_sample(values: &[f64], block: usize, random: &mut SeededRandom, drawn: &mut Vec<f64>) {
     drawn.clear();
     while drawn.len() < values.len() {
-        let start = random.index(values.len());
+        let start = random.below_usize(values.len());
         let take = block.max(1).min(values.len() - drawn.len());
         drawn.extend((0..take).map(|i| values[(start + i) % values.len()]));
     }
@@ -54,7 +58,7 @@ mod tests {
     fn bootstrap_interval_is_close_to_students_t() {
         let mut random = SeededRandom::from_state(11);
         let values: Vec<f64> = (0..100).map(|_| 50.0 + 5.0 * random.normal()).collect();
-        let [low, high] = interval95(&values, PLAIN, |v| mean(v).unwrap()).unwrap();
+        let [low, high] = bootstrap_interval95(&values, PLAIN, |v| mean(v).unwrap()).unwrap();
         // 1.98 × 5 / √100 = 0.99 either side.
         assert!(((high - low) / 2.0 - 0.99).abs() < 0.2, "{low} to {high}");
     }
@@ -62,9 +66,9 @@ mod tests {
     #[test]
     fn bootstrap_is_deterministic_and_needs_two_values() {
         let values = [3.0, 9.0, 4.0, 8.0, 5.0];
-        let once = || interval95(&values, PLAIN, |v| median(v).unwrap());
+        let once = || bootstrap_interval95(&values, PLAIN, |v| median(v).unwrap());
         assert_eq!(once(), once());
-        assert_eq!(interval95(&[1.0], PLAIN, |v| v[0]), None);
+        assert_eq!(bootstrap_interval95(&[1.0], PLAIN, |v| v[0]), None);
     }
 
     #[test]
@@ -73,7 +77,8 @@ mod tests {
         let values: Vec<f64> = (0..60).map(|i| if (i / 10) % 2 == 0 { 600.0 } else { 280.0 }).collect();
         let width = |block| {
             let [low, high] =
-                interval95(&values, BootstrapPlan { block, ..PLAIN }, |v| mean(v).unwrap()).unwrap();
+                bootstrap_interval95(&values, BootstrapPlan { block, ..PLAIN }, |v| mean(v).unwrap())
+                    .unwrap();
             high - low
         };
         assert!(width(10) > 1.5 * width(1), "{} {}", width(10), width(1));

@@ -1,7 +1,7 @@
 //! Estimate of a test over several runs: mean, median, extremes and the 95 % confidence interval by Student's t, which
 //! accounts for a deviation that is itself estimated from few runs.
 
-use cardscope_model::statistics::{deviation, mean, quantile_of_sorted, sorted};
+use cardscope_model::statistics::{mean, quantile_of_sorted, sample_deviation, sorted_copy};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::sync::OnceLock;
 
@@ -27,22 +27,22 @@ impl Estimate {
 }
 
 /// Summarizes values, None if there are none.
-pub fn estimate(values: &[f64]) -> Option<Estimate> {
-    let ordered = sorted(values);
+pub fn estimate_values(values: &[f64]) -> Option<Estimate> {
+    let ordered = sorted_copy(values);
     let (worst, best) = (*ordered.first()?, *ordered.last()?);
     let mean = mean(values)?;
-    let deviation = deviation(values);
+    let deviation = sample_deviation(values);
     let ci95 = deviation.map(|s| {
-        let half = t95(values.len() as f64 - 1.0) * s / (values.len() as f64).sqrt();
+        let half = student_t95(values.len() as f64 - 1.0) * s / (values.len() as f64).sqrt();
         [mean - half, mean + half]
     });
     let median = quantile_of_sorted(&ordered, 0.5)?;
     Some(Estimate { n: values.len() as u32, mean, median, best, worst, deviation, ci95 })
 }
 
-pub const LEVEL: f64 = 0.95;
+pub const CONFIDENCE_LEVEL: f64 = 0.95;
 
-pub const NORMAL95: f64 = 1.96;
+pub const NORMAL_QUANTILE_975: f64 = 1.96;
 
 /// Degrees of freedom from which t equals the normal quantile to three digits. Above it the numerical search for the
 /// quantile would not converge.
@@ -53,9 +53,9 @@ const CACHED_DEGREES: usize = 1024;
 static CACHED_QUANTILES: [OnceLock<f64>; CACHED_DEGREES] = [const { OnceLock::new() }; CACHED_DEGREES];
 
 /// Two-sided 95 % quantile of Student's t, infinite for less than one degree of freedom.
-pub fn t95(degrees: f64) -> f64 {
+pub fn student_t95(degrees: f64) -> f64 {
     if degrees >= NORMAL_FROM_DEGREES {
-        return NORMAL95;
+        return NORMAL_QUANTILE_975;
     }
     let whole = Some(degrees as usize).filter(|whole| *whole as f64 == degrees);
     match whole.and_then(|whole| CACHED_QUANTILES.get(whole)) {
@@ -66,7 +66,7 @@ pub fn t95(degrees: f64) -> f64 {
 
 fn compute_t95(degrees: f64) -> f64 {
     match StudentsT::new(0.0, 1.0, degrees) {
-        Ok(t) if degrees >= 1.0 => t.inverse_cdf(0.5 + LEVEL / 2.0),
+        Ok(t) if degrees >= 1.0 => t.inverse_cdf(0.5 + CONFIDENCE_LEVEL / 2.0),
         _ => f64::INFINITY,
     }
 }
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn estimate_matches_the_text_book() {
         // Mean 20, s = sqrt(2.5), t = 2.776 445 (4 degrees): 20 ± 1.963 243.
-        let e = estimate(&[18.0, 19.0, 20.0, 21.0, 22.0]).unwrap();
+        let e = estimate_values(&[18.0, 19.0, 20.0, 21.0, 22.0]).unwrap();
         assert_eq!((e.n, e.mean, e.median, e.best, e.worst), (5, 20.0, 20.0, 22.0, 18.0));
         let [low, high] = e.ci95.unwrap();
         assert!((low - 18.036_757).abs() < 1e-5 && (high - 21.963_243).abs() < 1e-5);
@@ -89,9 +89,9 @@ mod tests {
 
     #[test]
     fn estimate_needs_one_run_and_its_interval_two() {
-        let one = estimate(&[42.0]).unwrap();
+        let one = estimate_values(&[42.0]).unwrap();
         assert_eq!((one.n, one.mean, one.ci95, one.half_width_percent()), (1, 42.0, None, None));
-        assert_eq!(estimate(&[]), None);
+        assert_eq!(estimate_values(&[]), None);
     }
 
     #[test]
@@ -100,7 +100,7 @@ mod tests {
         let held = (0..4000)
             .filter(|_| {
                 let runs: Vec<f64> = (0..5).map(|_| 20.0 + 0.4 * random.normal()).collect();
-                let [low, high] = estimate(&runs).unwrap().ci95.unwrap();
+                let [low, high] = estimate_values(&runs).unwrap().ci95.unwrap();
                 low <= 20.0 && 20.0 <= high
             })
             .count();
@@ -113,7 +113,7 @@ mod tests {
         fn mean_and_median_are_within_the_range(
             values in prop::collection::vec(0.001..1e4f64, 1..40),
         ) {
-            let e = estimate(&values).unwrap();
+            let e = estimate_values(&values).unwrap();
             prop_assert!(e.worst <= e.median && e.median <= e.best);
             prop_assert!(e.worst - 1e-9 <= e.mean && e.mean <= e.best + 1e-9);
             if let Some([low, high]) = e.ci95 {
@@ -128,16 +128,18 @@ mod tests {
         for (degrees, t) in
             [(1.0, 12.706), (2.0, 4.303), (4.0, 2.776), (9.0, 2.262), (30.0, 2.042), (1000.0, 1.962)]
         {
-            assert!((t95(degrees) - t).abs() < 5e-4, "{degrees}: {}", t95(degrees));
+            assert!((student_t95(degrees) - t).abs() < 5e-4, "{degrees}: {}", student_t95(degrees));
         }
-        assert_eq!(t95(0.0), f64::INFINITY);
-        assert!((t95(9_999.0) - t95(10_000.0)).abs() < 5e-4);
+        assert_eq!(student_t95(0.0), f64::INFINITY);
+        assert!((student_t95(9_999.0) - student_t95(10_000.0)).abs() < 5e-4);
         for absurd in [1e18, 1e300, f64::INFINITY] {
-            assert_eq!(t95(absurd), NORMAL95);
+            assert_eq!(student_t95(absurd), NORMAL_QUANTILE_975);
         }
         // Half a degree is not cached, and the end of the cache must not make a step.
-        assert!(t95(2.5) < t95(2.0) && t95(3.0) < t95(2.5));
-        assert!(t95(1024.0) < t95(1023.0) && t95(1023.0) - t95(1024.0) < 1e-5);
-        assert_eq!(t95(f64::NAN), f64::INFINITY);
+        assert!(student_t95(2.5) < student_t95(2.0) && student_t95(3.0) < student_t95(2.5));
+        assert!(
+            student_t95(1024.0) < student_t95(1023.0) && student_t95(1023.0) - student_t95(1024.0) < 1e-5
+        );
+        assert_eq!(student_t95(f64::NAN), f64::INFINITY);
     }
 }

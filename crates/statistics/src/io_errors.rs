@@ -7,12 +7,12 @@ use cardscope_model::verify::{ErrorPattern, READER_ERRORS, ReaderFault};
 
 const CLAIM: &str = "io-errors";
 
-pub fn is_of_errors(finding: &Finding) -> bool {
+pub fn is_io_error_finding(finding: &Finding) -> bool {
     [CLAIM, READER_ERRORS].contains(&finding.claim.as_str())
 }
 
 /// Judges the pattern of failed I/Os. `when` ends the sentence; `card_bytes` is None for tests of files.
-pub fn finding(moved: &IoTotals, card_bytes: Option<u64>, when: &str) -> Option<Finding> {
+pub fn io_error_finding(moved: &IoTotals, card_bytes: Option<u64>, when: &str) -> Option<Finding> {
     let pattern = moved.error_pattern(card_bytes);
     let (weight, sure, verdict, helps) = match pattern {
         ErrorPattern::None => return None,
@@ -46,8 +46,8 @@ pub fn finding(moved: &IoTotals, card_bytes: Option<u64>, when: &str) -> Option<
             .because("I/Os", moved.counts.ios)
             .because("failed once", moved.counts.failed_once)
             .because("failed twice", moved.counts.failed_twice)
-            .because_known("first", place)
-            .advise(helps),
+            .because_some("first", place)
+            .with_advice(helps),
     )
 }
 
@@ -88,7 +88,7 @@ mod tests {
         let failed_twice = io_errors.len() as u64 - failed_once;
         let mut moved = IoTotals::default();
         moved.add_failed(IoCounts { ios: 1000, failed_once, failed_twice }, io_errors);
-        finding(&moved, Some(1 << 30), "here")
+        io_error_finding(&moved, Some(1 << 30), "here")
     }
 
     #[test]

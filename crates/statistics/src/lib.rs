@@ -3,23 +3,23 @@
 #![forbid(unsafe_code)]
 
 pub mod anomaly;
-pub mod bend;
 pub mod bootstrap;
+pub mod bottleneck;
 pub mod boundary;
-pub mod ceiling;
-pub mod comparing;
-pub mod drop;
+pub mod bus_ceiling;
 pub mod estimate;
 pub mod flashbench;
 pub mod io_errors;
-pub mod levels;
-pub mod limit;
-pub mod minutes;
+pub mod long_stalls;
+pub mod page_size;
 pub mod period;
+pub mod priors;
 pub mod robust;
+pub mod run_levels;
+pub mod significance;
+pub mod speed_fall;
 pub mod sprt;
 pub mod stopping;
-pub mod usual;
 
-pub use estimate::{Estimate, estimate};
+pub use estimate::{Estimate, estimate_values};
 pub use stopping::{KnownMean, StopDecision, StopPrecision};

@@ -10,7 +10,7 @@ pub struct PeriodStrength {
 }
 
 /// Strongest of the given periods. None for fewer than five places or no periods.
-pub fn strongest(places: &[f64], periods: &[f64]) -> Option<PeriodStrength> {
+pub fn strongest_period(places: &[f64], periods: &[f64]) -> Option<PeriodStrength> {
     if places.len() < 5 {
         return None;
     }
@@ -40,11 +40,11 @@ mod tests {
         let mib = |n: f64| n * 1048576.0;
         let periods: Vec<f64> = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0].map(mib).to_vec();
         let regular: Vec<f64> = (0..20).map(|i| mib(8.0 * f64::from(i) + 1.0)).collect();
-        let found = strongest(&regular, &periods).unwrap();
+        let found = strongest_period(&regular, &periods).unwrap();
         assert!(found.period == mib(8.0) && found.chance < 1e-6, "{found:?}");
         let mut random = SeededRandom::from_state(3);
-        let anywhere: Vec<f64> = (0..20).map(|_| mib(1000.0) * random.unit()).collect();
-        assert!(strongest(&anywhere, &periods).unwrap().chance > 0.01);
-        assert_eq!(strongest(&[1.0], &periods), None);
+        let anywhere: Vec<f64> = (0..20).map(|_| mib(1000.0) * random.unit_interval()).collect();
+        assert!(strongest_period(&anywhere, &periods).unwrap().chance > 0.01);
+        assert_eq!(strongest_period(&[1.0], &periods), None);
     }
 }

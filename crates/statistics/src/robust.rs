@@ -15,7 +15,7 @@ pub const MAD_SCALE: f64 = 1.4826;
 const MEDIAN_SCATTER: f64 = 1.2533;
 
 /// Robust standard deviation around `centre`, None for no values.
-pub fn deviation(values: &[f64], centre: f64) -> Option<f64> {
+pub fn robust_deviation(values: &[f64], centre: f64) -> Option<f64> {
     median_deviation(values, centre).map(|deviation| MAD_SCALE * deviation)
 }
 
@@ -45,7 +45,7 @@ impl TimeShift {
 }
 
 /// Shift from `before` to `after`, None if one is empty.
-pub fn shift(before: &[f64], after: &[f64]) -> Option<TimeShift> {
+pub fn median_shift(before: &[f64], after: &[f64]) -> Option<TimeShift> {
     let (a, b) = (log_median(before)?, log_median(after)?);
     Some(TimeShift { log_ratio: b.0 - a.0, error: a.1.hypot(b.1) })
 }
@@ -53,7 +53,7 @@ pub fn shift(before: &[f64], after: &[f64]) -> Option<TimeShift> {
 fn log_median(times: &[f64]) -> Option<(f64, f64)> {
     let logs: Vec<f64> = times.iter().filter(|t| **t > 0.0).map(|t| t.ln()).collect();
     let centre = median(&logs)?;
-    let spread = deviation(&logs, centre)?.max(MIN_SPREAD);
+    let spread = robust_deviation(&logs, centre)?.max(MIN_SPREAD);
     Some((centre, median_error(spread, logs.len())))
 }
 
@@ -72,7 +72,7 @@ mod tests {
         let mut random = cardscope_model::random::SeededRandom::from_state(3);
         let mut values: Vec<f64> = (0..20_000).map(|_| 5.0 + 2.0 * random.normal()).collect();
         values.iter_mut().step_by(100).for_each(|v| *v *= 100.0);
-        let spread = deviation(&values, 5.0).unwrap();
+        let spread = robust_deviation(&values, 5.0).unwrap();
         assert!((spread / 2.0 - 1.0).abs() < 0.03, "{spread}");
         // sqrt(pi / 2) / sqrt(n)
         assert!((median_error(2.0, 100) - 0.25066).abs() < 1e-4);
@@ -81,7 +81,9 @@ mod tests {
     fn times(n: usize, at: f64, seed: u64) -> Vec<f64> {
         let mut random = SeededRandom::from_state(seed);
         (0..n)
-            .map(|_| at * (0.08 * random.normal()).exp() * if random.unit() < 0.02 { 100.0 } else { 1.0 })
+            .map(|_| {
+                at * (0.08 * random.normal()).exp() * if random.unit_interval() < 0.02 { 100.0 } else { 1.0 }
+            })
             .collect()
     }
 
@@ -89,10 +91,10 @@ mod tests {
     fn shift_of_a_half_is_found_despite_stalls() {
         for seed in 0..200 {
             let (a, b) = (times(12, 0.004, seed), times(12, 0.006, seed + 1000));
-            assert!(shift(&a, &b).unwrap().is_above(1.15), "{seed}: {:?}", shift(&a, &b));
-            let same = shift(&a, &times(12, 0.004, seed + 2000)).unwrap();
+            assert!(median_shift(&a, &b).unwrap().is_above(1.15), "{seed}: {:?}", median_shift(&a, &b));
+            let same = median_shift(&a, &times(12, 0.004, seed + 2000)).unwrap();
             assert!(!same.is_above(1.15), "{seed}: {same:?}");
         }
-        assert_eq!(shift(&[], &[1.0]), None);
+        assert_eq!(median_shift(&[], &[1.0]), None);
     }
 }

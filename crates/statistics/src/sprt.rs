@@ -2,7 +2,7 @@
 //! yes-or-no observations (slow writes) and for rates against a threshold (docs/reference/flash.md#open-blocks,
 //! docs/reference/flash.md#marks-by-measuring).
 
-use crate::robust::deviation;
+use crate::robust::robust_deviation;
 use cardscope_model::statistics::median;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,16 +28,16 @@ impl SprtTest {
     }
 
     /// Adds the log-likelihood ratio of an observation, alternative over null.
-    pub fn add(&mut self, ratio: f64) {
+    pub fn add_log_ratio(&mut self, ratio: f64) {
         self.sum += ratio;
     }
 
     /// Adds a yes-or-no observation with the probabilities of yes under the null hypothesis and the alternative.
     pub fn add_event(&mut self, yes: bool, p0: f64, p1: f64) {
-        self.add(if yes { (p1 / p0).ln() } else { ((1.0 - p1) / (1.0 - p0)).ln() });
+        self.add_log_ratio(if yes { (p1 / p0).ln() } else { ((1.0 - p1) / (1.0 - p0)).ln() });
     }
 
-    pub fn verdict(&self) -> SprtVerdict {
+    pub fn decide(&self) -> SprtVerdict {
         match self.sum {
             s if s >= self.upper => SprtVerdict::Alternative,
             s if s <= self.lower => SprtVerdict::Null,
@@ -59,7 +59,7 @@ const MIN_SLICE_SPREAD: f64 = 0.02;
 
 /// Tests if a rate is at least `threshold` (null) or at most 0.9 of it (alternative), from the rates of equal time slices.
 /// They are assumed to be log-normal with a robust spread.
-pub fn rate(slices: &[f64], threshold: f64) -> SprtTest {
+pub fn test_rate(slices: &[f64], threshold: f64) -> SprtTest {
     let mut test = SprtTest::new(RATE_ERROR, RATE_ERROR);
     if threshold <= 0.0 {
         return test;
@@ -67,11 +67,11 @@ pub fn rate(slices: &[f64], threshold: f64) -> SprtTest {
     // A slice without a completed I/O only shows that it was very slow.
     let logs: Vec<f64> = slices.iter().map(|r| (r.max(threshold * 1e-3) / threshold).ln()).collect();
     let Some(centre) = median(&logs) else { return test };
-    let spread = deviation(&logs, centre).unwrap_or(0.0);
+    let spread = robust_deviation(&logs, centre).unwrap_or(0.0);
     let variance = spread.max(MIN_SLICE_SPREAD).powi(2);
     let below = RATE_BELOW.ln();
     for log in logs {
-        test.add((log * below - below * below / 2.0) / variance);
+        test.add_log_ratio((log * below - below * below / 2.0) / variance);
     }
     test
 }
@@ -86,11 +86,11 @@ mod tests {
         // docs/reference/flash.md#open-blocks: slow +2.81, fast -0.66, over at +4.6.
         let mut test = SprtTest::new(0.01, 0.01);
         test.add_event(true, 0.03, 0.5);
-        assert!((test.sum - 2.813).abs() < 1e-3 && test.verdict() == SprtVerdict::Open);
+        assert!((test.sum - 2.813).abs() < 1e-3 && test.decide() == SprtVerdict::Open);
         test.add_event(false, 0.03, 0.5);
         assert!((test.sum - 2.813 + 0.663).abs() < 1e-3);
         test.add_event(true, 0.03, 0.5);
-        assert_eq!(test.verdict(), SprtVerdict::Alternative);
+        assert_eq!(test.decide(), SprtVerdict::Alternative);
     }
 
     #[test]
@@ -104,7 +104,8 @@ mod tests {
             let mut seen = Vec::new();
             let verdict = loop {
                 seen.push(level * (0.1 * random.normal()).exp());
-                let verdict = if seen.len() < 8 { SprtVerdict::Open } else { rate(&seen, 500.0).verdict() };
+                let verdict =
+                    if seen.len() < 8 { SprtVerdict::Open } else { test_rate(&seen, 500.0).decide() };
                 if verdict != SprtVerdict::Open || seen.len() > 200 {
                     break verdict;
                 }
@@ -119,7 +120,7 @@ mod tests {
 
     #[test]
     fn no_observation_decides_nothing() {
-        assert_eq!(rate(&[], 500.0).verdict(), SprtVerdict::Open);
-        assert!((rate(&[], 500.0).null_probability() - 0.5).abs() < 1e-12);
+        assert_eq!(test_rate(&[], 500.0).decide(), SprtVerdict::Open);
+        assert!((test_rate(&[], 500.0).null_probability() - 0.5).abs() < 1e-12);
     }
 }

@@ -149,7 +149,7 @@ fn ask(place: &Path) -> Result<(), Box<dyn Error>> {
 /// Measures the export as tables: time, memory and size.
 fn write_tables(place: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut archive = Archive::open(place)?;
-    archive.settle()?;
+    archive.recompute_stale()?;
     let before = processor_seconds();
     let make = |name: &str| {
         let file = folder.join(name);
@@ -215,7 +215,7 @@ fn figure(test: &str, mb_s: f64) -> TestFigure {
         iops: Some(mb_s * 1e6 / name.pattern.block as f64),
         latency_us: Some(1e6 / mb_s),
         as_printed: Some(ToolPrints { value: (mb_s * 1000.0).round() / 1000.0, unit: "MB/s".to_owned() }),
-        ..TestFigure::of(name, mb_s)
+        ..TestFigure::from_speed(name, mb_s)
     }
 }
 

@@ -22,18 +22,18 @@ pub(crate) struct DatabaseAddress {
 }
 
 /// Returns the path, or the address without its password.
-pub fn shown(path: &Path) -> PathBuf {
-    match DatabaseAddress::of(path) {
-        Ok(Some(address)) => address.shown(),
+pub fn redact_address(path: &Path) -> PathBuf {
+    match DatabaseAddress::parse(path) {
+        Ok(Some(address)) => address.redacted(),
         _ => path.to_owned(),
     }
 }
 
 impl DatabaseAddress {
     /// Returns `None` for the path of a file, and an error for an unsupported scheme.
-    pub(crate) fn of(path: &Path) -> Result<Option<Self>, OtherScheme> {
+    pub(crate) fn parse(path: &Path) -> Result<Option<Self>, OtherScheme> {
         let text = path.to_string_lossy();
-        let Some(scheme) = scheme(&text) else { return Ok(None) };
+        let Some(scheme) = url_scheme(&text) else { return Ok(None) };
         let is_known = SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
         match path.to_str() {
             Some(url) if is_known => Ok(Some(DatabaseAddress { url: url.to_owned() })),
@@ -42,14 +42,14 @@ impl DatabaseAddress {
     }
 
     /// The address without its password.
-    pub(crate) fn shown(&self) -> PathBuf {
+    pub(crate) fn redacted(&self) -> PathBuf {
         let (scheme, rest) = self.url.split_once("://").unwrap_or((SCHEMES[0], ""));
         PathBuf::from(format!("{scheme}://{}", without_password(rest).unwrap_or("…".to_owned())))
     }
 }
 
 /// Scheme of an address (RFC 3986, section 3.1).
-fn scheme(place: &str) -> Option<&str> {
+fn url_scheme(place: &str) -> Option<&str> {
     let (scheme, _) = place.split_once("://")?;
     let inside = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
     (scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(inside)).then_some(scheme)
@@ -96,7 +96,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn shown(url: &str) -> String {
-        DatabaseAddress::of(Path::new(url)).unwrap().unwrap().shown().to_str().unwrap().to_owned()
+        DatabaseAddress::parse(Path::new(url)).unwrap().unwrap().redacted().to_str().unwrap().to_owned()
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use crate::address::DatabaseAddress;
 use crate::archive_file::ArchiveFile;
-use crate::connection::{Connection, Durability, SqlResult, statement, tree};
+use crate::connection::{Connection, Durability, SqlResult, json_value, statement};
 use crate::record::{RunStart, SessionEnd, SessionId, SessionStart, SessionSummary};
-use crate::{ArchiveError, archive_file, postgres, read, sql, sqlite, write};
+use crate::{ArchiveError, archive_file, measurement_writing, postgres, row_reading, sql, sqlite};
 use cardscope_model::report::{Report, ReportHeader};
 use cardscope_model::result::RunResult;
 use cardscope_model::session_file::SampleRecord;
@@ -22,8 +22,8 @@ const MIN_SUFFIX_DIGITS: usize = 8;
 ///
 /// # Errors
 /// If the address has an unsupported scheme: a file of that name could show a password.
-pub fn is_server(path: &Path) -> Result<bool, ArchiveError> {
-    Ok(DatabaseAddress::of(path)?.is_some())
+pub fn is_server_address(path: &Path) -> Result<bool, ArchiveError> {
+    Ok(DatabaseAddress::parse(path)?.is_some())
 }
 
 /// An open archive.
@@ -40,11 +40,11 @@ pub struct Archive {
     /// Declared before the runtime, so that it is dropped first. `None` only while dropping.
     connection: Option<Connection>,
     /// `None` for a server. Held until the connection is closed.
-    _place: Option<ArchiveFile>,
+    _file: Option<ArchiveFile>,
     /// `None` for a file.
     server: Option<DatabaseAddress>,
     /// Longest silence of the server within a statement.
-    answer: Duration,
+    answer_timeout: Duration,
     runtime: Runtime,
 }
 
@@ -65,27 +65,29 @@ impl Archive {
     /// If access fails, the disk is full, or the target is another kind of file, damaged, or of a newer Cardscope.
     /// Nothing is changed then.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ArchiveError> {
-        let server = DatabaseAddress::of(path.as_ref())?;
-        let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), DatabaseAddress::shown);
+        let server = DatabaseAddress::parse(path.as_ref())?;
+        let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), DatabaseAddress::redacted);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|e| ArchiveError::Failed(path.clone(), e.to_string()))?;
-        let place = if server.is_none() { Some(archive_file::look(&path)?) } else { None };
+        let place = if server.is_none() { Some(archive_file::open_checked(&path)?) } else { None };
         let connection = match (&server, &place) {
-            (Some(address), _) => Some(runtime.block_on(postgres::open(address, postgres::ANSWER))?),
+            (Some(address), _) => {
+                Some(runtime.block_on(postgres::open(address, postgres::DEFAULT_ANSWER_TIMEOUT))?)
+            }
             (None, place) => place.as_ref().map(|p| runtime.block_on(sqlite::open(p))).transpose()?,
         };
-        let (durability, answer) = (Durability::Later, postgres::ANSWER);
-        Ok(Archive { path, durability, connection, _place: place, server, answer, runtime })
+        let (durability, answer) = (Durability::Later, postgres::DEFAULT_ANSWER_TIMEOUT);
+        Ok(Archive { path, durability, connection, _file: place, server, answer_timeout: answer, runtime })
     }
 
     /// Sets the longest silence of a server within a statement (default 60 s), after which a call fails as
     /// [`ArchiveError::Unreachable`]. A large import has no limit in all.
-    pub fn wait_for_answers(&mut self, at_most: Duration) {
-        self.answer = at_most;
+    pub fn set_answer_timeout(&mut self, at_most: Duration) {
+        self.answer_timeout = at_most;
         if let Some(Connection::Postgres(server)) = &mut self.connection {
-            server.answer = at_most;
+            server.answer_timeout = at_most;
         }
     }
 
@@ -99,16 +101,16 @@ impl Archive {
     pub fn begin_session(&mut self, start: &SessionStart) -> Result<SessionId, ArchiveError> {
         let durability = if start.recipe.is_some() { Durability::Later } else { Durability::Now };
         let work = async |c: &mut Connection| {
-            let session = write::session(c, start).await?;
-            c.announce().await.map(|()| session)
+            let session = measurement_writing::insert_session(c, start).await?;
+            c.notify_watchers().await.map(|()| session)
         };
-        self.call(durability, async |c| c.alone(work).await)
+        self.run_blocking(durability, async |c| c.exclusive(work).await)
     }
 
     /// Stores the start of a run. It reaches the disk with its first sample; fails if the number is taken.
     pub fn begin_run(&mut self, session: SessionId, start: RunStart) -> Result<(), ArchiveError> {
-        let work = async |c: &mut Connection| write::run(c, session, start).await;
-        self.call(Durability::Later, async |c| c.told(work).await)
+        let work = async |c: &mut Connection| measurement_writing::insert_run(c, session, start).await;
+        self.run_blocking(Durability::Later, async |c| c.notifying(work).await)
     }
 
     /// Stores and syncs a sample of a run.
@@ -118,17 +120,21 @@ impl Archive {
         run: u32,
         record: &SampleRecord,
     ) -> Result<(), ArchiveError> {
-        self.call(Durability::Now, async |c| write::sample(c, &session.to_string(), run, record).await)
+        self.run_blocking(Durability::Now, async |c| {
+            measurement_writing::insert_sample(c, &session.to_string(), run, record).await
+        })
     }
 
     /// Stores and syncs the results of a run.
     pub fn finish_run(&mut self, session: SessionId, run: &RunResult) -> Result<(), ArchiveError> {
-        self.write(async |c| write::run_end(c, session, run).await).map_err(|e| e.about(session))
+        self.run_write(async |c| measurement_writing::finish_run(c, session, run).await)
+            .map_err(|e| e.for_session(session))
     }
 
     /// Replaces and syncs a record's whole document: only its verb knows what is in it.
     pub fn update_record(&mut self, record: SessionId, document: &Value) -> Result<(), ArchiveError> {
-        self.write(async |c| write::record_update(c, record, document).await).map_err(|e| e.about(record))
+        self.run_write(async |c| measurement_writing::update_record(c, record, document).await)
+            .map_err(|e| e.for_session(record))
     }
 
     /// Stores and syncs the end of a session and its last document. The document's condition replaces the one that
@@ -139,7 +145,7 @@ impl Archive {
         how: SessionEnd,
         document: &Report<B>,
     ) -> Result<(), ArchiveError> {
-        self.finish_with(session, how, tree(document), &document.header)
+        self.finish_with(session, how, json_value(document), &document.header)
     }
 
     /// Not generic, so that its large callees are compiled once.
@@ -150,13 +156,15 @@ impl Archive {
         document: SqlResult<Value>,
         header: &ReportHeader,
     ) -> Result<(), ArchiveError> {
-        self.write(async |c| write::session_end(c, session, how, document?, header).await)
-            .map_err(|e| e.about(session))
+        self.run_write(async |c| {
+            measurement_writing::finish_session(c, session, how, document?, header).await
+        })
+        .map_err(|e| e.for_session(session))
     }
 
     /// Returns all sessions and records, oldest first.
     pub fn sessions(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
-        self.read(async |c| c.all(statement(sql::SUMMARIES), read::summary).await)
+        self.run_read(async |c| c.fetch_all(statement(sql::SUMMARIES), row_reading::summary_from_row).await)
     }
 
     /// Returns one page of the sessions and records, newest first, and the total number.
@@ -167,9 +175,10 @@ impl Archive {
     ) -> Result<(Vec<SessionSummary>, usize), ArchiveError> {
         let whole = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         let asked = statement(sql::NEWEST_SUMMARIES).bind(whole(limit)).bind(whole(offset));
-        self.read(async |c| {
-            let window = c.all(asked, read::summary).await?;
-            let all: u64 = c.one(statement("SELECT COUNT(*) FROM session"), |row| row.whole(0)).await?;
+        self.run_read(async |c| {
+            let window = c.fetch_all(asked, row_reading::summary_from_row).await?;
+            let all: u64 =
+                c.fetch_one(statement("SELECT COUNT(*) FROM session"), |row| row.get_integer(0)).await?;
             Ok((window, usize::try_from(all).unwrap_or(usize::MAX)))
         })
     }
@@ -185,50 +194,55 @@ impl Archive {
         let begins = format!("{part}%");
         let ends = if part.len() < MIN_SUFFIX_DIGITS { begins.clone() } else { format!("%{part}") };
         let asked = statement(sql::SUMMARIES_BY_ID).bind(begins).bind(ends);
-        self.read(async |c| c.all(asked, read::summary).await)
+        self.run_read(async |c| c.fetch_all(asked, row_reading::summary_from_row).await)
     }
 
     /// Returns the number of sessions and records of each card.
     pub fn session_counts(&mut self) -> Result<HashMap<String, u32>, ArchiveError> {
         let counted =
             statement("SELECT card_id, COUNT(*) FROM session WHERE card_id IS NOT NULL GROUP BY card_id");
-        let counts = self.read(async |c| c.all(counted, |row| Ok((row.get(0)?, row.whole(1)?))).await)?;
+        let counts = self
+            .run_read(async |c| c.fetch_all(counted, |row| Ok((row.get(0)?, row.get_integer(1)?))).await)?;
         Ok(counts.into_iter().collect())
     }
 
     /// Returns the sessions and records of a card, oldest first.
     pub fn card_sessions(&mut self, card: &str) -> Result<Vec<SessionSummary>, ArchiveError> {
-        self.read(async |c| c.all(statement(sql::SUMMARIES_OF_CARD).bind(card), read::summary).await)
+        self.run_read(async |c| {
+            c.fetch_all(statement(sql::SUMMARIES_OF_CARD).bind(card), row_reading::summary_from_row).await
+        })
     }
 
     /// Returns the sessions and records of a unit, oldest first.
     pub fn unit_sessions(&mut self, unit: &str) -> Result<Vec<SessionSummary>, ArchiveError> {
-        self.read(async |c| c.all(statement(sql::SUMMARIES_OF_UNIT).bind(unit), read::summary).await)
+        self.run_read(async |c| {
+            c.fetch_all(statement(sql::SUMMARIES_OF_UNIT).bind(unit), row_reading::summary_from_row).await
+        })
     }
 
     /// Runs work that only reads, at the durability that is set.
-    pub(crate) fn read<T>(
+    pub(crate) fn run_read<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
     ) -> Result<T, ArchiveError> {
-        self.call(self.durability, work)
+        self.run_blocking(self.durability, work)
     }
 
     /// Runs work in one synced transaction that excludes other writers, and notifies
     /// [`ArchiveChanges`](crate::Changes).
-    pub(crate) fn write<T>(
+    pub(crate) fn run_write<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
     ) -> Result<T, ArchiveError> {
         let told = async |c: &mut Connection| {
             let done = work(c).await?;
-            c.announce().await.map(|()| done)
+            c.notify_watchers().await.map(|()| done)
         };
-        self.call(Durability::Now, async |c| c.alone(told).await)
+        self.run_blocking(Durability::Now, async |c| c.exclusive(told).await)
     }
 
     /// Runs work on the connection and blocks. After a lost connection the next call reconnects to the server.
-    pub(crate) fn call<T>(
+    pub(crate) fn run_blocking<T>(
         &mut self,
         durability: Durability,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
@@ -236,7 +250,7 @@ impl Archive {
         let mut connection = self.take_connection()?;
         let set = match durability == self.durability {
             true => Ok(()),
-            false => self.runtime.block_on(connection.set(durability)),
+            false => self.runtime.block_on(connection.set_durability(durability)),
         };
         if set.is_ok() {
             self.durability = durability;
@@ -245,7 +259,7 @@ impl Archive {
             Ok(()) => self.runtime.block_on(work(&mut connection)),
             Err(error) => Err(error),
         };
-        let done = done.map_err(|e| ArchiveError::of_database(&self.path, &e));
+        let done = done.map_err(|e| ArchiveError::from_database(&self.path, &e));
         // The broken connection is dropped, so that the next call reconnects.
         if matches!(done, Err(ArchiveError::Unreachable(..))) {
             // A new connection starts with this durability.
@@ -260,7 +274,7 @@ impl Archive {
     fn take_connection(&mut self) -> Result<Connection, ArchiveError> {
         match (self.connection.take(), &self.server) {
             (Some(connection), _) => Ok(connection),
-            (None, Some(address)) => self.runtime.block_on(postgres::open(address, self.answer)),
+            (None, Some(address)) => self.runtime.block_on(postgres::open(address, self.answer_timeout)),
             (None, None) => Err(ArchiveError::Failed(self.path.clone(), "it is closed".to_owned())),
         }
     }
@@ -291,8 +305,8 @@ mod tests {
         let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
         // PRAGMA synchronous: 1 is NORMAL, 2 is FULL.
         for (durability, expected) in [(Durability::Later, 1), (Durability::Now, 2), (Durability::Later, 1)] {
-            let level = archive.call(durability, async |c| {
-                c.one(statement("PRAGMA synchronous"), |row| row.get::<i64>(0)).await
+            let level = archive.run_blocking(durability, async |c| {
+                c.fetch_one(statement("PRAGMA synchronous"), |row| row.get::<i64>(0)).await
             });
             assert_eq!(level.unwrap(), expected, "{durability:?}");
         }
@@ -303,14 +317,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
         let run = |archive: &mut Archive, durability, text| {
-            archive.call(durability, async |c| c.execute(statement(text)).await)
+            archive.run_blocking(durability, async |c| c.execute(statement(text)).await)
         };
         // SQLite refuses to set it within a transaction.
         run(&mut archive, Durability::Later, "BEGIN").unwrap();
         run(&mut archive, Durability::Now, "SELECT 1").unwrap_err();
         run(&mut archive, Durability::Later, "COMMIT").unwrap();
-        let level = archive.call(Durability::Now, async |c| {
-            c.one(statement("PRAGMA synchronous"), |row| row.get::<i64>(0)).await
+        let level = archive.run_blocking(Durability::Now, async |c| {
+            c.fetch_one(statement("PRAGMA synchronous"), |row| row.get::<i64>(0)).await
         });
         assert_eq!(level.unwrap(), 2, "FULL");
     }
@@ -318,13 +332,13 @@ mod tests {
     #[test]
     fn paths_and_server_addresses_are_distinguished() {
         for path in ["postgres", "/srv/postgres:/a.sqlite", "archive.sqlite", "./odd://name", "://x"] {
-            assert_eq!(is_server(Path::new(path)), Ok(false), "{path}");
+            assert_eq!(is_server_address(Path::new(path)), Ok(false), "{path}");
         }
         for server in ["postgres://db/cards", "PostgreSQL://db/cards", "POSTGRES://db"] {
-            assert_eq!(is_server(Path::new(server)), Ok(true), "{server}");
+            assert_eq!(is_server_address(Path::new(server)), Ok(true), "{server}");
         }
         for other in ["mysql://me:secret@db/cards", "sqlite:///secret.sqlite", "HTTP://secret"] {
-            let refused = is_server(Path::new(other)).unwrap_err().to_string();
+            let refused = is_server_address(Path::new(other)).unwrap_err().to_string();
             assert!(refused.contains("postgres://") && !refused.contains("secret"), "{refused}");
         }
     }

@@ -24,7 +24,7 @@ const HEADER_BYTES: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArchiveFileState {
     /// No file, or an empty one: an archive is to be created.
-    Nothing,
+    Empty,
     /// An archive, judged by its header.
     Archive,
 }
@@ -48,23 +48,22 @@ pub(crate) struct ArchiveFile {
 
 /// Creates folder and file for this user alone if missing, and checks them. Only root and this user may own or
 /// replace any part of the path, because SQLite opens and removes its files by name.
-pub(crate) fn look(path: &Path) -> Result<ArchiveFile, ArchiveError> {
+pub(crate) fn open_checked(path: &Path) -> Result<ArchiveFile, ArchiveError> {
     let failed = |e| from_file_error(path, e);
-    let (folder, name) = ResolvedFolder::make_for_file(path).map_err(failed)?;
-    folder.settled().map_err(failed)?;
+    let (folder, name) = ResolvedFolder::create_parent_of(path).map_err(failed)?;
+    folder.require_stable_path().map_err(failed)?;
     let file = open_or_create(&folder, &name).map_err(failed)?;
-    let system = |e| ArchiveError::of_system(path, &e);
+    let system = |e| ArchiveError::from_io(path, &e);
     let about = file.metadata().map_err(system)?;
     if !is_trusted(about.uid()) {
         return Err(refused(path, format!("it is owned by user {}", about.uid())));
     }
-    let mut place =
-        ArchiveFile { path: path.to_owned(), folder, name, file, found: ArchiveFileState::Nothing };
+    let mut place = ArchiveFile { path: path.to_owned(), folder, name, file, found: ArchiveFileState::Empty };
     // Another process may be creating the file now. The length is read before the header for "empty", and again
     // after a header was read, so that a file that grows in between is not called damaged.
-    let empty = place.bytes()?;
-    let header = header(&place.file).map_err(system)?;
-    let bytes = if header.is_some() { place.bytes()? } else { empty };
+    let empty = place.sizes()?;
+    let header = read_header(&place.file).map_err(system)?;
+    let bytes = if header.is_some() { place.sizes()? } else { empty };
     place.found = classify_header(path, bytes, header.as_ref())?;
     // Earlier versions created the file readable by everybody.
     if about.mode() & 0o077 != 0 {
@@ -78,18 +77,18 @@ impl ArchiveFile {
         &self.path
     }
 
-    pub(crate) fn found(&self) -> ArchiveFileState {
+    pub(crate) fn state(&self) -> ArchiveFileState {
         self.found
     }
 
     /// Path with links resolved, for SQLite.
-    pub(crate) fn real(&self) -> PathBuf {
+    pub(crate) fn resolved_path(&self) -> PathBuf {
         self.folder.path().join(&self.name)
     }
 
     /// True if nobody may write to it, root included: a read-only mount or an immutable file.
     pub(crate) fn is_read_only(&self) -> bool {
-        access(self.real(), Access::WRITE_OK).is_err_and(|errno| is_read_only(errno.raw_os_error()))
+        access(self.resolved_path(), Access::WRITE_OK).is_err_and(|errno| is_read_only(errno.raw_os_error()))
     }
 
     /// True if a write-ahead log exists, so that the file alone may be incomplete.
@@ -99,19 +98,19 @@ impl ArchiveFile {
 
     /// Fails if SQLite's path leads to another file than the checked one, or if a neighbour file is foreign. Called
     /// before anything is written to the file that SQLite has opened.
-    pub(crate) fn is_still_there(&self) -> Result<(), ArchiveError> {
-        let system = |e| ArchiveError::of_system(&self.path, &e);
-        let now = self.real().symlink_metadata().map_err(system)?;
-        if FileIdentity::from(&now) != FileIdentity::of(&*self.file).map_err(system)? {
+    pub(crate) fn check_unchanged(&self) -> Result<(), ArchiveError> {
+        let system = |e| ArchiveError::from_io(&self.path, &e);
+        let now = self.resolved_path().symlink_metadata().map_err(system)?;
+        if FileIdentity::from(&now) != FileIdentity::of_file(&*self.file).map_err(system)? {
             return Err(refused(&self.path, "another file now has its name".to_owned()));
         }
         self.log_bytes().map(drop)
     }
 
     /// Bytes of the archive and of its write-ahead log.
-    fn bytes(&self) -> Result<(u64, u64), ArchiveError> {
+    fn sizes(&self) -> Result<(u64, u64), ArchiveError> {
         let log = self.log_bytes()?;
-        let about = self.file.metadata().map_err(|e| ArchiveError::of_system(&self.path, &e))?;
+        let about = self.file.metadata().map_err(|e| ArchiveError::from_io(&self.path, &e))?;
         Ok((about.len(), log))
     }
 
@@ -122,7 +121,7 @@ impl ArchiveFile {
         for suffix in ["-wal", "-shm", "-journal"] {
             let mut name = self.name.clone();
             name.push(suffix);
-            let Some(found) = self.folder.look(&name).map_err(|e| from_file_error(&self.path, e))? else {
+            let Some(found) = self.folder.stat(&name).map_err(|e| from_file_error(&self.path, e))? else {
                 continue;
             };
             if !is_plain(&found) || !is_trusted(found.st_uid) || found.st_nlink > 1 {
@@ -164,12 +163,12 @@ fn refused(path: &Path, reason: String) -> ArchiveError {
 
 fn from_file_error(path: &Path, error: FileError) -> ArchiveError {
     match error {
-        FileError::Io(error) => ArchiveError::of_system(path, &error),
+        FileError::Io(error) => ArchiveError::from_io(path, &error),
         other => refused(path, other.to_string()),
     }
 }
 
-fn header(file: &File) -> std::io::Result<Option<[u8; HEADER_BYTES]>> {
+fn read_header(file: &File) -> std::io::Result<Option<[u8; HEADER_BYTES]>> {
     let mut header = [0; HEADER_BYTES];
     match file.read_exact_at(&mut header, 0) {
         Ok(()) => Ok(Some(header)),
@@ -187,7 +186,7 @@ fn classify_header(
     let damaged = |reason: String| Err(ArchiveError::Damaged(path.to_owned(), reason));
     let Some(header) = header else {
         return match (bytes, log) {
-            (0, 0) => Ok(ArchiveFileState::Nothing),
+            (0, 0) => Ok(ArchiveFileState::Empty),
             (0, log) => damaged(format!("the file is empty, but has a log of {log} bytes")),
             _ => not_ours(format!("a file of {bytes} bytes")),
         };
@@ -234,7 +233,7 @@ struct SharedFile(Option<Arc<File>>);
 impl SharedFile {
     fn open(folder: &ResolvedFolder, name: &OsStr) -> Result<SharedFile, FileError> {
         let mut open = lock_open_files();
-        let there = folder.look(name)?.as_ref().map(FileIdentity::from);
+        let there = folder.stat(name)?.as_ref().map(FileIdentity::from);
         let known = open.iter().find(|(identity, _)| Some(*identity) == there);
         if let Some(file) = known.and_then(|(_, file)| file.upgrade()) {
             return Ok(SharedFile(Some(file)));
@@ -255,7 +254,7 @@ impl SharedFile {
     }
 
     fn register(file: File, open: &mut Vec<(FileIdentity, Weak<File>)>) -> Result<SharedFile, FileError> {
-        let (identity, file) = (FileIdentity::of(&file)?, Arc::new(file));
+        let (identity, file) = (FileIdentity::of_file(&file)?, Arc::new(file));
         open.retain(|(_, file)| file.strong_count() > 0);
         open.push((identity, Arc::downgrade(&file)));
         Ok(SharedFile(Some(file)))

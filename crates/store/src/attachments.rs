@@ -1,8 +1,8 @@
 //! Files attached to a card, unit or session: photographs, receipts, mail.
 
-use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, composed, statement};
-use crate::events::exists;
-use crate::{Archive, ArchiveError, SessionId, hash, stamp};
+use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, dynamic_statement, statement};
+use crate::events::require_row;
+use crate::{Archive, ArchiveError, SessionId, hash, timestamps};
 use cardscope_model::card::Attachment;
 use cardscope_model::session_file::AttachedTo;
 use uuid::Uuid;
@@ -28,7 +28,7 @@ pub struct NewAttachment<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAttachment {
     pub file: Attachment,
-    pub on: AttachedTo,
+    pub owner: AttachedTo,
     pub bytes: u64,
 }
 
@@ -51,29 +51,29 @@ impl Archive {
         file: &NewAttachment<'_>,
     ) -> Result<String, ArchiveError> {
         let attach = async |c: &mut Connection| {
-            exists(c, OWNER_TABLES[to.table_index()], &to.name()).await?;
-            store(c, to, file, &stamp::now()).await
+            require_row(c, OWNER_TABLES[to.table_index()], &to.id()).await?;
+            store_attachment(c, to, file, &timestamps::now()).await
         };
-        self.write(attach).map_err(|e| match to {
-            AttachmentOwner::Session(id) => e.about(id),
-            AttachmentOwner::Card(id) | AttachmentOwner::Unit(id) => e.about_card(id),
+        self.run_write(attach).map_err(|e| match to {
+            AttachmentOwner::Session(id) => e.for_session(id),
+            AttachmentOwner::Card(id) | AttachmentOwner::Unit(id) => e.for_card(id),
         })
     }
 
     /// Returns the attachments of a card, its units and its sessions, oldest first.
     pub fn attachments(&mut self, card: &str) -> Result<Vec<StoredAttachment>, ArchiveError> {
-        self.read(async |c| c.all(statement(OF_CARD).bind(card), attachment_from_row).await)
+        self.run_read(async |c| c.fetch_all(statement(OF_CARD).bind(card), attachment_from_row).await)
     }
 
     /// Returns the bytes of an attached file.
     pub fn attachment(&mut self, hash: &str) -> Result<Vec<u8>, ArchiveError> {
         let asked = || statement("SELECT content FROM attachment WHERE hash = $1").bind(hash);
-        self.read(async |c| c.one(asked(), |row| row.get(0)).await).map_err(|e| e.about_file(hash))
+        self.run_read(async |c| c.fetch_one(asked(), |row| row.get(0)).await).map_err(|e| e.for_file(hash))
     }
 }
 
 impl AttachmentOwner<'_> {
-    fn name(&self) -> String {
+    fn id(&self) -> String {
         match self {
             AttachmentOwner::Card(id) | AttachmentOwner::Unit(id) => (*id).to_owned(),
             AttachmentOwner::Session(id) => id.to_string(),
@@ -90,20 +90,20 @@ impl AttachmentOwner<'_> {
     }
 }
 
-pub(crate) async fn store(
+pub(crate) async fn store_attachment(
     c: &mut Connection,
     to: AttachmentOwner<'_>,
     file: &NewAttachment<'_>,
     added_at: &str,
 ) -> SqlResult<String> {
-    let hash = hash::of_bytes(file.bytes);
+    let hash = hash::hash_bytes(file.bytes);
     if is_attached(c, to, file.name, &hash).await? {
         return Ok(hash);
     }
     let content = "INSERT INTO attachment (hash, content) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING";
     c.execute(statement(content).bind(&hash).bind(file.bytes.to_vec())).await?;
     let mut owners: [Option<String>; 3] = Default::default();
-    owners[to.table_index()] = Some(to.name());
+    owners[to.table_index()] = Some(to.id());
     let [card, specimen, session] = owners;
     let mut rows = RowBatch::new(INSERT, "");
     rows.push([
@@ -125,12 +125,12 @@ pub(crate) async fn store(
 async fn is_attached(c: &mut Connection, to: AttachmentOwner<'_>, name: &str, hash: &str) -> SqlResult<bool> {
     let owner = OWNER_TABLES[to.table_index()];
     let asked = format!("SELECT 1 FROM attached WHERE hash = $1 AND name = $2 AND {owner}_id = $3");
-    let asked = composed(asked).bind(hash).bind(name).bind(to.name());
-    Ok(c.optional(asked, |_| Ok(())).await?.is_some())
+    let asked = dynamic_statement(asked).bind(hash).bind(name).bind(to.id());
+    Ok(c.fetch_optional(asked, |_| Ok(())).await?.is_some())
 }
 
 /// Kind of the owner of an attachment, which has exactly one.
-pub(crate) fn attached_to([card, unit]: &[Option<String>; 2]) -> AttachedTo {
+pub(crate) fn owner_kind([card, unit]: &[Option<String>; 2]) -> AttachedTo {
     match (card, unit) {
         (Some(_), _) => AttachedTo::Card,
         (None, Some(_)) => AttachedTo::Specimen,
@@ -142,5 +142,5 @@ fn attachment_from_row(row: &SqlRow) -> SqlResult<StoredAttachment> {
     let owners: [Option<String>; 2] = [row.get(1)?, row.get(2)?];
     let file =
         Attachment { hash: row.get(0)?, name: row.get(3)?, media_type: row.get(4)?, note: row.get(5)? };
-    Ok(StoredAttachment { file, on: attached_to(&owners), bytes: row.whole(6)? })
+    Ok(StoredAttachment { file, owner: owner_kind(&owners), bytes: row.get_integer(6)? })
 }

@@ -1,12 +1,12 @@
 //! Cards of the archive: list, find, edit and merge.
 
 use crate::attachments::{self, AttachmentOwner, NewAttachment};
-use crate::connection::{Connection, SqlResult, SqlRow, composed, found, statement};
-use crate::events::{self, StoredEvents, exists, prices};
+use crate::connection::{Connection, SqlResult, SqlRow, dynamic_statement, require_one_row, statement};
+use crate::events::{self, StoredEvents, last_prices, require_row};
 use crate::naming::CardNames;
 use crate::resolver::{mark_stale, update_card, write_names};
-use crate::{Archive, ArchiveError, SessionId, read, stamp};
-use cardscope_model::archived::StoredCard;
+use crate::{Archive, ArchiveError, SessionId, row_reading, timestamps};
+use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::card::{CardEvent, CardFacts};
 use cardscope_model::condition::Condition;
 use cardscope_model::log::CardLog;
@@ -74,8 +74,9 @@ impl Archive {
     ) -> Result<HashMap<SessionId, CardConclusion>, ArchiveError> {
         let ids: Vec<String> = sessions.iter().map(ToString::to_string).collect();
         let asked = "SELECT id, kind, document, log FROM session WHERE id";
-        let all =
-            self.read(async |c| c.all_of(asked, &ids, |row| Ok(conclusion_from_row(row).ok())).await)?;
+        let all = self.run_read(async |c| {
+            c.fetch_for_keys(asked, &ids, |row| Ok(conclusion_from_row(row).ok())).await
+        })?;
         Ok(all.into_iter().flatten().collect())
     }
 
@@ -85,58 +86,60 @@ impl Archive {
         let asked = "SELECT s.card_id, s.id, s.kind, s.document FROM session s JOIN \
             (SELECT MAX(id) AS id FROM session WHERE kind IN ('check', 'verify') AND card_id IS NOT NULL \
              AND document IS NOT NULL GROUP BY card_id) newest ON newest.id = s.id";
-        self.read(async |c| c.all(statement(asked), newest_from_row).await)
+        self.run_read(async |c| c.fetch_all(statement(asked), newest_from_row).await)
     }
 
     /// Returns the statements of all sessions of a card, oldest first.
-    pub fn card_words(&mut self, card: &str) -> Result<Vec<CardStatement>, ArchiveError> {
-        self.read(async |c| c.all(statement(SELECT_STATEMENTS).bind(card), statement_from_row).await)
+    pub fn card_statements(&mut self, card: &str) -> Result<Vec<CardStatement>, ArchiveError> {
+        self.run_read(async |c| {
+            c.fetch_all(statement(SELECT_STATEMENTS).bind(card), statement_from_row).await
+        })
     }
 
     /// Returns the identity of a card in each of its sessions, newest first.
     pub fn identities(&mut self, card: &str) -> Result<Vec<Value>, ArchiveError> {
         let asked = "SELECT identity FROM session WHERE card_id = $1 ORDER BY id DESC";
-        self.read(async |c| c.all(statement(asked).bind(card), |row| row.json(0)).await)
+        self.run_read(async |c| c.fetch_all(statement(asked).bind(card), |row| row.get_json(0)).await)
     }
 
     /// Returns each card with each target that it was measured on; `None` stands for imported logs.
     pub fn card_targets(&mut self) -> Result<Vec<(String, Option<String>)>, ArchiveError> {
         let asked = "SELECT DISTINCT card_id, CASE WHEN kind = 'import' THEN NULL ELSE target END FROM session \
             WHERE card_id IS NOT NULL";
-        self.read(async |c| c.all(statement(asked), |row| Ok((row.get(0)?, row.get(1)?))).await)
+        self.run_read(async |c| c.fetch_all(statement(asked), |row| Ok((row.get(0)?, row.get(1)?))).await)
     }
 
     /// Returns all cards, sorted by title.
     pub fn cards(&mut self) -> Result<Vec<StoredCard>, ArchiveError> {
-        self.settle()?;
-        let mut cards = self.read(all)?;
+        self.recompute_stale()?;
+        let mut cards = self.run_read(load_cards)?;
         cards.sort_by_cached_key(|card| (card.title.to_lowercase(), card.id.clone()));
         Ok(cards)
     }
 
     /// Returns the newest sessions of these kinds, at most `at_most` a card, by card.
-    pub fn newest_of_kinds(
+    pub fn newest_sessions_of_kinds(
         &mut self,
         kinds: &[&str],
         at_most: usize,
     ) -> Result<HashMap<String, Vec<SessionId>>, ArchiveError> {
         let mut found: HashMap<String, Vec<SessionId>> = HashMap::new();
         let work = async |c: &mut Connection| {
-            let places = c.all_places(kinds.len());
-            let asked = composed(format!(
+            let places = c.placeholders(kinds.len());
+            let asked = dynamic_statement(format!(
                 "SELECT card_id, id FROM session WHERE card_id IS NOT NULL AND kind IN ({places}) \
                  ORDER BY started_at DESC, id DESC"
             ));
             let read = |row: &SqlRow| {
                 let of_card = found.entry(row.get(0)?).or_default();
                 if of_card.len() < at_most {
-                    of_card.push(row.parsed(1)?);
+                    of_card.push(row.get_parsed(1)?);
                 }
                 Ok(())
             };
-            c.all(asked.bind_all(kinds.iter().copied()), read).await.map(drop)
+            c.fetch_all(asked.bind_all(kinds.iter().copied()), read).await.map(drop)
         };
-        self.read(work)?;
+        self.run_read(work)?;
         Ok(found)
     }
 
@@ -165,7 +168,9 @@ impl Archive {
 
     /// Returns the units of a card, in the order of their first session.
     pub fn units(&mut self, card: &str) -> Result<Vec<CardUnit>, ArchiveError> {
-        self.read(async |c| c.all(statement(read::UNITS_OF_CARD).bind(card), read::unit).await)
+        self.run_read(async |c| {
+            c.fetch_all(statement(row_reading::UNITS_OF_CARD).bind(card), row_reading::unit_from_row).await
+        })
     }
 
     /// Changes the facts of a card, adds events and attaches files in one transaction. `change` gets the current facts,
@@ -178,36 +183,36 @@ impl Archive {
         files: &[NewAttachment<'_>],
     ) -> Result<(), ArchiveError> {
         let edit = async |c: &mut Connection| {
-            let mut facts = facts(c, id).await?;
+            let mut facts = load_facts(c, id).await?;
             change(&mut facts);
-            edit(c, id, &facts.without_serial()).await?;
+            store_facts(c, id, &facts.without_serial()).await?;
             let mut events = StoredEvents::default();
             happened.iter().try_for_each(|event| events.add(id, None, event))?;
             events.write(c).await?;
             for file in files {
-                attachments::store(c, AttachmentOwner::Card(id), file, &stamp::now()).await?;
+                attachments::store_attachment(c, AttachmentOwner::Card(id), file, &timestamps::now()).await?;
             }
             Ok(())
         };
-        self.write(edit).map_err(|e| e.about_card(id))
+        self.run_write(edit).map_err(|e| e.for_card(id))
     }
 
     /// Moves everything of `from` to `into`. Later sessions that match the names of `from` belong to `into`.
     pub fn merge_cards(&mut self, from: &str, into: &str) -> Result<(), ArchiveError> {
         for id in [from, into] {
-            self.read(async |c| exists(c, "card", id).await).map_err(|e| e.about_card(id))?;
+            self.run_read(async |c| require_row(c, "card", id).await).map_err(|e| e.for_card(id))?;
         }
         if from == into {
             return Ok(());
         }
-        self.write(async |c| merge(c, from, into).await).map_err(|e| e.about_card(from))
+        self.run_write(async |c| merge_rows(c, from, into).await).map_err(|e| e.for_card(from))
     }
 }
 
 /// Returns all cards, unsorted, with their last price.
-pub(crate) async fn all(c: &mut Connection) -> SqlResult<Vec<StoredCard>> {
-    let prices = prices(c).await?;
-    let mut cards = c.all(statement(SELECT_CARDS), card).await?;
+pub(crate) async fn load_cards(c: &mut Connection) -> SqlResult<Vec<StoredCard>> {
+    let prices = last_prices(c).await?;
+    let mut cards = c.fetch_all(statement(SELECT_CARDS), card_from_row).await?;
     for card in &mut cards {
         let paid = prices.get(&card.id);
         (card.price, card.priced) = (paid.map(|p| p.0.clone()), paid.and_then(|p| p.1.clone()));
@@ -216,13 +221,13 @@ pub(crate) async fn all(c: &mut Connection) -> SqlResult<Vec<StoredCard>> {
 }
 
 fn conclusion_from_row(row: &SqlRow) -> SqlResult<(SessionId, CardConclusion)> {
-    let (kind, document, log) = (row.get(1)?, row.optional_json(2)?, row.optional_json(3)?);
-    Ok((row.parsed(0)?, CardConclusion { kind, document, log }))
+    let (kind, document, log) = (row.get(1)?, row.get_optional_json(2)?, row.get_optional_json(3)?);
+    Ok((row.get_parsed(0)?, CardConclusion { kind, document, log }))
 }
 
 fn newest_from_row(row: &SqlRow) -> SqlResult<NewestDocument> {
     // One unreadable document must not keep the others from being listed.
-    let document = row.json(3).unwrap_or_default();
+    let document = row.get_json(3).unwrap_or_default();
     Ok(NewestDocument { card_id: row.get(0)?, session: row.get(1)?, kind: row.get(2)?, document })
 }
 
@@ -236,20 +241,26 @@ fn statement_from_row(row: &SqlRow) -> SqlResult<CardStatement> {
     let (idle_c, peak_c): (Option<f64>, Option<f64>) = (row.get(4)?, row.get(5)?);
     let (document, peak_c) = match kind.as_str() {
         "sustain" => (None, parse_long_run(row.get(3)?).max_celsius.as_f64().or(peak_c)),
-        _ => (row.optional_json(3)?, peak_c),
+        _ => (row.get_optional_json(3)?, peak_c),
     };
     let temperatures = (idle_c, peak_c);
-    Ok(CardStatement { kind, condition: row.json(1)?, identity: row.json(2)?, document, temperatures })
+    Ok(CardStatement {
+        kind,
+        condition: row.get_json(1)?,
+        identity: row.get_json(2)?,
+        document,
+        temperatures,
+    })
 }
 
-fn card(row: &SqlRow) -> SqlResult<StoredCard> {
+fn card_from_row(row: &SqlRow) -> SqlResult<StoredCard> {
     Ok(StoredCard {
         id: row.get(0)?,
         title: row.get(1)?,
-        facts: row.json(2)?,
-        units: row.whole(3)?,
-        sessions: row.whole(4)?,
-        runs: row.whole(5)?,
+        facts: row.get_json(2)?,
+        units: row.get_integer(3)?,
+        sessions: row.get_integer(4)?,
+        runs: row.get_integer(5)?,
         measured: Option::zip(row.get(6)?, row.get(7)?).map(|(first, last)| [first, last]),
         price: None,
         priced: None,
@@ -264,36 +275,36 @@ fn matches_words(card: &StoredCard, words: &[&str]) -> bool {
     words.iter().all(|word| parts.iter().any(|part| part.contains(word)))
 }
 
-async fn facts(c: &mut Connection, id: &str) -> SqlResult<CardFacts> {
-    c.one(statement("SELECT facts FROM card WHERE id = $1").bind(id), |row| row.json(0)).await
+async fn load_facts(c: &mut Connection, id: &str) -> SqlResult<CardFacts> {
+    c.fetch_one(statement("SELECT facts FROM card WHERE id = $1").bind(id), |row| row.get_json(0)).await
 }
 
 /// Stores facts; a card without any name keeps its title.
-async fn edit(c: &mut Connection, id: &str, facts: &CardFacts) -> SqlResult<()> {
+async fn store_facts(c: &mut Connection, id: &str, facts: &CardFacts) -> SqlResult<()> {
     let called = statement("SELECT title FROM card WHERE id = $1").bind(id);
-    let title: String = c.one(called, |row| row.get(0)).await?;
+    let title: String = c.fetch_one(called, |row| row.get(0)).await?;
     update_card(c, id, facts, Some(&title)).await?;
-    write_names(c, CardNames::of(facts).map(|names| (id.to_owned(), names))).await
+    write_names(c, CardNames::from_facts(facts).map(|names| (id.to_owned(), names))).await
 }
 
-async fn merge(c: &mut Connection, from: &str, into: &str) -> SqlResult<()> {
-    let mut known = facts(c, into).await?;
+async fn merge_rows(c: &mut Connection, from: &str, into: &str) -> SqlResult<()> {
+    let mut known = load_facts(c, into).await?;
     // Facts of the remaining card win.
-    known.complete_from(&facts(c, from).await?);
-    edit(c, into, &known).await?;
+    known.fill_missing_from(&load_facts(c, from).await?);
+    store_facts(c, into, &known).await?;
     for table in ["session", "specimen", "attached", "known_as"] {
-        let moved = composed(format!("UPDATE {table} SET card_id = $2 WHERE card_id = $1"));
+        let moved = dynamic_statement(format!("UPDATE {table} SET card_id = $2 WHERE card_id = $1"));
         c.execute(moved.bind(from).bind(into)).await?;
     }
-    events::move_all(c, from, into).await?;
-    forget(c, from).await?;
+    events::move_events(c, from, into).await?;
+    delete_card(c, from).await?;
     mark_stale(c, &[into.to_owned()].into()).await
 }
 
 /// Removes a card that only derived rows refer to.
-pub(crate) async fn forget(c: &mut Connection, id: &str) -> SqlResult<()> {
+pub(crate) async fn delete_card(c: &mut Connection, id: &str) -> SqlResult<()> {
     for table in ["summary", "stale", "known_as"] {
-        c.execute(composed(format!("DELETE FROM {table} WHERE card_id = $1")).bind(id)).await?;
+        c.execute(dynamic_statement(format!("DELETE FROM {table} WHERE card_id = $1")).bind(id)).await?;
     }
-    found(c.execute(statement("DELETE FROM card WHERE id = $1").bind(id)).await?)
+    require_one_row(c.execute(statement("DELETE FROM card WHERE id = $1").bind(id)).await?)
 }

@@ -6,7 +6,7 @@
 //! system read-only, the next write to that memory would end the process.
 
 use crate::address::DatabaseAddress;
-use crate::connection::CHANNEL;
+use crate::connection::NOTIFY_CHANNEL;
 use crate::{ArchiveError, archive_file, postgres};
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _};
@@ -69,9 +69,9 @@ impl ArchiveChanges {
     ///
     /// # Errors
     /// If the server cannot be reached, or the file is not an archive.
-    pub fn of(path: impl AsRef<Path>) -> Result<Self, ArchiveError> {
-        let server = DatabaseAddress::of(path.as_ref())?;
-        let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), DatabaseAddress::shown);
+    pub fn watch(path: impl AsRef<Path>) -> Result<Self, ArchiveError> {
+        let server = DatabaseAddress::parse(path.as_ref())?;
+        let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), DatabaseAddress::redacted);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -82,8 +82,8 @@ impl ArchiveChanges {
                 WatchedArchive::Server { address, listening: Some((listener, Instant::now())) }
             }
             None => {
-                if written(&path)?.is_some() {
-                    archive_file::look(&path)?;
+                if file_version(&path)?.is_some() {
+                    archive_file::open_checked(&path)?;
                 }
                 WatchedArchive::File(settled_state(&path)?)
             }
@@ -151,11 +151,11 @@ fn settled_state(path: &Path) -> Result<Option<FilePairState>, ArchiveError> {
 fn file_state(path: &Path) -> Result<FilePairState, ArchiveError> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    Ok([written(path)?, written(Path::new(&log))?])
+    Ok([file_version(path)?, file_version(Path::new(&log))?])
 }
 
-fn written(path: &Path) -> Result<Option<FileVersion>, ArchiveError> {
-    let failed = |e| ArchiveError::of_system(path, &e);
+fn file_version(path: &Path) -> Result<Option<FileVersion>, ArchiveError> {
+    let failed = |e| ArchiveError::from_io(path, &e);
     match path.metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(failed(error)),
@@ -168,16 +168,16 @@ fn written(path: &Path) -> Result<Option<FileVersion>, ArchiveError> {
 
 /// Connects and listens for the announcements of writers.
 async fn connect_listener(address: &DatabaseAddress) -> Result<PgListener, ArchiveError> {
-    let shown = address.shown();
-    let failed = |e: sqlx::Error| ArchiveError::of_database(&shown, &e);
-    let options = postgres::options(address)?;
+    let shown = address.redacted();
+    let failed = |e: sqlx::Error| ArchiveError::from_database(&shown, &e);
+    let options = postgres::parse_options(address)?;
     // A pool retries for ever if no server listens, so a plain connection is tried first.
     options.connect().await.map_err(failed)?.close().await.map_err(failed)?;
     let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(ANSWER_TIMEOUT).connect_with(options);
     let mut listener = PgListener::connect_with(&pool.await.map_err(failed)?).await.map_err(failed)?;
     // A lost connection must be reported as a change, so the listener must not reconnect by itself.
     listener.eager_reconnect(false);
-    listener.listen(CHANNEL).await.map_err(failed)?;
+    listener.listen(NOTIFY_CHANNEL).await.map_err(failed)?;
     Ok(listener)
 }
 
@@ -187,7 +187,7 @@ async fn connect_listener_within(
 ) -> Result<PgListener, ArchiveError> {
     let silent = |_| {
         let why = format!("no answer within {:.0} s", at_most.as_secs_f64());
-        ArchiveError::Unreachable(address.shown(), why)
+        ArchiveError::Unreachable(address.redacted(), why)
     };
     tokio::time::timeout(at_most, connect_listener(address)).await.map_err(silent)?
 }

@@ -91,7 +91,7 @@ const IOERR_SHMSIZE: i64 = 4874;
 
 impl ArchiveError {
     /// Maps an error of the database at `path`.
-    pub(crate) fn of_database(path: &Path, error: &sqlx::Error) -> Self {
+    pub(crate) fn from_database(path: &Path, error: &sqlx::Error) -> Self {
         let path = path.to_owned();
         let database = error.as_database_error();
         let reason = database.map_or_else(|| error.to_string(), |e| e.message().to_owned());
@@ -138,10 +138,10 @@ impl ArchiveError {
     fn from_transport(path: &Path, error: &sqlx::Error) -> Option<Self> {
         let lost = |reason: String| ArchiveError::Unreachable(path.to_owned(), reason);
         match error {
-            sqlx::Error::Io(e) if matches!(DatabaseAddress::of(path), Ok(Some(_))) => {
+            sqlx::Error::Io(e) if matches!(DatabaseAddress::parse(path), Ok(Some(_))) => {
                 Some(lost(e.to_string()))
             }
-            sqlx::Error::Io(e) => Some(ArchiveError::of_system(path, e)),
+            sqlx::Error::Io(e) => Some(ArchiveError::from_io(path, e)),
             sqlx::Error::Protocol(reason) => Some(lost(reason.clone())),
             _ => None,
         }
@@ -155,24 +155,24 @@ impl ArchiveError {
     }
 
     /// Inserts the session's id into a "not found" error.
-    pub(crate) fn about(self, session: SessionId) -> Self {
+    pub(crate) fn for_session(self, session: SessionId) -> Self {
         self.replace_missing(|| ArchiveError::NoSuchSession(session.to_string()))
     }
 
     /// Inserts the card's id into a "not found" error.
-    pub(crate) fn about_card(self, id: &str) -> Self {
+    pub(crate) fn for_card(self, id: &str) -> Self {
         self.replace_missing(|| ArchiveError::NoSuchCard(id.to_owned()))
     }
 
     /// Inserts the file's hash into a "not found" error.
-    pub(crate) fn about_file(self, hash: &str) -> Self {
+    pub(crate) fn for_file(self, hash: &str) -> Self {
         self.replace_missing(|| ArchiveError::NoSuchFile(hash.to_owned()))
     }
 
     /// Maps an error of the operating system on `path`.
-    pub(crate) fn of_system(path: &Path, error: &std::io::Error) -> Self {
+    pub(crate) fn from_io(path: &Path, error: &std::io::Error) -> Self {
         use std::io::ErrorKind as Kind;
-        let (path, reason) = (path.to_owned(), cardscope_files::in_words(error));
+        let (path, reason) = (path.to_owned(), cardscope_files::error_text(error));
         match error.kind() {
             Kind::PermissionDenied | Kind::ReadOnlyFilesystem => ArchiveError::Permission(path, reason),
             Kind::StorageFull | Kind::QuotaExceeded => ArchiveError::Full(path),

@@ -1,6 +1,6 @@
 //! Events of cards: bought, in use, failed.
 
-use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, composed, json, statement};
+use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, dynamic_statement, json_text, statement};
 use crate::resolver::ResolvedSighting;
 use crate::{Archive, ArchiveError};
 use cardscope_model::card::{CardEvent, CardPrice};
@@ -31,10 +31,10 @@ impl StoredEvents {
 
     pub(crate) fn add(&mut self, card: &str, unit: Option<&str>, event: &CardEvent) -> SqlResult<()> {
         let event = with_finite_price(event);
-        let (text, kind) = (json(&event)?, json(&event.kind)?);
+        let (text, kind) = (json_text(&event)?, json_text(&event.kind)?);
         self.0.push([
             Uuid::now_v7().to_string().into(),
-            hash(card, unit, &text).into(),
+            event_hash(card, unit, &text).into(),
             card.into(),
             unit.into(),
             (&event.date).into(),
@@ -50,19 +50,19 @@ impl StoredEvents {
 }
 
 /// Hash by which equal events are stored once.
-fn hash(card: &str, unit: Option<&str>, text: &str) -> String {
-    crate::hash::short(&[card, unit.unwrap_or_default(), text])
+fn event_hash(card: &str, unit: Option<&str>, text: &str) -> String {
+    crate::hash::short_hash(&[card, unit.unwrap_or_default(), text])
 }
 
 /// Moves all events to another card, and drops those that it already has.
-pub(crate) async fn move_all(c: &mut Connection, from: &str, into: &str) -> SqlResult<()> {
+pub(crate) async fn move_events(c: &mut Connection, from: &str, into: &str) -> SqlResult<()> {
     let asked = statement("SELECT id, specimen_id, event FROM event WHERE card_id = $1").bind(from);
     let read = |row: &SqlRow| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-    let events: Vec<(String, Option<String>, String)> = c.all(asked, read).await?;
+    let events: Vec<(String, Option<String>, String)> = c.fetch_all(asked, read).await?;
     for (id, unit, text) in events {
-        let hash = hash(into, unit.as_deref(), &text);
+        let hash = event_hash(into, unit.as_deref(), &text);
         let is_there = statement("SELECT 1 FROM event WHERE hash = $1").bind(&hash);
-        let write = match c.optional(is_there, |_| Ok(())).await? {
+        let write = match c.fetch_optional(is_there, |_| Ok(())).await? {
             Some(()) => statement("DELETE FROM event WHERE id = $1").bind(id),
             None => {
                 let moved = "UPDATE event SET card_id = $2, hash = $3 WHERE id = $1";
@@ -88,35 +88,41 @@ impl Archive {
         event: &CardEvent,
     ) -> Result<(), ArchiveError> {
         let work = async |c: &mut Connection| {
-            exists(c, "card", card).await?;
+            require_row(c, "card", card).await?;
             if let Some(unit) = unit {
-                exists(c, "specimen", unit).await?;
+                require_row(c, "specimen", unit).await?;
             }
             let mut events = StoredEvents::default();
             events.add(card, unit, event)?;
             events.write(c).await
         };
-        self.write(work).map_err(|e| e.about_card(card))
+        self.run_write(work).map_err(|e| e.for_card(card))
     }
 
     /// Returns the events of a card, oldest first, each with its unit if known.
     pub fn events(&mut self, card: &str) -> Result<Vec<(Option<String>, CardEvent)>, ArchiveError> {
-        self.read(async |c| of_card(c, card).await)
+        self.run_read(async |c| load_events(c, card).await)
     }
 }
 
-pub(crate) async fn of_card(c: &mut Connection, card: &str) -> SqlResult<Vec<(Option<String>, CardEvent)>> {
-    c.all(statement(OF_CARD).bind(card), |row| Ok((row.get(0)?, row.json(1)?))).await
+pub(crate) async fn load_events(
+    c: &mut Connection,
+    card: &str,
+) -> SqlResult<Vec<(Option<String>, CardEvent)>> {
+    c.fetch_all(statement(OF_CARD).bind(card), |row| Ok((row.get(0)?, row.get_json(1)?))).await
 }
 
 /// Returns the last price of each card, with its date.
-pub(crate) async fn prices(c: &mut Connection) -> SqlResult<HashMap<String, (CardPrice, Option<String>)>> {
-    let bought =
-        c.all(statement(BOUGHT), |row| Ok((row.get::<String>(0)?, row.json::<CardEvent>(1)?))).await?;
+pub(crate) async fn last_prices(
+    c: &mut Connection,
+) -> SqlResult<HashMap<String, (CardPrice, Option<String>)>> {
+    let bought = c
+        .fetch_all(statement(BOUGHT), |row| Ok((row.get::<String>(0)?, row.get_json::<CardEvent>(1)?)))
+        .await?;
     Ok(bought.into_iter().filter_map(|(card, event)| Some((card, (event.price?, event.date)))).collect())
 }
 
 /// Fails unless the table has a row with that id.
-pub(crate) async fn exists(c: &mut Connection, table: &'static str, id: &str) -> SqlResult<()> {
-    c.one(composed(format!("SELECT 1 FROM {table} WHERE id = $1")).bind(id), |_| Ok(())).await
+pub(crate) async fn require_row(c: &mut Connection, table: &'static str, id: &str) -> SqlResult<()> {
+    c.fetch_one(dynamic_statement(format!("SELECT 1 FROM {table} WHERE id = $1")).bind(id), |_| Ok(())).await
 }

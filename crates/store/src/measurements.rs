@@ -1,7 +1,7 @@
 //! Figures of cards run by run, the input of comparisons.
 
 use crate::connection::{Connection, SqlResult, SqlRow};
-use crate::{Archive, ArchiveError, SessionId, figures};
+use crate::{Archive, ArchiveError, SessionId, figure_json};
 use cardscope_model::run::{CardRun, Run};
 use cardscope_model::setting::Setting;
 use std::collections::{BTreeSet, HashMap};
@@ -24,7 +24,7 @@ const RUNS: &str = concat!(
 impl Archive {
     /// Returns all finished runs of these cards, in order of measurement.
     pub fn measurements(&mut self, cards: &[String]) -> Result<Vec<CardRun>, ArchiveError> {
-        self.read(async |c| load_card_runs(c, cards).await)
+        self.run_read(async |c| load_card_runs(c, cards).await)
     }
 }
 
@@ -36,8 +36,8 @@ struct RawRun {
 }
 
 async fn load_card_runs(c: &mut Connection, cards: &[String]) -> SqlResult<Vec<CardRun>> {
-    let mut raw = c.all_of(RUNS, cards, raw_run_from_row).await?;
-    let settings = settings(c, raw.iter().map(|raw| raw.setting.as_str())).await?;
+    let mut raw = c.fetch_for_keys(RUNS, cards, raw_run_from_row).await?;
+    let settings = load_settings(c, raw.iter().map(|raw| raw.setting.as_str())).await?;
     raw.sort_by(|a, b| {
         (&a.started_at, &a.run.session, a.run.run.run).cmp(&(&b.started_at, &b.run.session, b.run.run.run))
     });
@@ -50,16 +50,16 @@ async fn load_card_runs(c: &mut Connection, cards: &[String]) -> SqlResult<Vec<C
 
 fn raw_run_from_row(row: &SqlRow) -> SqlResult<RawRun> {
     let run = CardRun {
-        session: row.parsed::<SessionId>(0)?.to_string(),
+        session: row.get_parsed::<SessionId>(0)?.to_string(),
         card_id: row.get(1)?,
         unit: row.get(2)?,
         setting: Setting::default(),
-        at: row.get(4)?,
+        measured_at: row.get(4)?,
         source: row.get(7)?,
         run: Run {
-            run: row.whole(5)?,
+            run: row.get_integer(5)?,
             counted: row.get(6)?,
-            results: figures::of_text(&row.get::<String>(8)?)?,
+            results: figure_json::figures_from_json(&row.get::<String>(8)?)?,
             ..Run::default()
         },
     };
@@ -67,16 +67,19 @@ fn raw_run_from_row(row: &SqlRow) -> SqlResult<RawRun> {
 }
 
 /// Returns settings by their hash.
-pub(crate) async fn settings(
+pub(crate) async fn load_settings(
     c: &mut Connection,
     hashes: impl Iterator<Item = &str>,
 ) -> SqlResult<HashMap<String, Setting>> {
     let hashes: Vec<&str> = hashes.collect::<BTreeSet<_>>().into_iter().collect();
     let asked = "SELECT hash, recipe, size_bytes, condition FROM setting WHERE hash";
     let setting = |row: &SqlRow| {
-        let setting =
-            Setting { recipe: row.get(1)?, size_bytes: row.optional_whole(2)?, condition: row.json(3)? };
+        let setting = Setting {
+            recipe: row.get(1)?,
+            size_bytes: row.get_optional_integer(2)?,
+            condition: row.get_json(3)?,
+        };
         Ok((row.get(0)?, setting))
     };
-    Ok(c.all_of(asked, &hashes, setting).await?.into_iter().collect())
+    Ok(c.fetch_for_keys(asked, &hashes, setting).await?.into_iter().collect())
 }

@@ -3,8 +3,8 @@
 //! Applied versions are in sqlx's table `_sqlx_migrations`, since older archives have it.
 
 use crate::ArchiveError;
-use crate::connection::{Connection, SqlResult, composed, statement};
-use crate::upgrade;
+use crate::card_migration;
+use crate::connection::{Connection, SqlResult, dynamic_statement, statement};
 use sqlx::SqlSafeStr as _;
 use sqlx::migrate::{Migration, MigrationType};
 use std::cmp::Ordering;
@@ -32,7 +32,7 @@ const CREATE_MIGRATION_TABLE: &str = "CREATE TABLE IF NOT EXISTS _sqlx_migration
 const INSERT_MIGRATION: &str = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
     VALUES ($1, $2, TRUE, $3, 0)";
 
-pub(crate) fn newest() -> i64 {
+pub(crate) fn newest_version() -> i64 {
     MIGRATIONS.iter().map(|m| m.version).max().unwrap_or(0)
 }
 
@@ -49,18 +49,18 @@ enum SchemaState {
 ///
 /// A database that is not current is examined again under the writers' lock, in the upgrading transaction, because
 /// several statements may see it half filled by another process.
-pub(crate) async fn ready(c: &mut Connection, path: &Path) -> Result<(), ArchiveError> {
+pub(crate) async fn ensure_current(c: &mut Connection, path: &Path) -> Result<(), ArchiveError> {
     let found = match schema_state(c).await {
         Ok(SchemaState::Ready) => Ok(SchemaState::Ready),
-        Ok(_) => c.alone(upgrade).await,
+        Ok(_) => c.exclusive(apply_missing).await,
         Err(error) => Err(error),
     };
     let path = path.to_owned();
     match found {
         Ok(SchemaState::Ready | SchemaState::Older(_)) => Ok(()),
-        Ok(SchemaState::Newer(found)) => Err(ArchiveError::Newer { path, found, known: newest() }),
+        Ok(SchemaState::Newer(found)) => Err(ArchiveError::Newer { path, found, known: newest_version() }),
         Ok(SchemaState::Foreign(what)) => Err(ArchiveError::NotAnArchive(path, what)),
-        Err(error) => Err(ArchiveError::of_database(&path, &error)),
+        Err(error) => Err(ArchiveError::from_database(&path, &error)),
     }
 }
 
@@ -68,8 +68,8 @@ async fn schema_state(c: &mut Connection) -> SqlResult<SchemaState> {
     if let Some(what) = foreign_description(c).await? {
         return Ok(SchemaState::Foreign(what));
     }
-    let version = version(c).await?;
-    Ok(match version.cmp(&newest()) {
+    let version = stored_version(c).await?;
+    Ok(match version.cmp(&newest_version()) {
         Ordering::Less => SchemaState::Older(version),
         Ordering::Equal => SchemaState::Ready,
         Ordering::Greater => SchemaState::Newer(version),
@@ -77,21 +77,21 @@ async fn schema_state(c: &mut Connection) -> SqlResult<SchemaState> {
 }
 
 /// Stored version; 0 for a database without tables.
-async fn version(c: &mut Connection) -> SqlResult<i64> {
+async fn stored_version(c: &mut Connection) -> SqlResult<i64> {
     if let Connection::Sqlite(_) = c {
-        return c.one(statement("PRAGMA user_version"), |row| row.get(0)).await;
+        return c.fetch_one(statement("PRAGMA user_version"), |row| row.get(0)).await;
     }
     if !applied_exists(c).await? {
         return Ok(0);
     }
-    c.one(statement("SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations"), |row| row.get(0)).await
+    c.fetch_one(statement("SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations"), |row| row.get(0)).await
 }
 
 /// Queries `pg_class`, because `to_regclass` caches a missing table, even while another process creates it.
 async fn applied_exists(c: &mut Connection) -> SqlResult<bool> {
     let there = "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relname = '_sqlx_migrations' \
         AND relnamespace = current_schema()::regnamespace)";
-    c.one(statement(there), |row| row.get(0)).await
+    c.fetch_one(statement(there), |row| row.get(0)).await
 }
 
 /// Description of a foreign database. SQLite's header has been checked before.
@@ -101,17 +101,17 @@ async fn foreign_description(c: &mut Connection) -> SqlResult<Option<String>> {
     }
     let ours = if applied_exists(c).await? {
         let first = statement("SELECT checksum FROM _sqlx_migrations ORDER BY version LIMIT 1");
-        let checksum: Option<Vec<u8>> = c.optional(first, |row| row.get(0)).await?;
+        let checksum: Option<Vec<u8>> = c.fetch_optional(first, |row| row.get(0)).await?;
         checksum.is_none_or(|sum| MIGRATIONS.first().is_some_and(|m| *m.checksum == *sum))
     } else {
         let tables = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = current_schema()";
-        c.one(statement(tables), |row| row.get::<i64>(0)).await? == 0
+        c.fetch_one(statement(tables), |row| row.get::<i64>(0)).await? == 0
     };
     Ok((!ours).then(|| "a PostgreSQL database of another program".to_owned()))
 }
 
 /// Applies missing migrations and returns the state before.
-async fn upgrade(c: &mut Connection) -> SqlResult<SchemaState> {
+async fn apply_missing(c: &mut Connection) -> SqlResult<SchemaState> {
     let found = schema_state(c).await?;
     if let SchemaState::Older(version) = found {
         c.execute(statement(CREATE_MIGRATION_TABLE)).await?;
@@ -119,16 +119,16 @@ async fn upgrade(c: &mut Connection) -> SqlResult<SchemaState> {
             apply_migration(c, migration).await?;
         }
         if let Connection::Sqlite(_) = c {
-            c.execute(composed(format!("PRAGMA user_version = {}", newest()))).await?;
+            c.execute(dynamic_statement(format!("PRAGMA user_version = {}", newest_version()))).await?;
         }
     }
     Ok(found)
 }
 
 async fn apply_migration(c: &mut Connection, migration: &Migration) -> SqlResult<()> {
-    c.script(migration.sql.clone()).await?;
-    if migration.version == upgrade::CARDS {
-        upgrade::cards(c).await?;
+    c.execute_script(migration.sql.clone()).await?;
+    if migration.version == card_migration::CARDS_VERSION {
+        card_migration::fill_version_3(c).await?;
     }
     let note = statement(INSERT_MIGRATION)
         .bind(migration.version)

@@ -18,7 +18,7 @@ pub(crate) struct CardSighting {
     /// The unit if it is identifiable, with the facts that hold for it alone.
     pub(crate) unit: Option<CardUnit>,
     /// Unique place of the sighting; identifies a card without any name.
-    pub(crate) met_at: String,
+    pub(crate) place: String,
     /// Title if nothing names the card.
     pub(crate) title: String,
     /// Id in the archive that the session comes from.
@@ -33,39 +33,39 @@ pub(crate) struct CardNames {
     /// Hash of the label. Hashed, because a label may be longer than an index row allows.
     pub(crate) label: Option<String>,
     /// Hash of maker, model and capacity of the registers.
-    pub(crate) registers: Option<String>,
+    pub(crate) registers_of_claims: Option<String>,
 }
 
 impl CardNames {
     /// `None` if nothing names the card.
-    pub(crate) fn of(facts: &CardFacts) -> Option<Self> {
-        let (label, registers) = (label(facts), registers(facts));
-        if label.is_none() && registers.is_none() {
+    pub(crate) fn from_facts(facts: &CardFacts) -> Option<Self> {
+        let (label, registers_of_claims) = (label_text(facts), registers_text(facts));
+        if label.is_none() && registers_of_claims.is_none() {
             return None;
         }
         let part = |text: &Option<String>| normalized(text.as_deref().unwrap_or_default());
-        let short = |text: Option<String>| text.map(|text| hash::short(&[&text]));
+        let short = |text: Option<String>| text.map(|text| hash::short_hash(&[&text]));
         let all = [
             part(&label),
-            part(&registers),
+            part(&registers_of_claims),
             part(&facts.brand),
             part(&facts.generation),
             part(&facts.firmware),
             capacity_text(facts),
         ];
-        let fingerprint = hash::short(&all.each_ref().map(String::as_str));
-        Some(CardNames { fingerprint, label: short(label), registers: short(registers) })
+        let fingerprint = hash::short_hash(&all.each_ref().map(String::as_str));
+        Some(CardNames { fingerprint, label: short(label), registers_of_claims: short(registers_of_claims) })
     }
 }
 
 /// Id of a card made of its registers; unchanged since the archive's first version.
 pub(crate) fn register_id(facts: &CardFacts) -> Option<String> {
     let model = facts.model.as_deref()?;
-    Some(hash::of(&[facts.maker.as_deref().unwrap_or_default(), model, &capacity_text(facts)]))
+    Some(hash::hash_texts(&[facts.maker.as_deref().unwrap_or_default(), model, &capacity_text(facts)]))
 }
 
 /// Title of a card without any name.
-pub(crate) fn unnamed(place: &str) -> String {
+pub(crate) fn unnamed_title(place: &str) -> String {
     format!("unnamed card of {place}")
 }
 
@@ -74,7 +74,7 @@ pub fn is_named(facts: &CardFacts) -> bool {
     [&facts.brand, &facts.name, &facts.model].into_iter().any(Option::is_some)
 }
 
-fn label(facts: &CardFacts) -> Option<String> {
+fn label_text(facts: &CardFacts) -> Option<String> {
     if facts.brand.is_none() && facts.name.is_none() {
         return None;
     }
@@ -89,7 +89,7 @@ fn label(facts: &CardFacts) -> Option<String> {
     Some(normalized(&printed.title()))
 }
 
-fn registers(facts: &CardFacts) -> Option<String> {
+fn registers_text(facts: &CardFacts) -> Option<String> {
     let model = normalized(facts.model.as_deref()?);
     Some(format!(
         "{} {model} {}",
@@ -108,7 +108,7 @@ fn normalized(text: &str) -> String {
 }
 
 /// True if the facts of two cards with one label contradict each other.
-pub(crate) fn labels_hide_difference(known: &CardFacts, met: &CardFacts) -> bool {
+pub(crate) fn labels_conflict(known: &CardFacts, met: &CardFacts) -> bool {
     values_differ(&known.model, &met.model)
         || known.capacity_bytes.zip(met.capacity_bytes).is_some_and(|(a, b)| a != b)
         || generations_differ(known, met)
@@ -116,7 +116,7 @@ pub(crate) fn labels_hide_difference(known: &CardFacts, met: &CardFacts) -> bool
 
 /// True if the facts of two cards with equal registers contradict each other. Several brands sell the same flash, and
 /// a simulated card may have the registers of a real one.
-pub(crate) fn registers_hide_difference(known: &CardFacts, met: &CardFacts) -> bool {
+pub(crate) fn registers_conflict(known: &CardFacts, met: &CardFacts) -> bool {
     values_differ(&known.brand, &met.brand)
         || known.simulated_target() != met.simulated_target()
         || generations_differ(known, met)
@@ -139,10 +139,10 @@ pub(crate) fn is_general(facts: &CardFacts) -> bool {
 }
 
 /// Sighting of a card that is measured here.
-pub(crate) fn of_unit(unit: Option<&CardUnit>, place: &str, place_shown: &str) -> CardSighting {
+pub(crate) fn sighting_of_unit(unit: Option<&CardUnit>, place: &str, place_shown: &str) -> CardSighting {
     let facts = unit.map(facts_of_unit).unwrap_or_default();
     let unit = unit.map(|unit| CardUnit { facts: unit_only_facts(&facts), ..unit.clone() });
-    CardSighting { facts, unit, met_at: place.to_owned(), title: unnamed(place_shown), id: None }
+    CardSighting { facts, unit, place: place.to_owned(), title: unnamed_title(place_shown), id: None }
 }
 
 fn facts_of_unit(unit: &CardUnit) -> CardFacts {
@@ -172,21 +172,21 @@ fn unit_only_facts(facts: &CardFacts) -> CardFacts {
 
 /// Sighting of the card of a log. Registers in the log win over its other statements; `called` is the title if nothing
 /// names the card.
-pub(crate) fn of_log(log: &CardLog, place: &str, called: &str) -> CardSighting {
+pub(crate) fn sighting_of_log(log: &CardLog, place: &str, called: &str) -> CardSighting {
     let mut facts = log.card.clone();
-    let mut unit = identity(log).and_then(|identity| unit(&identity, facts.capacity_bytes));
+    let mut unit = log_identity(log).and_then(|identity| unit_from_identity(&identity, facts.capacity_bytes));
     if let Some(unit) = &mut unit {
         let mut known = facts_of_unit(unit);
-        known.complete_from(&facts);
+        known.fill_missing_from(&facts);
         facts = known;
         unit.facts = unit_only_facts(&facts);
     }
     let title = log.part.as_ref().map_or(called.to_owned(), |part| format!("{called} ({part})"));
-    CardSighting { facts, unit, met_at: place.to_owned(), title, id: None }
+    CardSighting { facts, unit, place: place.to_owned(), title, id: None }
 }
 
-fn unit(identity: &Identity, capacity_bytes: Option<u64>) -> Option<CardUnit> {
-    let known = identity.unit()?;
+fn unit_from_identity(identity: &Identity, capacity_bytes: Option<u64>) -> Option<CardUnit> {
+    let known = identity.unit_name()?;
     Some(CardUnit {
         id: unit_id(&known.unique),
         maker: known.maker,
@@ -198,14 +198,14 @@ fn unit(identity: &Identity, capacity_bytes: Option<u64>) -> Option<CardUnit> {
 }
 
 /// Registers of a log: its CID, or its NVMe identity. Unreadable registers identify nothing.
-fn identity(log: &CardLog) -> Option<Identity> {
+fn log_identity(log: &CardLog) -> Option<Identity> {
     if let Some(cid) = &log.card.cid {
         let registers = |csd| from_hex(HexRegisters { cid: Some(cid), csd, ..HexRegisters::default() }).ok();
         return registers(log.card.csd.as_deref()).or_else(|| registers(None));
     }
     let nvme = serde::Deserialize::deserialize(log.other.get("nvme")?).ok()?;
     let mut identity = Identity { nvme: Some(nvme), ..Identity::default() };
-    identity.complete();
+    identity.derive_fields();
     Some(identity)
 }
 

@@ -6,12 +6,12 @@
 use std::fs::read_to_string;
 
 /// Identity of this process; empty if `/proc` is missing.
-pub(crate) fn this() -> String {
+pub(crate) fn current_process() -> String {
     process_identity(std::process::id()).unwrap_or_default()
 }
 
 /// True if the process lives on this machine.
-pub(crate) fn lives(stored: &str) -> bool {
+pub(crate) fn is_alive(stored: &str) -> bool {
     let number = stored.split(' ').nth(1).and_then(|n| n.parse().ok());
     number.and_then(process_identity).is_some_and(|now| now == stored)
 }
@@ -33,8 +33,10 @@ mod tests {
 
     #[test]
     fn only_same_boot_and_start_time_count_as_alive() {
-        let me = this();
-        assert!(lives(&me), "{me}");
-        assert!(!lives(&me.replacen(&me[..4], "beef", 1)) && !lives(&format!("{me}1")) && !lives(""));
+        let me = current_process();
+        assert!(is_alive(&me), "{me}");
+        assert!(
+            !is_alive(&me.replacen(&me[..4], "beef", 1)) && !is_alive(&format!("{me}1")) && !is_alive("")
+        );
     }
 }

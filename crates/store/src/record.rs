@@ -37,7 +37,7 @@ impl FromStr for SessionId {
 
 /// Id of a unit: BLAKE3 in hex of its unique identity, such as the CID in hex.
 pub fn unit_id(identity: &str) -> String {
-    crate::hash::of_bytes(identity.as_bytes())
+    crate::hash::hash_bytes(identity.as_bytes())
 }
 
 /// Facts about a session at its start.
@@ -91,7 +91,7 @@ impl SessionEnd {
         [SessionEnd::Complete, SessionEnd::Interrupted, SessionEnd::Failed];
 
     /// Word in the archive and in output.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             SessionEnd::Complete => "complete",
             SessionEnd::Interrupted => "interrupted",
@@ -137,7 +137,7 @@ pub struct StoredSession {
 
 impl StoredSession {
     /// Returns the reason why the session has no end, or `None` if it has one.
-    pub fn unended(&self) -> Option<&'static str> {
+    pub fn missing_end_reason(&self) -> Option<&'static str> {
         match self.summary.ended {
             Some(_) => None,
             None if self.summary.running => Some("it is still running"),
@@ -146,7 +146,7 @@ impl StoredSession {
     }
 
     /// Returns the report, or one without a summary made of the finished runs.
-    pub fn report_so_far(&self) -> BenchReport {
+    pub fn partial_report(&self) -> BenchReport {
         let file = &self.file;
         let recipe = file.recipe.as_ref();
         file.report.clone().unwrap_or_else(|| Report {
@@ -156,7 +156,7 @@ impl StoredSession {
                 condition: file.condition.clone(),
                 io_path: file.io_path.clone().unwrap_or_default(),
                 session: Some(file.session.clone()),
-                error: self.unended().map(str::to_owned),
+                error: self.missing_end_reason().map(str::to_owned),
                 ..ReportHeader::default()
             },
             body: BenchResult {
@@ -171,8 +171,10 @@ impl StoredSession {
 
     /// Returns the imported log as it was parsed, with its runs from their own rows.
     pub fn log(&self) -> Option<CardLog> {
-        let printed =
-            |figure: &TestFigure| TestFigure { as_printed: Some(figure.printed()), ..figure.clone() };
+        let printed = |figure: &TestFigure| TestFigure {
+            as_printed: Some(figure.printed_or_speed()),
+            ..figure.clone()
+        };
         let run = |run: &FileRun| Run {
             run: run.run,
             size_bytes: run.size_bytes,

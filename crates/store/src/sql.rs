@@ -1,6 +1,6 @@
 //! SQL statements that several modules use: numbered parameters and plain SQL for SQLite and PostgreSQL.
 
-use crate::connection::{SqlResult, SqlValue, json};
+use crate::connection::{SqlResult, SqlValue, json_text};
 use crate::naming;
 use cardscope_model::card::CardFacts;
 
@@ -17,7 +17,7 @@ pub(crate) const INSERT_SPECIMENS: &str =
     "INSERT INTO specimen (id, card_id, serial, maker, model, capacity_bytes, facts, first_seen)";
 pub(crate) const UPDATE_SPECIMEN: &str = "UPDATE specimen SET facts = $2 WHERE id = $1";
 pub(crate) const INSERT_STALE: &str = "INSERT INTO stale (card_id)";
-pub(crate) const STALE_AGAIN: &str = "ON CONFLICT (card_id) DO UPDATE SET card_id = excluded.card_id";
+pub(crate) const ON_STALE_CONFLICT: &str = "ON CONFLICT (card_id) DO UPDATE SET card_id = excluded.card_id";
 
 /// Values of a card in the order of [`INSERT_CARDS`]; `unnamed` is the title if the facts have no name.
 pub(crate) fn card_row(
@@ -37,7 +37,7 @@ pub(crate) fn card_row(
         (&facts.model).into(),
         (&facts.maker).into(),
         facts.capacity_bytes.into(),
-        json(facts)?.into(),
+        json_text(facts)?.into(),
         first_seen.into(),
     ])
 }
@@ -50,7 +50,7 @@ pub(crate) const INSERT_SESSIONS: &str = "INSERT INTO session (id, kind, card_id
 pub(crate) const NO_RECIPE: &str = "";
 
 /// Completes a session that was imported before its end.
-pub(crate) const SESSION_AGAIN: &str = "ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, card_id = excluded.card_id, \
+pub(crate) const ON_SESSION_CONFLICT: &str = "ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, card_id = excluded.card_id, \
     specimen_id = excluded.specimen_id, rig_hash = excluded.rig_hash, source_hash = excluded.source_hash, \
     content_hash = excluded.content_hash, log = excluded.log, target = excluded.target, \
     recipe_hash = excluded.recipe_hash, seed = excluded.seed, condition = excluded.condition, \

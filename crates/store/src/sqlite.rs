@@ -23,10 +23,10 @@ pub(crate) async fn open(place: &ArchiveFile) -> Result<Connection, ArchiveError
     match shared {
         // Sharing needs an index file of 32 KiB. In exclusive mode SQLite keeps the index in memory, so that an archive on
         // a full disk can be read.
-        Err(ArchiveError::Full(_)) if place.found() == ArchiveFileState::Archive => {
+        Err(ArchiveError::Full(_)) if place.state() == ArchiveFileState::Archive => {
             open_writable(place, SqliteLockingMode::Exclusive).await
         }
-        Err(error) if place.found() == ArchiveFileState::Archive && place.is_read_only() => {
+        Err(error) if place.state() == ArchiveFileState::Archive && place.is_read_only() => {
             open_read_only(place).await.map_err(|_| error)
         }
         other => other,
@@ -36,23 +36,24 @@ pub(crate) async fn open(place: &ArchiveFile) -> Result<Connection, ArchiveError
 /// Opens a file that nobody may write to. Without a log it is opened as immutable, because SQLite cannot create its
 /// shared index there.
 async fn open_read_only(place: &ArchiveFile) -> Result<Connection, ArchiveError> {
-    let failed = |e: sqlx::Error| ArchiveError::of_database(place.path(), &e);
+    let failed = |e: sqlx::Error| ArchiveError::from_database(place.path(), &e);
     let options = SqliteConnectOptions::new()
-        .filename(place.real())
+        .filename(place.resolved_path())
         .read_only(true)
         .immutable(!place.has_log())
         .row_buffer_size(ROWS_AHEAD)
         .disable_statement_logging();
     let mut connection = Connection::Sqlite(options.connect().await.map_err(failed)?);
     check_schema(&mut connection, place).await?;
-    migration::ready(&mut connection, place.path()).await?;
-    place.is_still_there().map(|()| connection)
+    migration::ensure_current(&mut connection, place.path()).await?;
+    place.check_unchanged().map(|()| connection)
 }
 
 async fn open_writable(place: &ArchiveFile, locking: SqliteLockingMode) -> Result<Connection, ArchiveError> {
-    let mut file = connect(place, locking).await.map_err(|e| ArchiveError::of_database(place.path(), &e))?;
+    let mut file =
+        connect(place, locking).await.map_err(|e| ArchiveError::from_database(place.path(), &e))?;
     // SQLite opens its files by name, so this is checked both before and after anything is written.
-    let made = match place.is_still_there() {
+    let made = match place.check_unchanged() {
         Ok(()) => initialize(&mut file, place).await,
         other => other,
     };
@@ -62,10 +63,10 @@ async fn open_writable(place: &ArchiveFile, locking: SqliteLockingMode) -> Resul
         other => other,
     };
     let ready = match sound {
-        Ok(()) => migration::ready(&mut connection, place.path()).await,
+        Ok(()) => migration::ensure_current(&mut connection, place.path()).await,
         other => other,
     };
-    match ready.and_then(|()| place.is_still_there()) {
+    match ready.and_then(|()| place.check_unchanged()) {
         Ok(()) => Ok(connection),
         Err(error) => {
             connection.close().await;
@@ -84,8 +85,8 @@ async fn check_schema(connection: &mut Connection, place: &ArchiveFile) -> Resul
         let texts = [row.get::<Option<Vec<u8>>>(0)?, row.get(1)?, row.get(2)?];
         Ok(texts.iter().flatten().all(|text| std::str::from_utf8(text).is_ok()))
     };
-    let objects = connection.all(schema, is_text).await;
-    let objects = objects.map_err(|e| ArchiveError::of_database(place.path(), &e))?;
+    let objects = connection.fetch_all(schema, is_text).await;
+    let objects = objects.map_err(|e| ArchiveError::from_database(place.path(), &e))?;
     match objects.iter().position(|is_text| !is_text) {
         None => Ok(()),
         Some(at) => {
@@ -97,7 +98,7 @@ async fn check_schema(connection: &mut Connection, place: &ArchiveFile) -> Resul
 
 async fn connect(place: &ArchiveFile, locking: SqliteLockingMode) -> SqlResult<SqliteConnection> {
     SqliteConnectOptions::new()
-        .filename(place.real())
+        .filename(place.resolved_path())
         .locking_mode(locking)
         .busy_timeout(BUSY_TIMEOUT)
         .row_buffer_size(ROWS_AHEAD)
@@ -114,10 +115,10 @@ async fn connect(place: &ArchiveFile, locking: SqliteLockingMode) -> SqlResult<S
 /// SQLite would sync about ten times for these two pages, which takes seconds on a slow card. The file is empty, so
 /// one sync at the end is enough.
 async fn initialize(connection: &mut SqliteConnection, place: &ArchiveFile) -> Result<(), ArchiveError> {
-    if place.found() == ArchiveFileState::Archive {
+    if place.state() == ArchiveFileState::Archive {
         return Ok(());
     }
-    mark_as_archive(connection, place).await.map_err(|e| ArchiveError::of_database(place.path(), &e))
+    mark_as_archive(connection, place).await.map_err(|e| ArchiveError::from_database(place.path(), &e))
 }
 
 async fn mark_as_archive(connection: &mut SqliteConnection, place: &ArchiveFile) -> SqlResult<()> {

@@ -2,10 +2,12 @@
 //!
 //! A transaction that writes runs marks their card as stale. The next reader recomputes the stale cards first.
 
-use crate::connection::{Connection, Durability, RowBatch, SqlResult, composed, json, statement};
-use crate::measurements::{at, settings};
-use crate::{Archive, ArchiveError, figures};
-use cardscope_model::archived::SummaryRow;
+use crate::connection::{
+    Connection, Durability, RowBatch, SqlResult, dynamic_statement, json_text, statement,
+};
+use crate::measurements::{at, load_settings};
+use crate::{Archive, ArchiveError, figure_json};
+use cardscope_model::archive_rows::SummaryRow;
 use cardscope_model::run::{CardRun, TestFigure};
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics;
@@ -41,18 +43,18 @@ impl Archive {
         &mut self,
         wanted: impl Fn(TestName) -> bool + Sync,
     ) -> Result<Vec<SummaryRow>, ArchiveError> {
-        self.settle()?;
-        self.read(async |c| read(c, &wanted).await)
+        self.recompute_stale()?;
+        self.run_read(async |c| read_summaries(c, &wanted).await)
     }
 
     /// Recomputes the statistics of stale cards. Readers do it as well; a large import calls it at once, so that no
     /// reader waits.
-    pub fn settle(&mut self) -> Result<(), ArchiveError> {
+    pub fn recompute_stale(&mut self) -> Result<(), ArchiveError> {
         let any = async |c: &mut Connection| {
-            c.optional(statement("SELECT card_id FROM stale LIMIT 1"), |_| Ok(())).await
+            c.fetch_optional(statement("SELECT card_id FROM stale LIMIT 1"), |_| Ok(())).await
         };
-        while self.read(any)?.is_some() {
-            match self.call(Durability::Later, async |c| c.alone(recompute_batch).await) {
+        while self.run_read(any)?.is_some() {
+            match self.run_blocking(Durability::Later, async |c| c.exclusive(recompute_batch).await) {
                 // A read-only archive is read as it is.
                 Err(ArchiveError::Permission(..)) => return Ok(()),
                 settled => settled?,
@@ -63,7 +65,7 @@ impl Archive {
 }
 
 /// Computes the same statistics over runs that are not in an archive.
-pub fn summaries_of(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Vec<SummaryRow> {
+pub fn summarize_runs(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Vec<SummaryRow> {
     let mut settings: Vec<Arc<Setting>> = Vec::new();
     let mut spreads = TestSpreads::default();
     for run in runs.iter().filter(|run| run.run.counted) {
@@ -72,7 +74,7 @@ pub fn summaries_of(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Vec<
             settings.len() - 1
         });
         // Zero-padded, so that settings sort in their order of appearance.
-        spreads.add(run.card_id.clone(), format!("{place:08}"), run.at.clone(), &run.run.results);
+        spreads.add(run.card_id.clone(), format!("{place:08}"), run.measured_at.clone(), &run.run.results);
     }
     let of_group = |(card, place, group): (String, String, Vec<StoredSpread>)| {
         let setting =
@@ -89,17 +91,17 @@ async fn recompute_batch(c: &mut Connection) -> SqlResult<()> {
         "DELETE FROM stale WHERE card_id IN (SELECT card_id FROM stale ORDER BY card_id LIMIT {CARDS_PER_TRANSACTION}) \
          RETURNING card_id"
     );
-    let cards: Vec<String> = c.all(composed(take), |row| row.get(0)).await?;
+    let cards: Vec<String> = c.fetch_all(dynamic_statement(take), |row| row.get(0)).await?;
     if cards.is_empty() {
         return Ok(());
     }
-    let these = format!("({})", c.all_places(cards.len()));
-    let of_these = |head: &str| composed(format!("{head}{these}")).bind_all(&cards);
+    let these = format!("({})", c.placeholders(cards.len()));
+    let of_these = |head: &str| dynamic_statement(format!("{head}{these}")).bind_all(&cards);
     c.execute(of_these("DELETE FROM summary WHERE card_id IN ")).await?;
     let mut spreads = TestSpreads::default();
-    let read = c.all(of_these(SELECT_STALE_RUNS), |row| {
+    let read = c.fetch_all(of_these(SELECT_STALE_RUNS), |row| {
         // One damaged run must not block the summary of all others; reading that run reports the error.
-        let figures = figures::of_text(&row.get::<String>(3)?).unwrap_or_default();
+        let figures = figure_json::figures_from_json(&row.get::<String>(3)?).unwrap_or_default();
         spreads.add(row.get(0)?, row.get(1)?, row.get(2)?, &figures);
         Ok(())
     });
@@ -110,17 +112,20 @@ async fn recompute_batch(c: &mut Connection) -> SqlResult<()> {
     c.execute(of_these(UPDATE_COUNTS)).await.map(|_| ())
 }
 
-async fn read(c: &mut Connection, wanted: &(impl Fn(TestName) -> bool + Sync)) -> SqlResult<Vec<SummaryRow>> {
-    let rows = c.all(statement(SELECT_SUMMARIES), |row| {
+async fn read_summaries(
+    c: &mut Connection,
+    wanted: &(impl Fn(TestName) -> bool + Sync),
+) -> SqlResult<Vec<SummaryRow>> {
+    let rows = c.fetch_all(statement(SELECT_SUMMARIES), |row| {
         // One unreadable row must not keep thousands of others from being ranked.
-        let mut tests: Vec<StoredSpread> = row.json(2).unwrap_or_default();
+        let mut tests: Vec<StoredSpread> = row.get_json(2).unwrap_or_default();
         tests.retain(|spread| wanted(spread.0));
         Ok((row.get(0)?, row.get(1)?, tests))
     });
     let mut rows: Vec<(String, String, Vec<StoredSpread>)> = rows.await?;
     rows.retain(|(.., tests)| !tests.is_empty());
     rows.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
-    let settings = settings(c, rows.iter().map(|(_, setting, _)| setting.as_str())).await?;
+    let settings = load_settings(c, rows.iter().map(|(_, setting, _)| setting.as_str())).await?;
     let settings: HashMap<String, Arc<Setting>> =
         settings.into_iter().map(|(hash, setting)| (hash, Arc::new(setting))).collect();
     let mut all = Vec::with_capacity(rows.iter().map(|(.., tests)| tests.len()).sum());
@@ -167,20 +172,20 @@ impl TestSpreads {
     fn add(&mut self, card: String, setting: String, at: Option<String>, figures: &[TestFigure]) {
         let group = self.by_card_and_setting.entry((card, setting)).or_default();
         for (index, figure) in figures.iter().enumerate() {
-            group.test(index, figure).add(figure, &at);
+            group.entry_for(index, figure).add(figure, &at);
         }
     }
 
     fn into_groups(self) -> impl Iterator<Item = (String, String, Vec<StoredSpread>)> {
         let groups = self.by_card_and_setting.into_iter();
         groups.map(|((card, setting), group)| {
-            (card, setting, group.tests.into_iter().map(SummedTest::spread).collect())
+            (card, setting, group.tests.into_iter().map(SummedTest::into_spread).collect())
         })
     }
 
     fn into_rows(self, rows: &mut RowBatch) -> SqlResult<()> {
         for (card, setting, spreads) in self.into_groups() {
-            rows.push([card.into(), setting.into(), json(&spreads)?.into()]);
+            rows.push([card.into(), setting.into(), json_text(&spreads)?.into()]);
         }
         Ok(())
     }
@@ -188,7 +193,7 @@ impl TestSpreads {
 
 impl SettingGroup {
     /// Returns the entry of a figure. Runs of one recipe have one order of tests, so `expected` mostly hits.
-    fn test(&mut self, expected: usize, figure: &TestFigure) -> &mut SummedTest {
+    fn entry_for(&mut self, expected: usize, figure: &TestFigure) -> &mut SummedTest {
         let is = |t: &SummedTest| t.test == figure.name() && t.step == figure.step;
         if self.tests.get(expected).is_some_and(is) {
             return &mut self.tests[expected];
@@ -223,13 +228,13 @@ impl SummedTest {
         }
     }
 
-    fn spread(mut self) -> StoredSpread {
+    fn into_spread(mut self) -> StoredSpread {
         self.speeds.sort_by(f64::total_cmp);
         let speeds = &self.speeds;
         let n = speeds.len();
         let mean = statistics::mean(speeds).unwrap_or(f64::NAN);
         let median = statistics::median(speeds).unwrap_or(f64::NAN);
-        let (sd, best, worst) = (statistics::deviation(speeds), speeds[n - 1], speeds[0]);
+        let (sd, best, worst) = (statistics::sample_deviation(speeds), speeds[n - 1], speeds[0]);
         let n = u32::try_from(n).unwrap_or(u32::MAX);
         (self.test, self.step, n, mean, sd, median, best, worst, self.max_latency_us, self.last)
     }
@@ -240,7 +245,7 @@ mod tests {
     use super::*;
 
     fn figure(test: &str, mb_s: f64, max_latency_us: Option<f64>) -> TestFigure {
-        TestFigure { max_latency_us, ..TestFigure::of(test.parse().unwrap(), mb_s) }
+        TestFigure { max_latency_us, ..TestFigure::from_speed(test.parse().unwrap(), mb_s) }
     }
 
     #[test]
@@ -258,17 +263,17 @@ mod tests {
         let group = spreads.by_card_and_setting.into_values().next().unwrap();
         let [_, random] = <[SummedTest; 2]>::try_from(group.tests).ok().unwrap();
         assert_eq!(random.last.as_deref(), Some("2024-05-03"));
-        let spread = random.spread();
+        let spread = random.into_spread();
         let name = "RND4K Q1T1 read".parse().unwrap();
         let last = Some("2024-05-03".to_owned());
         assert_eq!(spread, (name, None, 3, 7.0, Some(2.0), 7.0, 9.0, 5.0, Some(900.0), last));
-        assert_eq!(serde_json::from_str::<StoredSpread>(&json(&spread).unwrap()).unwrap(), spread);
+        assert_eq!(serde_json::from_str::<StoredSpread>(&json_text(&spread).unwrap()).unwrap(), spread);
     }
 
     #[test]
     fn single_run_has_no_deviation() {
         let mut test = SummedTest::from_figure(&figure("SEQ1M Q1T1 read", 0.0, None));
         test.add(&figure("SEQ1M Q1T1 read", 4.0, None), &None);
-        assert_eq!(test.spread().4, None);
+        assert_eq!(test.into_spread().4, None);
     }
 }

@@ -3,7 +3,7 @@
 
 pub mod description;
 pub mod list;
-pub mod records;
+pub mod registry;
 pub mod request;
 #[cfg(feature = "schema")]
 mod schema;

@@ -6,8 +6,8 @@ use cardscope_model::check::CheckReport;
 use cardscope_model::endure::EndureReport;
 use cardscope_model::format::FormatReport;
 use cardscope_model::identity::Identity;
-use cardscope_model::judged_mark::MarksReport;
 use cardscope_model::log::CardLog;
+use cardscope_model::mark_result::MarksReport;
 use cardscope_model::observe::ObserveReport;
 use cardscope_model::restore::RestoreReport;
 use cardscope_model::result::BenchReport;
@@ -80,18 +80,18 @@ verbs! {
         cardscope_bench::request::BenchRequest => |r| r.needs().into();
     "map" "Map the flash" MapReport => cardscope_flash::page::page,
         cardscope_flash::verb::MapRequest => |r| r.needs().into();
-    "sustain" "Sustained use" SustainReport => cardscope_endurance::page::sustain::page,
+    "sustain" "Sustained use" SustainReport => cardscope_endurance::page::sustain::sustain_page,
         cardscope_endurance::verb::sustain::SustainRequest => |r| r.needs().into();
     "format" "Format" FormatReport => cardscope_format::page::format::page,
         cardscope_format::verb::format::FormatRequest => |r| r.needs().into();
-    "endure" "Wear out" EndureReport => cardscope_endurance::page::endure::page,
+    "endure" "Wear out" EndureReport => cardscope_endurance::page::endure::endure_page,
         cardscope_endurance::verb::endure::EndureRequest => |r| r.needs().into();
     "restore" "Restore data" RestoreReport => cardscope_restore::page::page,
         cardscope_restore::request::RestoreRequest => |_| Effect::Restores;
     "marks" "Judge marks" MarksReport => cardscope_check::page::marks;
     "observe" "Observe" ObserveReport => cardscope_host::page::observe::page;
     "info" "Identity" Identity => |card| cardscope_identity::page::page(card, TemperatureUnit::Celsius);
-    "import" "Import" CardLog => cardscope_import::page::log;
+    "import" "Import" CardLog => cardscope_import::page::log_page;
 }
 
 impl Verb {

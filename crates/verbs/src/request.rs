@@ -26,8 +26,8 @@ impl From<CardNeeds> for Effect {
     fn from(needs: CardNeeds) -> Self {
         match needs {
             CardNeeds::Read => Effect::Reads,
-            CardNeeds::WriteAndKeep => Effect::Preserves,
-            CardNeeds::WriteAndLose(_) => Effect::Loses,
+            CardNeeds::WriteAndRestore => Effect::Preserves,
+            CardNeeds::Overwrite(_) => Effect::Loses,
         }
     }
 }

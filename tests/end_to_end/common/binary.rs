@@ -1,7 +1,7 @@
 //! The built binary: started with its own archive, killed when dropped, with its output at hand when a test fails.
 
 use super::PATIENCE;
-use super::machine::{names_in, tool};
+use super::machine::{names_in, run_tool};
 use super::turns::{self, Turn};
 use cardscope_store::{Archive, StoredSession};
 use rustix::process::{Pid, Signal, kill_process};
@@ -24,7 +24,7 @@ pub(crate) const CARDSCOPE: &str = env!("CARGO_BIN_EXE_cardscope");
 /// has open for writing is inherited by children of other threads and could not be executed.
 #[track_caller]
 pub(crate) fn copy_to(path: &Path) {
-    tool("cp", &[CARDSCOPE, path.to_str().unwrap()]);
+    run_tool("cp", &[CARDSCOPE, path.to_str().unwrap()]);
 }
 
 /// Empty home of a user, with archive and recipes of one test. It is in memory, because waiting for a disk that other

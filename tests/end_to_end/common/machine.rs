@@ -1,6 +1,8 @@
 //! Contents of loop devices and folders in these tests.
 
-pub(crate) use cardscope_testkit::devices::{LoopDevice, SwapArea, TestMount, attempt, tool, undo};
+pub(crate) use cardscope_testkit::devices::{
+    LoopDevice, SwapArea, TestMount, run_tool, try_tool, undo_when_free,
+};
 use std::path::{Path, PathBuf};
 
 pub(crate) const MIB: u64 = 1 << 20;
@@ -40,8 +42,8 @@ pub(crate) const SWAP_PAGES: std::ops::Range<usize> = 4 << 10..64 << 10;
 /// Creates a swap area and enables it.
 #[track_caller]
 pub(crate) fn swap_on(device: &str) -> SwapArea {
-    tool("mkswap", &[device, &(SWAP_PAGES.end >> 10).to_string()]);
-    SwapArea::on(device)
+    run_tool("mkswap", &[device, &(SWAP_PAGES.end >> 10).to_string()]);
+    SwapArea::switch_on(device)
 }
 
 /// Names in a directory, including hidden ones.

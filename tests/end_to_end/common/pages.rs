@@ -2,7 +2,7 @@
 
 use super::binary::{Home, Outcome};
 use super::logs::{CONSTANT, taken_in, write};
-use super::machine::tool;
+use super::machine::run_tool;
 use super::{list, number, text};
 use serde_json::Value;
 use std::fs;
@@ -152,21 +152,21 @@ pub(crate) fn only_script(found: &Value) -> String {
 
 pub(crate) fn browsed(home: &Home, page: &str) -> Value {
     let file = write(home, "browsed.html", page);
-    serde_json::from_str(&tool("python3", &["-c", BROWSER, &file])).unwrap()
+    serde_json::from_str(&run_tool("python3", &["-c", BROWSER, &file])).unwrap()
 }
 
 /// Records of a CSV file, parsed as by a spreadsheet.
 pub(crate) fn records(home: &Home, csv: &[u8]) -> Vec<Value> {
     let file = write(home, "records.csv", csv);
     let read = "import csv, json, sys; json.dump(list(csv.DictReader(open(sys.argv[1], newline='', encoding='utf-8'), strict=True)), sys.stdout)";
-    serde_json::from_str(&tool("python3", &["-c", read, &file])).unwrap()
+    serde_json::from_str(&run_tool("python3", &["-c", read, &file])).unwrap()
 }
 
 /// Texts of a picture, which must be valid XML.
 pub(crate) fn letters(home: &Home, picture: &[u8]) -> String {
     let file = write(home, "read.svg", picture);
     let read = "import sys, xml.etree.ElementTree as t; print(' '.join(''.join(e.itertext()) for e in t.parse(sys.argv[1]).iter('{http://www.w3.org/2000/svg}text')))";
-    tool("python3", &["-c", read, &file]).replace('\u{a0}', " ")
+    run_tool("python3", &["-c", read, &file]).replace('\u{a0}', " ")
 }
 
 /// Figures of each log in a file: pattern, direction, MB/s.

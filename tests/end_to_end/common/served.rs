@@ -1,7 +1,7 @@
 //! A simulated card served as a file by `cardscope sim serve`, and unmounted when dropped.
 
 use super::binary::{Home, Outcome, Running};
-use super::machine::undo;
+use super::machine::undo_when_free;
 use super::until;
 use rustix::fs::{Mode, OFlags, fstat, open};
 use rustix::io::pread;
@@ -159,7 +159,7 @@ impl Drop for Served {
             }
         }
         for mount in mounts_in(self.dir.path()) {
-            undo("umount", &["-l", mount.to_str().unwrap()]);
+            undo_when_free("umount", &["-l", mount.to_str().unwrap()]);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Server, escaped, verify};
 use crate::common::binary::Home;
 use crate::common::logs::taken_in;
-use crate::common::machine::{TestMount, tool};
+use crate::common::machine::{TestMount, run_tool};
 use crate::common::text;
 use serde_json::json;
 use std::fs;
@@ -54,7 +54,7 @@ fn read_only_archive_serves_reads_and_refuses_changes() {
     let change = json!({ "set": { "model": "X1" } }).to_string();
     server.say("PATCH", &card, change.as_bytes()).expect(200);
     // Its log stays writable: SQLite kills processes that have shared memory of a log mapped that becomes read-only.
-    tool("chattr", &["+i", &archive]);
+    run_tool("chattr", &["+i", &archive]);
     READ.iter().for_each(|path| answers(&server, path));
     answers(&server, &card);
     let problem = text(&server.document("/api/host"), "/archive_problem").to_owned();
@@ -67,7 +67,7 @@ fn read_only_archive_serves_reads_and_refuses_changes() {
     }
     let task = server.ended(&server.order(&verify("sim:constant")));
     assert!(["failed", "complete"].contains(&text(&task, "/state")), "{task:#}");
-    tool("chattr", &["-i", &archive]);
+    run_tool("chattr", &["-i", &archive]);
     server.say("PATCH", &card, change.as_bytes()).expect(200);
     drop(server);
 }

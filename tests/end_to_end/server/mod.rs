@@ -1,18 +1,18 @@
 //! `cardscope serve`: the real server over plain sockets, so that requests can be forged.
 
 mod archive;
+mod auth;
 mod bodies;
 mod contract;
-mod door;
 mod events;
 mod names;
 mod objects;
 mod runs;
 mod secrets;
-mod strangers;
+mod unauthenticated;
 
 use crate::common::binary::{CARDSCOPE, Home, Running};
-use crate::common::machine::{LoopDevice, data, tool};
+use crate::common::machine::{LoopDevice, data, run_tool};
 use crate::common::served::Served;
 use crate::common::{PATIENCE, list, text, until};
 use rustix::process::{Pid, Signal, kill_process};
@@ -335,7 +335,7 @@ impl SlowCard {
     fn new(home: &Home) -> Self {
         let served = Served::start(home, SLOW, &[]);
         let before = data(16 << 20);
-        let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
+        let card = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
         fs::write(&card.path, &before).unwrap();
         let mut slow = SlowCard { card, before, served };
         slow.before = slow.content();
@@ -344,7 +344,7 @@ impl SlowCard {
 
     /// Content of the card, without any cache.
     fn content(&self) -> Vec<u8> {
-        tool("blockdev", &["--flushbufs", &self.card.path]);
+        run_tool("blockdev", &["--flushbufs", &self.card.path]);
         fs::read(&self.card.path).unwrap()
     }
 

@@ -26,7 +26,7 @@ fn orders(device: &str) -> Vec<Value> {
 #[test]
 fn order_for_another_card_is_refused() {
     let home = Home::new();
-    let card = with_data(16, &[]).apart();
+    let card = with_data(16, &[]).with_high_number();
     let before = card.content();
     let other = image(&home.path(""), 16);
     fs::write(&other, data(16 << 20)).unwrap();
@@ -53,14 +53,14 @@ fn order_for_another_card_is_refused() {
     server.post(&unmount, &json!({})).refused(409);
     assert!(server.post(&unmount, &json!({ "object": "7:0" })).refused(409).contains("another card"));
     // Another card of the same size in the same device.
-    card.swap(other.to_str().unwrap());
+    card.swap_image(other.to_str().unwrap());
     for order in orders(&card.path) {
         refused(order, json!(object), "another card");
     }
     assert!(server.post(&unmount, &json!({ "object": object })).refused(409).contains("another card"));
     assert!(list(&server.document("/api/tasks"), "/tasks").is_empty());
     assert!(fs::read(&other).unwrap() == data(16 << 20));
-    card.swap(card.image.to_str().unwrap());
+    card.swap_image(card.image.to_str().unwrap());
     assert!(card.content() == before);
 }
 
@@ -71,7 +71,7 @@ fn queued_order_ends_when_its_card_is_gone() {
     let (server, first, child) = held_while_it_writes(&home, &slow);
     let waiting: Vec<String> = orders(slow.path()).iter().map(|order| server.order(order)).collect();
     // The kernel releases the file as soon as the first test does.
-    slow.card.pull_out();
+    slow.card.detach_now();
     kill_process(child, Signal::CONT).unwrap();
     server.ended(&first);
     for id in waiting {
@@ -86,7 +86,7 @@ fn queued_order_ends_when_its_card_is_gone() {
 #[test]
 fn terminal_test_is_bound_to_the_listed_card() {
     let home = Home::new();
-    let mut card = with_data(16, &[]).apart();
+    let mut card = with_data(16, &[]).with_high_number();
     let other = image(&home.path(""), 16);
     let object = || {
         let listed = home.run(&["list", "--all", "--json"]).expect(0).json();
@@ -96,7 +96,7 @@ fn terminal_test_is_bound_to_the_listed_card() {
     let listed = object();
     let of_other = fs::read(&other).unwrap();
     home.run(&["verify", &card.path, "--object", &listed, "--quiet"]).expect(0);
-    card.swap(other.to_str().unwrap());
+    card.swap_image(other.to_str().unwrap());
     assert_ne!(object(), listed);
     let agreed = format!("--yes-destroy={}", card.path);
     for words in [
@@ -117,7 +117,7 @@ fn terminal_test_is_bound_to_the_listed_card() {
     }
     assert!(fs::read(&other).unwrap() == of_other, "the other card was written to");
     let file = other.to_str().unwrap();
-    card.pull_out();
+    card.detach_now();
     for target in [file, home.path("").to_str().unwrap(), "sim:constant"] {
         home.run(&["bench", target, "--recipe", "quick", "--object", &listed])
             .expect(2)

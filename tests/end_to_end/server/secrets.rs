@@ -2,7 +2,7 @@
 
 use super::Server;
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{TestMount, names_in, tool};
+use crate::common::machine::{TestMount, names_in, run_tool};
 use crate::common::{text, until};
 use std::fs::{self, Permissions};
 use std::net::TcpListener;
@@ -199,13 +199,13 @@ fn exposed_token_files_are_refused() {
         set(&folder, 0o777);
         assert_refused(&start, &token, "chmod go-w");
         set(&folder, 0o700);
-        tool("chown", &["65534", path]);
+        run_tool("chown", &["65534", path]);
         assert_refused(&start, &token, &format!("rm {path}"));
         assert_eq!(file.metadata().unwrap().uid(), 65534, "it is left alone");
-        tool("chown", &["0", path]);
-        tool("chown", &["65534", folder.to_str().unwrap()]);
+        run_tool("chown", &["0", path]);
+        run_tool("chown", &["65534", folder.to_str().unwrap()]);
         assert_refused(&start, &token, "chown 0");
-        tool("chown", &["0", folder.to_str().unwrap()]);
+        run_tool("chown", &["0", folder.to_str().unwrap()]);
         // Repaired, but a token of an earlier start is not used again.
         let server = Server::start(&home, &words[4..]);
         assert_eq!(server.token == token, option);
@@ -270,7 +270,7 @@ fn token_proof_reveals_nothing_else() {
     assert_eq!(text(&proof, "/proof"), text(&asked(&nonce).expect(200), "/proof"));
     assert_ne!(text(&proof, "/proof"), text(&asked(&nonce.replace('0', "1")).expect(200), "/proof"));
     let hmac = format!("printf %s {nonce} | openssl dgst -sha256 -hmac {}", server.token);
-    assert!(tool("sh", &["-c", &hmac]).ends_with(text(&proof, "/proof")));
+    assert!(run_tool("sh", &["-c", &hmac]).ends_with(text(&proof, "/proof")));
     for odd in ["", "0", &"0".repeat(31), &"0".repeat(129), &"g".repeat(32), &"%00".repeat(32)] {
         asked(odd).refused(422);
     }

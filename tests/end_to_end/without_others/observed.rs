@@ -2,7 +2,7 @@
 //! devices reads this one, too.
 
 use crate::common::binary::Home;
-use crate::common::machine::{LoopDevice, tool, with_data};
+use crate::common::machine::{LoopDevice, run_tool, with_data};
 use crate::common::{number, text, turns};
 use crate::observe::Load;
 use serde_json::Value;
@@ -24,7 +24,7 @@ fn observe_causes_no_io() {
     let _alone = turns::alone();
     let card = with_data(16, &[]);
     // Lets udev examine the new device first.
-    tool("blockdev", &["--flushbufs", &card.path]);
+    run_tool("blockdev", &["--flushbufs", &card.path]);
     std::thread::sleep(Duration::from_millis(500));
     let before = counted(&card);
     let home = Home::new();

@@ -2,7 +2,7 @@
 //! one, for one pattern of each direction, with CARDSCOPE_LONG=1 for four. Other tools are tested in `served_*`.
 
 use crate::common::binary::{Home, sessions_in};
-use crate::common::machine::{LoopDevice, tool};
+use crate::common::machine::{LoopDevice, run_tool};
 use crate::common::served::Served;
 use crate::common::{number, result, turns};
 use serde_json::Value;
@@ -25,7 +25,7 @@ struct Pattern {
 /// Speed in MB/s that fio measures in three seconds.
 fn fio(device: &str, pattern: &Pattern) -> f64 {
     let option = |name: &str, value: &str| format!("--{name}={value}");
-    let told = tool(
+    let told = run_tool(
         "fio",
         &[
             "--name=peer",
@@ -67,7 +67,7 @@ fn agree(patterns: &[Pattern]) {
     let _alone = turns::alone();
     let home = Home::new();
     let served = Served::start(&home, CARD, &[]);
-    let device = LoopDevice::over(served.card(), &["--direct-io=on"]);
+    let device = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
     let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty());
     for pattern in &patterns[..if long { patterns.len() } else { 1 }] {
         let mut seen = Vec::new();

@@ -90,7 +90,7 @@ fn differ(name: &str, within: f64, virtually: &Value, really: &Value) -> Option<
 /// Map of a card in real time; `None` if too many answers were late.
 fn really(home: &Home, target: &str) -> Option<Value> {
     let mut served = Served::start(home, target, &["--json"]);
-    let card = LoopDevice::over(served.card(), &[]);
+    let card = LoopDevice::over_file(served.card(), &[]);
     let document = map(home, &card.path);
     drop(card);
     let lag = &served.stop(Signal::TERM).expect(0).json()["cards"][0]["lag"];

@@ -2,7 +2,7 @@
 //! own lag and cards too fast for the machine.
 
 use crate::common::binary::Home;
-use crate::common::machine::{LoopDevice, tool};
+use crate::common::machine::{LoopDevice, run_tool};
 use crate::common::nbd::Nbd;
 use crate::common::served::Served;
 use crate::common::{number, result, turns};
@@ -41,7 +41,7 @@ fn fio_percentiles(way: &[String], seconds: u32) -> [f64; PERCENTILES.len()] {
     let mut options = vec!["--name=served", "--rw=randread", "--bs=4k", "--time_based"];
     options.extend(["--output-format=json", &list, &runtime]);
     options.extend(way.iter().map(String::as_str));
-    let told = tool("fio", &options);
+    let told = run_tool("fio", &options);
     let document: Value =
         serde_json::from_str(&told[told.find('{').unwrap_or_else(|| panic!("{told}"))..]).unwrap();
     let at = |percentile| format!("/jobs/0/read/clat_ns/percentile/{percentile}.000000");
@@ -69,7 +69,7 @@ fn served_card_keeps_its_model_times() {
     let card = card.to_str().unwrap();
     // 64 blocks of 64 KiB with 8 ms and 10 MB/s each take 0.93 s. Other load can only add to that.
     let before = std::time::Instant::now();
-    tool("dd", &[&format!("if={card}"), "of=/dev/null", "bs=64k", "count=64", "iflag=direct"]);
+    run_tool("dd", &[&format!("if={card}"), "of=/dev/null", "bs=64k", "count=64", "iflag=direct"]);
     let took = before.elapsed().as_secs_f64();
     let expected = 64.0 * (0.008 + 65536.0 / 10e6);
     assert!((expected * 0.99..expected * 1.5).contains(&took), "{took:.3} s and not {expected:.3} s");
@@ -122,7 +122,7 @@ fn a_loop_device_adds_less_than_60_us_to_a_card_of_a_millisecond() {
     let _alone = turns::alone();
     let home = Home::new();
     let served = Served::start(&home, "constant?command_s=0.001&mb_s=4096", &[]);
-    let device = LoopDevice::over(served.card(), &["--direct-io=on"]);
+    let device = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
     let mut added = Vec::new();
     let is_near = (0..ATTEMPTS).any(|_| {
         added.push(fio_constant(&through_the_kernel(&device.path), 1) - 1001.0);
@@ -155,7 +155,7 @@ fn a_card_too_fast_for_any_kernel_warns_of_its_lag() {
     // Commands take no time, so every answer is late by the path through the kernel.
     let options = ["--without", "allowance,spinner,priority,inline,latency-hold"];
     let mut served = Served::start(&home, "constant?command_s=0&mb_s=100000", &options);
-    tool(
+    run_tool(
         "fio",
         &[
             "--name=x",

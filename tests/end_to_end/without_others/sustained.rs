@@ -14,7 +14,7 @@ fn sustain_finds_the_cache_in_real_time() {
         "sim:pro-64g-u3?announced_bytes=2GiB&cache.clean_bytes=300000000&write.mb_s=20",
         &[],
     );
-    let device = LoopDevice::over(served.card(), &["--direct-io=on"]);
+    let device = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
     let name = device.path.as_str();
     let arguments = ["sustain", name, "--erase", "--yes-destroy", name, "--duration", "15s", "--json"];
     let run = home.run(&arguments).expect(0);

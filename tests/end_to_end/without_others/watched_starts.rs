@@ -14,7 +14,7 @@ const START: [&str; 2] = ["--rw=randwrite", "--number_ios=30"];
 /// Watches such a start from a served card.
 fn watched(home: &Home, name: &str, more: &[&str]) -> Value {
     let served = Served::start(home, name, &[]);
-    let device = LoopDevice::over(served.card(), &["--direct-io=on"]);
+    let device = LoopDevice::over_file(served.card(), &["--direct-io=on"]);
     let load = Load::of(&device.path, &START);
     let arguments = [&["observe", &device.path, "--for", "8s", "--json"], more].concat();
     let report = home.run(&arguments).expect(0).json();

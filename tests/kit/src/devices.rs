@@ -13,8 +13,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs a tool that must exist and succeed; returns its output without surrounding space.
 #[track_caller]
-pub fn tool(name: &str, arguments: &[&str]) -> String {
-    let output = attempt(name, arguments);
+pub fn run_tool(name: &str, arguments: &[&str]) -> String {
+    let output = try_tool(name, arguments);
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{name} {arguments:?} failed (these tests need root)\n{out}\n{err}");
     out.trim().to_owned()
@@ -22,8 +22,8 @@ pub fn tool(name: &str, arguments: &[&str]) -> String {
 
 /// Runs a tool that must exist; it may fail.
 #[track_caller]
-pub fn attempt(name: &str, arguments: &[&str]) -> Output {
-    let output = command(name, arguments).output();
+pub fn try_tool(name: &str, arguments: &[&str]) -> Output {
+    let output = tool_command(name, arguments).output();
     let output = output.unwrap_or_else(|error| panic!("{name} is needed for this test: {error}"));
     assert_ne!(output.status.code(), Some(127), "{name} is needed for this test and not installed");
     output
@@ -31,9 +31,9 @@ pub fn attempt(name: &str, arguments: &[&str]) -> Output {
 
 /// Runs a tool that undoes something, again while it reports "busy"; other failures mean that nothing is left to undo.
 /// Panics if it stays busy, unless the test panics already.
-pub fn undo(name: &str, arguments: &[&str]) {
+pub fn undo_when_free(name: &str, arguments: &[&str]) {
     let began = Instant::now();
-    while let Ok(output) = command(name, arguments).output() {
+    while let Ok(output) = tool_command(name, arguments).output() {
         let busy = String::from_utf8_lossy(&output.stderr).contains("busy");
         if output.status.success() || !busy {
             return;
@@ -47,7 +47,7 @@ pub fn undo(name: &str, arguments: &[&str]) {
 }
 
 /// Command with the administrator's folders in its path and with English messages.
-fn command(name: &str, arguments: &[&str]) -> Command {
+fn tool_command(name: &str, arguments: &[&str]) -> Command {
     let path = format!("PATH={}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new("env");
     command.arg(path).arg("LC_ALL=C").arg(name).args(arguments).stdin(Stdio::null());
@@ -74,14 +74,14 @@ pub struct LoopDevice {
     /// File of the device.
     pub image: PathBuf,
     partitions: Vec<u32>,
-    pulled_out: bool,
+    is_detached: bool,
     _dir: Option<TempDir>,
 }
 
 impl LoopDevice {
     /// Creates a device of `mib` MiB of zeros in memory, where writes to other files do not slow it down.
     #[track_caller]
-    pub fn zeros(mib: u64, options: &[&str]) -> LoopDevice {
+    pub fn zeroed(mib: u64, options: &[&str]) -> LoopDevice {
         Self::in_memory(options, |dir| {
             let image = dir.join("card.img");
             std::fs::File::create(&image).unwrap().set_len(mib << 20).unwrap();
@@ -93,38 +93,38 @@ impl LoopDevice {
     #[track_caller]
     pub fn in_memory(options: &[&str], make: impl FnOnce(&Path) -> PathBuf) -> LoopDevice {
         let dir = tempfile::tempdir_in("/dev/shm").unwrap();
-        let mut made = Self::over(make(dir.path()), options);
+        let mut made = Self::over_file(make(dir.path()), options);
         made._dir = Some(dir);
         made
     }
 
     /// Creates a device over an existing file or device.
     #[track_caller]
-    pub fn over(image: impl AsRef<Path>, options: &[&str]) -> LoopDevice {
+    pub fn over_file(image: impl AsRef<Path>, options: &[&str]) -> LoopDevice {
         let image = image.as_ref();
         let arguments = [&["-f", "--show"], options, &[image.to_str().unwrap()]].concat();
-        let path = tool("losetup", &arguments);
-        LoopDevice { path, image: image.to_owned(), partitions: Vec::new(), pulled_out: false, _dir: None }
+        let path = run_tool("losetup", &arguments);
+        LoopDevice { path, image: image.to_owned(), partitions: Vec::new(), is_detached: false, _dir: None }
     }
 
     /// Moves the device to a number above 1000, which the kernel never hands out while lower ones are free, so that its
     /// file can be swapped.
     #[track_caller]
-    pub fn apart(mut self) -> LoopDevice {
+    pub fn with_high_number(mut self) -> LoopDevice {
         let image = self.image.to_str().unwrap();
         let mut all = (1000..1100).map(|number| format!("/dev/loop{number}"));
-        let apart = all.find(|path| attempt("losetup", &[path, image]).status.success()).unwrap();
-        tool("losetup", &["-d", &self.path]);
+        let apart = all.find(|path| try_tool("losetup", &[path, image]).status.success()).unwrap();
+        run_tool("losetup", &["-d", &self.path]);
         self.path = apart;
         self
     }
 
     /// Replaces the file of the device, as a card is replaced in a reader; waits while others have the old one open.
     #[track_caller]
-    pub fn swap(&self, image: &str) {
-        tool("losetup", &["-d", &self.path]);
+    pub fn swap_image(&self, image: &str) {
+        run_tool("losetup", &["-d", &self.path]);
         let began = Instant::now();
-        while !attempt("losetup", &[&self.path, image]).status.success() {
+        while !try_tool("losetup", &[&self.path, image]).status.success() {
             assert!(began.elapsed() < BUSY_TIMEOUT, "{} stays busy for {BUSY_TIMEOUT:?}", self.path);
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -137,9 +137,9 @@ impl LoopDevice {
 
     /// Removes the device, as a card is pulled out. Another test may get its name from then on.
     #[track_caller]
-    pub fn pull_out(&mut self) {
-        tool("losetup", &["-d", &self.path]);
-        self.pulled_out = true;
+    pub fn detach_now(&mut self) {
+        run_tool("losetup", &["-d", &self.path]);
+        self.is_detached = true;
     }
 
     /// Waits until no process claims the device: after a program was killed, the kernel still writes what it had in
@@ -156,13 +156,13 @@ impl LoopDevice {
     /// Adds a partition to the kernel's view without writing a table; returns its path. Units are sectors of 512 bytes.
     #[track_caller]
     pub fn add_partition(&mut self, number: u32, start: u64, sectors: u64) -> String {
-        tool("addpart", &[&self.path, &number.to_string(), &start.to_string(), &sectors.to_string()]);
+        run_tool("addpart", &[&self.path, &number.to_string(), &start.to_string(), &sectors.to_string()]);
         self.partitions.push(number);
         format!("{}p{number}", self.path)
     }
 
     /// Bytes written to the device so far, as counted by the kernel.
-    pub fn written(&self) -> u64 {
+    pub fn written_bytes(&self) -> u64 {
         let counts = std::fs::read_to_string(format!("/sys/block/{}/stat", self.name())).unwrap();
         let sectors = counts.split_whitespace().nth(6).unwrap();
         512 * sectors.parse::<u64>().unwrap()
@@ -171,21 +171,21 @@ impl LoopDevice {
     /// Content of the file, after writing back the kernel's caches.
     #[track_caller]
     pub fn content(&self) -> Vec<u8> {
-        tool("blockdev", &["--flushbufs", &self.path]);
-        tool("sync", &[self.image.to_str().unwrap()]);
+        run_tool("blockdev", &["--flushbufs", &self.path]);
+        run_tool("sync", &[self.image.to_str().unwrap()]);
         std::fs::read(&self.image).unwrap()
     }
 }
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
-        if self.pulled_out {
+        if self.is_detached {
             return;
         }
         for number in &self.partitions {
-            undo("delpart", &[&self.path, &number.to_string()]);
+            undo_when_free("delpart", &[&self.path, &number.to_string()]);
         }
-        undo("losetup", &["-d", &self.path]);
+        undo_when_free("losetup", &["-d", &self.path]);
     }
 }
 
@@ -205,15 +205,15 @@ impl TestMount {
         let dir = tempfile::tempdir().unwrap();
         let point = dir.path().join("point");
         std::fs::create_dir(&point).unwrap();
-        tool("mount", &[options, &[what, point.to_str().unwrap()]].concat());
+        run_tool("mount", &[options, &[what, point.to_str().unwrap()]].concat());
         TestMount { point, device: None, _dir: dir }
     }
 
     /// Creates a file system of `mib` MiB by `mkfs.KIND` on a new loop device, and mounts it.
     #[track_caller]
-    pub fn made(kind: &str, make: &[&str], options: &[&str], mib: u64) -> TestMount {
-        let device = LoopDevice::zeros(mib, &[]);
-        tool(&format!("mkfs.{kind}"), &[make, &[&device.path]].concat());
+    pub fn with_file_system(kind: &str, make: &[&str], options: &[&str], mib: u64) -> TestMount {
+        let device = LoopDevice::zeroed(mib, &[]);
+        run_tool(&format!("mkfs.{kind}"), &[make, &[&device.path]].concat());
         let mut mounted = Self::new(&[&["-t", kind], options].concat(), &device.path);
         mounted.device = Some(device);
         mounted
@@ -222,7 +222,7 @@ impl TestMount {
     /// Creates an ext4 of `mib` MiB without blocks reserved for root, and mounts it.
     #[track_caller]
     pub fn ext4(mib: u64) -> TestMount {
-        Self::made("ext4", &["-q", "-F", "-m", "0"], &[], mib)
+        Self::with_file_system("ext4", &["-q", "-F", "-m", "0"], &[], mib)
     }
 
     pub fn path(&self) -> &str {
@@ -231,14 +231,14 @@ impl TestMount {
 
     /// Path of the device; panics for a mount without one.
     #[track_caller]
-    pub fn device(&self) -> &str {
+    pub fn device_path(&self) -> &str {
         &self.device.as_ref().expect("it was made with a device of its own").path
     }
 }
 
 impl Drop for TestMount {
     fn drop(&mut self) {
-        undo("umount", &[self.path()]);
+        undo_when_free("umount", &[self.path()]);
     }
 }
 
@@ -249,15 +249,15 @@ pub struct SwapArea(String);
 impl SwapArea {
     /// Switches on an existing swap area.
     #[track_caller]
-    pub fn on(device: &str) -> SwapArea {
-        tool("swapon", &[device]);
+    pub fn switch_on(device: &str) -> SwapArea {
+        run_tool("swapon", &[device]);
         SwapArea(device.to_owned())
     }
 }
 
 impl Drop for SwapArea {
     fn drop(&mut self) {
-        undo("swapoff", &[&self.0]);
+        undo_when_free("swapoff", &[&self.0]);
     }
 }
 

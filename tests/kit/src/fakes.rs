@@ -7,7 +7,7 @@ use std::ops::Range;
 pub type FakeCardSpec = (u64, String);
 
 /// Offset at a share of a card, in whole sectors, at least one.
-pub fn place(bytes: u64, share: f64) -> u64 {
+pub fn sector_offset(bytes: u64, share: f64) -> u64 {
     ((bytes as f64 * share) as u64 / 512 * 512).max(512)
 }
 
@@ -25,7 +25,7 @@ impl HidingCache {
         match self {
             HidingCache::None => String::new(),
             HidingCache::Share(share, rest) => {
-                format!("&cache_bytes={}&{rest}", place(lost_bytes, *share).next_multiple_of(4096))
+                format!("&cache_bytes={}&{rest}", sector_offset(lost_bytes, *share).next_multiple_of(4096))
             }
             HidingCache::Bytes(bytes, rest) => format!("&cache_bytes={bytes}&{rest}"),
         }
@@ -33,7 +33,7 @@ impl HidingCache {
 }
 
 /// Overrides for the behaviour of a cache.
-pub fn policy() -> impl Strategy<Value = String> {
+pub fn cache_policy() -> impl Strategy<Value = String> {
     let kind = proptest::sample::select(&["direct", "lru", "fifo"][..]);
     (kind, any::<bool>(), any::<bool>()).prop_map(|(kind, strict, survives)| {
         format!("fake.cache_kind={kind}&fake.cache_strict={strict}&fake.cache_survives={survives}")
@@ -56,7 +56,7 @@ pub fn limbo(
     cache: impl Strategy<Value = HidingCache>,
 ) -> impl Strategy<Value = FakeCardSpec> {
     (card, share, lost_word(lost), cache).prop_map(move |(bytes, share, lost, cache)| {
-        let real = if share < least { 0 } else { place(bytes, share) };
+        let real = if share < least { 0 } else { sector_offset(bytes, share) };
         (bytes, format!("fake=limbo&fake_bytes={real}&fake.lost={lost}{}", cache.overrides_for(bytes - real)))
     })
 }
@@ -85,7 +85,7 @@ pub fn chain(
     (card, share, real, lost_word(lost), period, cache).prop_map(
         |(bytes, share, real, lost, period, cache)| {
             let wrap = period(bytes, share);
-            let real = place(wrap, real);
+            let real = sector_offset(wrap, real);
             let cache = cache.overrides_for(wrap - real);
             (bytes, format!("fake=chain&wrap_bytes={wrap}&fake_bytes={real}&fake.lost={lost}{cache}"))
         },
@@ -126,8 +126,9 @@ pub fn overcommitted(
     card: impl Strategy<Value = u64>,
     share: Range<f64>,
 ) -> impl Strategy<Value = FakeCardSpec> {
-    (card, share)
-        .prop_map(|(bytes, share)| (bytes, format!("fake=overcommitted&fake_bytes={}", place(bytes, share))))
+    (card, share).prop_map(|(bytes, share)| {
+        (bytes, format!("fake=overcommitted&fake_bytes={}", sector_offset(bytes, share)))
+    })
 }
 
 pub fn read_only(card: impl Strategy<Value = u64>) -> impl Strategy<Value = FakeCardSpec> {

@@ -12,10 +12,10 @@
 pub mod cards;
 pub mod devices;
 pub mod fakes;
+pub mod measured_tables;
 pub mod memory_journal;
 pub mod samples;
 pub mod watched_card;
-pub mod written_docs;
 
 /// True in `./check --long`: tests use more cards and cases.
 pub fn is_long() -> bool {

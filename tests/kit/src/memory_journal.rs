@@ -13,7 +13,7 @@ pub struct MemoryJournal {
 
 impl MemoryJournal {
     /// Changes the saved data of an address, as a bad read or a bad disk would.
-    pub fn change(&mut self, offset: u64, how: impl Fn(&mut Vec<u8>)) {
+    pub fn change_saved(&mut self, offset: u64, how: impl Fn(&mut Vec<u8>)) {
         let saved = self.batches.iter_mut().flatten().filter(|(kept, _)| kept.offset == offset);
         saved.for_each(|(_, bytes)| how(bytes));
     }
@@ -39,7 +39,7 @@ impl JournalWriter for MemoryJournal {
         };
         self.batches.iter().rev().flat_map(batch).collect()
     }
-    fn original(&mut self, kept: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
+    fn read_original(&mut self, kept: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
         let found = self.batches.iter().flatten().find(|(k, _)| *k == kept);
         into.clone_from(&found.ok_or_else(|| JournalError("not kept".into()))?.1);
         Ok(())

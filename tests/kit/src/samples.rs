@@ -9,7 +9,7 @@ use cardscope_model::comparison::{
 };
 use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::histogram::LatencyHistogram;
-use cardscope_model::imported::ImportReport;
+use cardscope_model::import_report::ImportReport;
 use cardscope_model::job::{Figures, JobFit};
 use cardscope_model::observe::ObserveReport;
 use cardscope_model::publication::{CardPart, Publication, TestLatencies, TestSeries};
@@ -26,17 +26,17 @@ static ONE_CARD: LazyLock<Publication> =
     LazyLock::new(|| serde_json::from_str(include_str!("../samples/publication.json")).unwrap());
 
 /// Files of a card that lost 57 KByte.
-pub fn lossy_files() -> FilesReport {
+pub fn lossy_files_report() -> FilesReport {
     serde_json::from_str(include_str!("../samples/files.json")).unwrap()
 }
 
 /// Observation of a system that waits for its card.
-pub fn watch() -> ObserveReport {
+pub fn observe_report() -> ObserveReport {
     serde_json::from_str(include_str!("../samples/watch.json")).unwrap()
 }
 
 /// Import of a log that was parsed but not archived.
-pub fn dry_run() -> ImportReport {
+pub fn import_report() -> ImportReport {
     serde_json::from_str(include_str!("../samples/import.json")).unwrap()
 }
 
@@ -68,7 +68,7 @@ fn pseudo_random(seed: u64) -> f64 {
     (mixed >> 11) as f64 / (1u64 << 53) as f64
 }
 
-fn name(number: usize) -> String {
+fn card_name(number: usize) -> String {
     let name = NAMES[number % NAMES.len()];
     if number < NAMES.len() { name.to_owned() } else { format!("{name}, no. {}", number / NAMES.len() + 1) }
 }
@@ -77,16 +77,16 @@ fn cooling_of_card(card: usize) -> &'static str {
     if card.is_multiple_of(3) { "passive" } else { "active" }
 }
 
-fn entry(number: usize, runs: u32) -> ComparedEntry {
+fn comparison_entry(number: usize, runs: u32) -> ComparedEntry {
     let mut entry = ONE_CARD.comparison.entries[0].clone();
-    (entry.name, entry.card_id, entry.runs) = (name(number), format!("card-{number}"), runs);
-    entry.card.brand = Some(name(number));
+    (entry.name, entry.card_id, entry.runs) = (card_name(number), format!("card-{number}"), runs);
+    entry.card.brand = Some(card_name(number));
     entry.settings[0].condition.set("cooling", cooling_of_card(number), ConditionOrigin::Stated);
     entry.sources = vec![format!("logs/card-{number}.txt")];
     entry
 }
 
-fn spread(test: usize, card: usize, runs: u32) -> Spread {
+fn test_spread(test: usize, card: usize, runs: u32) -> Spread {
     let level = TESTS[test].1 * (0.6 + 0.9 * pseudo_random((card as u64 + 1) * 7919));
     let falls = TESTS[test].0.ends_with("write") && card.is_multiple_of(4);
     let run = |run: u32| {
@@ -94,11 +94,11 @@ fn spread(test: usize, card: usize, runs: u32) -> Spread {
         let factor = if falls && run % 3 == 2 { 0.45 } else { 1.0 };
         (level * noise * factor * 1000.0).round() / 1000.0
     };
-    of_runs((0..runs).map(run).collect(), falls.then_some(level))
+    spread_of_runs((0..runs).map(run).collect(), falls.then_some(level))
 }
 
 /// Spread computed from its runs.
-pub fn of_runs(runs: Vec<f64>, falls_from: Option<f64>) -> Spread {
+pub fn spread_of_runs(runs: Vec<f64>, falls_from: Option<f64>) -> Spread {
     let n = runs.len().max(1) as f64;
     let mean = runs.iter().sum::<f64>() / n;
     let deviation = (runs.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0)).sqrt();
@@ -148,7 +148,7 @@ fn compared_pair(first: usize, second: usize, spreads: &[Option<Spread>]) -> Opt
         more_runs: (verdict == PairVerdict::CannotTell).then_some(8),
         probability_first_faster: if factor < 1.0 { 0.99 } else { 0.01 },
         probability_notable: (0.5 + 4.0 * (factor - 1.0).abs()).min(0.99),
-        grade: ChanceGrade::of((0.5 + 4.0 * (factor - 1.0).abs()).min(0.99)),
+        grade: ChanceGrade::from_chance((0.5 + 4.0 * (factor - 1.0).abs()).min(0.99)),
         not_the_card_alone: if first == 0 && second == 1 { vec!["cooling".into()] } else { vec![] },
         confounded_by: vec![],
         levels: None,
@@ -159,7 +159,7 @@ fn compared_pair(first: usize, second: usize, spreads: &[Option<Spread>]) -> Opt
 pub fn comparison(cards: usize, runs: u32, tests: usize) -> Comparison {
     let compared = |test: usize| {
         let mut spreads: Vec<Option<Spread>> =
-            (0..cards).map(|card| Some(spread(test, card, runs))).collect();
+            (0..cards).map(|card| Some(test_spread(test, card, runs))).collect();
         if test + 1 == tests && tests > 1 && cards > 1 {
             spreads[cards - 1] = None;
         }
@@ -168,12 +168,12 @@ pub fn comparison(cards: usize, runs: u32, tests: usize) -> Comparison {
         let test = TESTS[test].0.parse::<TestName>().unwrap();
         let block_bytes = test.pattern.block;
         for spread in spreads.iter_mut().flatten() {
-            spread.iops = cardscope_model::comparison::iops(spread.mean, block_bytes);
+            spread.iops = cardscope_model::comparison::iops_at_speed(spread.mean, block_bytes);
         }
         ComparedTest { test, step: None, block_bytes, spreads, pairs }
     };
     let mut comparison = ONE_CARD.comparison.clone();
-    comparison.entries = (0..cards).map(|card| entry(card, runs)).collect();
+    comparison.entries = (0..cards).map(|card| comparison_entry(card, runs)).collect();
     comparison.tests = (0..tests.min(TESTS.len())).map(compared).collect();
     comparison.overall = if cards > 1 { overall_order(&comparison) } else { Vec::new() };
     comparison.apart = comparison.tests.iter().filter_map(|test| test_distance(test, cards)).collect();
@@ -191,9 +191,9 @@ fn test_distance(test: &ComparedTest, cards: usize) -> Option<TestRange> {
         test: test.test,
         step: None,
         cards: all.len() as u32,
-        fastest: name(*fastest),
+        fastest: card_name(*fastest),
         fastest_mb_s: mean(fastest),
-        slowest: name(*slowest),
+        slowest: card_name(*slowest),
         slowest_mb_s: mean(slowest),
         factor: mean(fastest) / mean(slowest),
     })
@@ -212,7 +212,7 @@ fn overall_order(comparison: &Comparison) -> Vec<OverallFactor> {
     let place = |(place, card): (usize, &usize)| {
         let factor_to_best = ((log(*card) - log(order[0])) / count).exp();
         OverallFactor {
-            name: name(*card),
+            name: card_name(*card),
             factor_to_best,
             ci95: if place == 0 { [1.0, 1.0] } else { [0.95 * factor_to_best, 1.05 * factor_to_best] },
             wins: if place == 0 { shared.len() as u32 } else { 0 },
@@ -240,7 +240,7 @@ pub fn ranking(cards: usize) -> Ranking {
                 tier: if card < 2 { 1 } else { card as u32 },
                 probability_best: if card == 0 { 0.83 } else { 0.17 / (cards - 1) as f64 },
             },
-            entry: entry(card, 10),
+            entry: comparison_entry(card, 10),
             value: score(card),
             ci95: Some([score(card) - 4.0, score(card) + 3.0]),
             job: Some(job),
@@ -262,10 +262,10 @@ pub fn ranking(cards: usize) -> Ranking {
     let mut ranking = ONE_CARD.rankings[0].clone();
     ranking.places = (0..cards).map(place).collect();
     ranking.decision = Some(RankingDecision {
-        buy: vec![name(0)],
+        buy: vec![card_name(0)],
         probability: 0.83,
         instead: Some(AlternativeCard {
-            name: name(1),
+            name: card_name(1),
             below: CardPrice { amount: 8.5, currency: "EUR".into() },
             costs: None,
         }),
@@ -278,7 +278,7 @@ pub fn ranking(cards: usize) -> Ranking {
 }
 
 /// Runs of a test second by second, with a rising temperature.
-pub fn series(card: usize, test: usize, runs: u32) -> Vec<TestSeries> {
+pub fn test_series(card: usize, test: usize, runs: u32) -> Vec<TestSeries> {
     let second = |run: u32, at_s: u32| {
         let speed = TESTS[test].1
             * (0.9 + 0.2 * pseudo_random((card as u64 * 97 + u64::from(run)) * 977 + u64::from(at_s)));
@@ -296,7 +296,7 @@ pub fn series(card: usize, test: usize, runs: u32) -> Vec<TestSeries> {
         test: TESTS[test].0.parse().unwrap(),
         step: None,
         run,
-        entry: name(card),
+        entry: card_name(card),
         condition: "cooling active · reader slot".into(),
         seconds: (0..25).map(|at_s| second(run, at_s)).collect(),
     };
@@ -315,19 +315,19 @@ fn test_latencies(card: usize, test: usize, runs: u32) -> TestLatencies {
         test: TESTS[test].0.parse().unwrap(),
         step: None,
         runs,
-        entry: name(card),
+        entry: card_name(card),
         condition,
         histogram,
     }
 }
 
 /// Map with pages, erase blocks, open blocks and curves, like that of the card of a published review.
-pub fn map() -> MapReport {
+pub fn map_report() -> MapReport {
     ONE_CARD.cards[0].map.clone().unwrap()
 }
 
 /// Full capacity test with a slow tenth and a hole.
-fn verify() -> VerifyReport {
+fn verify_report() -> VerifyReport {
     let cell = |n: u64| MapCell {
         start: n << 26,
         bytes: 1 << 26,
@@ -342,7 +342,7 @@ fn verify() -> VerifyReport {
 }
 
 /// Two minutes of writes, in which a cache is used up and the card warms up.
-pub fn long_run() -> SustainReport {
+pub fn sustain_report() -> SustainReport {
     let sample = |i: u32| SustainSample {
         at_s: f64::from(i),
         write_mb_s: Some(if i < 40 { 60.0 } else { 22.0 } + 2.0 * pseudo_random(u64::from(i))),
@@ -354,14 +354,15 @@ pub fn long_run() -> SustainReport {
     run
 }
 
-fn part(card: usize, runs: u32, tests: usize) -> CardPart {
+fn card_part(card: usize, runs: u32, tests: usize) -> CardPart {
     let mut part = ONE_CARD.cards[0].clone();
-    (part.card_id, part.title, part.card.brand) = (format!("card-{card}"), name(card), Some(name(card)));
-    part.courses = (0..tests).flat_map(|test| series(card, test, runs)).collect();
+    (part.card_id, part.title, part.card.brand) =
+        (format!("card-{card}"), card_name(card), Some(card_name(card)));
+    part.courses = (0..tests).flat_map(|test| test_series(card, test, runs)).collect();
     part.latencies = (0..tests).map(|test| test_latencies(card, test, runs)).collect();
-    part.map = card.is_multiple_of(2).then(map);
-    part.verify = card.is_multiple_of(5).then(verify);
-    part.sustain = card.is_multiple_of(3).then(long_run);
+    part.map = card.is_multiple_of(2).then(map_report);
+    part.verify = card.is_multiple_of(5).then(verify_report);
+    part.sustain = card.is_multiple_of(3).then(sustain_report);
     part
 }
 
@@ -370,21 +371,21 @@ pub fn publication(cards: usize, runs: u32, tests: usize) -> Publication {
     Publication {
         comparison: comparison(cards, runs, tests),
         rankings: vec![ranking(cards)],
-        cards: (0..cards).map(|card| part(card, runs, tests)).collect(),
+        cards: (0..cards).map(|card| card_part(card, runs, tests)).collect(),
         ..ONE_CARD.clone()
     }
 }
 
 /// Publication whose first card was measured under two coolings: two entries for one card. Only the first entry has
 /// series of its tests.
-pub fn of_two_settings(cards: usize, runs: u32, tests: usize) -> Publication {
+pub fn publication_of_two_settings(cards: usize, runs: u32, tests: usize) -> Publication {
     let mut publication = publication(cards, runs, tests);
-    let mut warm = entry(0, runs);
+    let mut warm = comparison_entry(0, runs);
     warm.name = format!("{} · cooling active", warm.name);
     warm.settings[0].condition.set("cooling", "active", ConditionOrigin::Stated);
     publication.comparison.entries.insert(1, warm);
     for (number, test) in publication.comparison.tests.iter_mut().enumerate() {
-        test.spreads.insert(1, Some(spread(number, cards + 1, runs)));
+        test.spreads.insert(1, Some(test_spread(number, cards + 1, runs)));
         test.pairs.clear();
     }
     publication.comparison.differs.clear();
@@ -392,7 +393,7 @@ pub fn of_two_settings(cards: usize, runs: u32, tests: usize) -> Publication {
 }
 
 /// Compares a text with a file in `samples`; writes the file if UPDATE_SAMPLES is set.
-pub fn same(file: &str, text: &str) {
+pub fn assert_same_sample(file: &str, text: &str) {
     let path = format!("{}/samples/{file}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE_SAMPLES").is_some() {
         std::fs::write(&path, text).expect("the sample can be written");

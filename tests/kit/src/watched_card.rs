@@ -1,6 +1,6 @@
 //! Simulated card that records its accesses, and stalls on request.
 
-use cardscope_engine::ranges::ByteRanges;
+use cardscope_engine::byte_ranges::ByteRanges;
 use cardscope_engine::target::{IoDirection, IoRequest, Target, TargetError};
 use cardscope_simulator::SimTarget;
 use std::time::Duration;
@@ -9,16 +9,16 @@ pub struct WatchedCard {
     card: SimTarget,
     pub written: ByteRanges,
     pub lowest_write: u64,
-    pub reads_of_what_was_never_written: u64,
+    pub unwritten_reads: u64,
     ios: u64,
     /// Number of the I/O after which it stalls, and the directions that stall.
-    pub stalls: Option<(u64, DirectionFilter)>,
+    pub stall_rule: Option<(u64, DirectionFilter)>,
 }
 
 pub type DirectionFilter = fn(IoDirection) -> bool;
 
 /// Length of a stall.
-pub const MINUTE: Duration = Duration::from_secs(60);
+pub const STALL_TIME: Duration = Duration::from_secs(60);
 
 impl WatchedCard {
     pub fn new(card: SimTarget) -> WatchedCard {
@@ -26,9 +26,9 @@ impl WatchedCard {
             card,
             written: ByteRanges::default(),
             lowest_write: u64::MAX,
-            reads_of_what_was_never_written: 0,
+            unwritten_reads: 0,
             ios: 0,
-            stalls: None,
+            stall_rule: None,
         }
     }
 }
@@ -47,12 +47,12 @@ impl Target for WatchedCard {
             }
             IoDirection::Read => {
                 let known = self.written.contains(io.offset, end);
-                self.reads_of_what_was_never_written += u64::from(!known);
+                self.unwritten_reads += u64::from(!known);
             }
         }
         self.ios += 1;
-        if self.stalls.is_some_and(|(from, which)| self.ios > from && which(io.direction)) {
-            self.card.idle(MINUTE);
+        if self.stall_rule.is_some_and(|(from, which)| self.ios > from && which(io.direction)) {
+            self.card.idle(STALL_TIME);
         }
         self.card.submit(io)
     }

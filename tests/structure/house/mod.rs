@@ -195,7 +195,7 @@ fn architecture_table_matches_the_manifests() {
         let below = quoted(all.into_iter().map(String::as_str).collect());
         table.push_str(&format!("| {title} | {} | {below} |\n", quoted(crates.to_vec())));
     }
-    cardscope_testkit::written_docs::compare("architecture", "layers", &table);
+    cardscope_testkit::measured_tables::compare("architecture", "layers", &table);
 }
 
 /// Cycle in a made-up crate, given as files with their texts.

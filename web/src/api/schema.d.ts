@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A window of the cards that match. */
+        /** Lists cards that match the query. */
         get: operations["cards_list"];
         put?: never;
         post?: never;
@@ -28,14 +28,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A card with all that is known of it. */
+        /** Returns a card with its details. */
         get: operations["cards_get"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes facts and marks of a card, or notes what happened to it. */
+        /** Changes facts and marks of a card, or adds an event. */
         patch: operations["cards_change"];
         trace?: never;
     };
@@ -63,7 +63,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Something that is attached to a card. */
+        /** Returns an attachment of a card. */
         get: operations["cards_attachment"];
         put?: never;
         post?: never;
@@ -80,7 +80,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Cards beside each other, by their ids. */
+        /** Compares cards by their ids. */
         get: operations["analysis_compare"];
         put?: never;
         post?: never;
@@ -97,7 +97,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Cards, sticks and readers, and why they may or may not be tested. */
+        /** Lists cards, sticks and readers, and whether they are safe to test. */
         get: operations["devices_list"];
         put?: never;
         post?: never;
@@ -116,7 +116,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Unmounts every file system of a device, as a file manager does; nothing is forced. */
+        /** Unmounts all file systems of a device without force. */
         post: operations["devices_unmount"];
         delete?: never;
         options?: never;
@@ -131,7 +131,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Is this computer fit to measure? */
+        /** Checks if this computer is fit to measure. */
         get: operations["host_doctor"];
         put?: never;
         post?: never;
@@ -149,8 +149,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Events: `task` (a Task without moments), `moment` (a TaskMoment), `forgotten`, `devices`, `archive`, `gap`.
-         * @description Each has an id; who comes back with `Last-Event-ID` hears what was missed, or `gap`, where that was too much.
+         * Streams events: `task` (a Task without moments), `moment` (a TaskMoment), `forgotten`, `devices`, `archive`, `gap`.
+         * @description Each event has an id. A client that reconnects with `Last-Event-ID` gets the missed events, or `gap` if too many.
          */
         get: operations["events"];
         put?: never;
@@ -168,7 +168,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the server runs on. */
+        /** Describes the computer that runs the server. */
         get: operations["host"];
         put?: never;
         post?: never;
@@ -187,7 +187,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Shows what is understood of files, and stores it where that is asked for. */
+        /** Imports or previews uploaded files. */
         post: operations["imports_import"];
         delete?: never;
         options?: never;
@@ -202,7 +202,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What cards can be ranked for. */
+        /** Lists jobs and hosts to rank cards for. */
         get: operations["analysis_jobs"];
         put?: never;
         post?: never;
@@ -219,7 +219,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Data of cards that wait to be restored. */
+        /** Lists saved data that has not been restored. */
         get: operations["host_journals"];
         put?: never;
         post?: never;
@@ -236,7 +236,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows that the server knows the token, without it: HMAC-SHA-256 of the nonce under the token, both as text. Needs no token. */
+        /** Proves that the server knows the token: HMAC-SHA-256 of the nonce under the token, both as text. Needs no token. */
         get: operations["host_proof"];
         put?: never;
         post?: never;
@@ -255,7 +255,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cards in order for a job, with weights and on a host of one's own choice. */
+        /** Ranks cards for a job, optionally with other weights and a host. */
         post: operations["analysis_rank"];
         delete?: never;
         options?: never;
@@ -270,7 +270,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Recipes that come with the program. */
+        /** Lists the recipes that come with the program. */
         get: operations["recipes_list"];
         put?: never;
         post?: never;
@@ -289,7 +289,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says what is wrong with a recipe, or what it does. */
+        /** Checks a recipe, and explains it or reports its error. */
         post: operations["recipes_check"];
         delete?: never;
         options?: never;
@@ -304,7 +304,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A recipe, with its file. */
+        /** Returns a recipe with its source. */
         get: operations["recipes_get"];
         put?: never;
         post?: never;
@@ -321,7 +321,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A report on cards as a file: html, markdown, csv, json, svg, png, plotly, crystaldiskmark or kdiskmark. */
+        /** Downloads a report on cards: html, markdown, csv, json, svg, png, plotly, crystaldiskmark or kdiskmark. */
         get: operations["analysis_report"];
         put?: never;
         post?: never;
@@ -340,7 +340,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Hands out the cookie that reads pictures, downloads and the stream of events. */
+        /** Sets the cookie that reads pictures, downloads and the event stream. */
         post: operations["host_admit"];
         delete?: never;
         options?: never;
@@ -355,7 +355,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A window of the sessions, newest first. */
+        /** Lists sessions, newest first. */
         get: operations["sessions_list"];
         put?: never;
         post?: never;
@@ -372,7 +372,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A session with its page and its document. */
+        /** Returns a session with its page and its document. */
         get: operations["sessions_get"];
         put?: never;
         post?: never;
@@ -389,7 +389,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A session as a file to save. */
+        /** Downloads a session as a file. */
         get: operations["sessions_file"];
         put?: never;
         post?: never;
@@ -406,7 +406,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Simulated cards. */
+        /** Lists simulated cards. */
         get: operations["simulated_list"];
         put?: never;
         post?: never;
@@ -423,7 +423,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A simulated card with overrides of its properties, as the query has them: `?page_bytes=8K&cooling=active`. */
+        /** Returns a simulated card with overrides from the query: `?page_bytes=8K&cooling=active`. */
         get: operations["simulated_get"];
         put?: never;
         post?: never;
@@ -440,10 +440,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tests that run, wait or have ended, newest first. */
+        /** Lists running, waiting and ended tests, newest first. */
         get: operations["tasks_list"];
         put?: never;
-        /** Orders a test. It begins at once, or when the one before it on the same device has ended. */
+        /** Starts a test, or queues it if another one runs on the device. */
         post: operations["tasks_order"];
         delete?: never;
         options?: never;
@@ -458,11 +458,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A test with its speed and temperature over time. */
+        /** Returns a test with its speed and temperature over time. */
         get: operations["tasks_get"];
         put?: never;
         post?: never;
-        /** Takes a test that has ended off the list; its results stay in the archive. */
+        /** Removes an ended test from the list; its results stay in the archive. */
         delete: operations["tasks_forget"];
         options?: never;
         head?: never;
@@ -478,7 +478,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Asks a test to end; the card's data are restored first. */
+        /** Stops a test; the card's data are restored first. */
         post: operations["tasks_stop"];
         delete?: never;
         options?: never;
@@ -495,7 +495,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes a file that is to be imported; it is looked at with the import. */
+        /** Uploads a file; it is parsed by the import. */
         post: operations["imports_upload"];
         delete?: never;
         options?: never;
@@ -513,7 +513,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Removes a file that was sent. */
+        /** Removes an uploaded file. */
         delete: operations["imports_remove"];
         options?: never;
         head?: never;
@@ -546,185 +546,174 @@ export interface components {
             value: string;
             help?: string | null;
         };
-        /** @description A photograph, receipt or other file that is attached to a card, a unit or a session. */
+        /** @description Reason why a request was refused. */
+        ApiProblem: {
+            /** @description Sentence with the failure, its cause and the remedy. */
+            error: string;
+            /** @description True if the request loses data and lacks its `confirm`. */
+            needs_consent?: boolean;
+        };
+        /** @description Photograph, receipt or other file attached to a card, a unit or a session. */
         Attachment: {
-            /** @description File name. */
             name: string;
-            /** @description Media type: `image/jpeg`. */
             media_type: string;
-            /** @description BLAKE3 of its bytes, in hex. */
             hash: string;
-            /** @description Remark of the user. */
             note?: string | null;
         };
-        /** @description A card with all that is known of it. */
-        Card: {
-            /** @description Its row in the list. */
-            card: components["schemas"]["CardOverview"];
-            /** @description Facts by their words, with those that are not known. */
-            facts: components["schemas"]["Fact"][];
-            /** @description What happened to it. */
-            events: components["schemas"]["Event"][];
-            /** @description What is attached to it. */
-            attachments: components["schemas"]["Attachment"][];
-            /** @description Its sessions, newest first. */
-            sessions: components["schemas"]["SessionLine"][];
-            /** @description What was measured of it, as a fragment of HTML. */
-            html: string;
-            /** @description Its registers, decoded field by field, as a fragment of HTML. */
-            identity_html?: string | null;
-        };
-        /** @description What is changed of a card; what is absent stays. */
+        /** @description Change of a card; absent fields stay. */
         CardChange: {
             /**
-             * @description Facts by their words; an empty value removes one.
+             * @description Facts by word; an empty value removes the fact.
              * @default {}
              */
             set: {
                 [key: string]: string;
             };
             /**
-             * @description All its marks.
+             * @description Replaces all marks.
              * @default null
              */
             marks: string[] | null;
             /** @default null */
             event: components["schemas"]["NewEvent"] | null;
         };
-        /** @description The card that is unmounted. */
+        /** @description Event in the life of one unit. */
+        CardEvent: {
+            /** @description `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; None if unknown. */
+            date?: string | null;
+            kind: components["schemas"]["EventKind"];
+            price?: components["schemas"]["CardPrice"] | null;
+            note?: string | null;
+            source?: string | null;
+        };
+        CardFact: {
+            /** @description `brand`, `model` … */
+            word: string;
+            value?: string | null;
+        };
+        /** @description Editable property of a simulated card. */
+        CardKnob: {
+            /** @description Key of the override, such as `page_bytes`. */
+            key: string;
+            label: string;
+            /** @description Current value as the override takes it; empty if the card has none. */
+            value: string;
+            /** @description Suggested values. */
+            choices: string[];
+        };
+        /** @description Card to unmount. */
         CardObject: {
-            /** @description Its name, as the list of devices has it. */
+            /** @description Identity of the card from the list of devices. */
             object?: string | null;
         };
-        /** @description A card in a list that is searched and sorted. */
         CardOverview: {
-            /** @description Name in the archive. */
             id: string;
-            /** @description What people call it. */
             title: string;
-            /** @description The name on it. */
             brand?: string | null;
-            /** @description How it names itself. */
+            /** @description Model according to the card itself. */
             model?: string | null;
-            /**
-             * Format: int64
-             * @description Bytes that it announces.
-             */
+            /** Format: int64 */
             capacity_bytes?: number | null;
-            /** @description Capacity in three digits: `256 GB`; empty where unknown. */
+            /** @description Capacity in three digits, e.g. `256 GB`; empty if unknown. */
             capacity: string;
-            /** @description Marks printed on it. */
             marks: string[];
             verdict?: components["schemas"]["NewestVerdict"] | null;
-            price?: components["schemas"]["Price"] | null;
-            /**
-             * Format: double
-             * @description That for a GB (10^9 bytes).
-             */
+            price?: components["schemas"]["CardPrice"] | null;
+            /** Format: double */
             per_gb?: number | null;
-            /**
-             * Format: int32
-             * @description Units that were tested.
-             */
+            /** Format: int32 */
             units: number;
-            /**
-             * Format: int32
-             * @description Sessions.
-             */
+            /** Format: int32 */
             sessions: number;
-            /**
-             * Format: int32
-             * @description Finished runs.
-             */
+            /** Format: int32 */
             runs: number;
-            /** @description When it was first measured. */
             first?: string | null;
-            /** @description When it was last measured. */
             last?: string | null;
-            /** @description True for a card of a published report, which comes with the program. */
             published: boolean;
-            /** @description True for a simulated card, or a device that is none. */
+            /** @description True for a simulated card or a device that is not a card. */
             simulated: boolean;
-            /** @description What it is where it is not a card: `simulated`, `loop device`. */
+            /** @description Kind of a target that is not a card: `simulated`, `loop device`. */
             not_card?: string | null;
-            /** @description Mean speed in MB/s by test, over all counted runs under all settings. */
+            /** @description Mean speed in MB/s by test, over all counted runs with any setting. */
             speeds: {
                 [key: string]: number;
             };
         };
-        /** @description A window of the cards that match. */
-        Cards: {
-            /** @description Cards that match. */
+        CardPrice: {
+            /** Format: double */
+            amount: number;
+            /** @description ISO 4217 code, e.g. `EUR`. */
+            currency: string;
+        };
+        /** @description Card with its details. */
+        CardResource: {
+            card: components["schemas"]["CardOverview"];
+            /** @description Facts by word, including those that are unset. */
+            facts: components["schemas"]["CardFact"][];
+            events: components["schemas"]["CardEvent"][];
+            attachments: components["schemas"]["Attachment"][];
+            /** @description Newest first. */
+            sessions: components["schemas"]["SessionLine"][];
+            /** @description Measurements as an HTML fragment; empty without any. */
+            html: string;
+            /** @description Decoded registers as an HTML fragment. */
+            identity_html?: string | null;
+        };
+        CardWindow: {
+            /** @description Number of cards that match. */
             total: number;
-            /** @description Cards that there are. */
+            /** @description Number of all cards. */
             all: number;
-            /** @description The first of the window. */
             offset: number;
-            /** @description The window. */
             cards: components["schemas"]["CardOverview"][];
-            /** @description Brands that there are. */
             brands: string[];
-            /** @description Marks that there are. */
             marks: string[];
-            /** @description Tests that cards were measured by, the most common first. */
+            /** @description Tests of all cards, most frequent first. */
             tests: string[];
-            /** @description First words of the verdicts that there are. */
+            /** @description First words of all verdicts. */
             verdicts: string[];
-            /** @description Whether of any card it is known what was paid. */
+            /** @description True if any card has a price. */
             priced: boolean;
         };
-        /** @description A card, stick or reader; its reason without the advice. */
+        /** @description Card, stick or reader. Its `reason` comes without the advice. */
         Device: components["schemas"]["DeviceInfo"] & {
-            /** @description What to do about the reason. */
+            /** @description Remedy for the reason. */
             advice?: string | null;
-            /** @description The task that runs or waits on it. */
+            /** @description Id of the task that runs or waits on it. */
             task?: string | null;
         };
-        /** @description A whole device. */
         DeviceInfo: {
-            /** @description Kernel name: `mmcblk0`, `sda`. */
             name: string;
-            /** @description Path of the device file. */
             path: string;
-            /** @description Name of the very card in it, to which `--object` holds a test; `None` where sysfs has no number for the device. */
+            /** @description Id of the inserted card, which `--object` ties a test to. None if sysfs has no number for the device. */
             object?: string | null;
             /**
              * Format: int64
-             * @description Bytes it announces; 0 for an empty slot, `None` where the system does not say.
+             * @description Announced bytes; 0 for an empty slot, None if unknown.
              */
             bytes?: number | null;
-            /** @description How it is attached: `mmc`, `usb`, `nvme` … */
             bus: string;
-            /** @description What card, reader or disk says it is. */
+            /** @description Model according to card, reader or disk. */
             model?: string | null;
-            /** @description True for what can be taken out: cards, USB sticks, cards in adapters. */
             removable: boolean;
-            /** @description True where it takes no writes. */
             read_only: boolean;
-            /** @description True for a slot of a reader without a card in it. */
             empty: boolean;
-            /** @description Partitions in order. */
             partitions: components["schemas"]["Partition"][];
-            /** @description A file system over the whole device, where it could be read. */
             filesystem?: string | null;
-            /** @description Where the whole device is mounted. */
             mounted_at: string[];
-            /** @description True where the device or anything on it is mounted. */
             mounted: boolean;
-            /** @description True where no guard stands against writing to it. */
+            /** @description True if no guard forbids writes to it. */
             safe: boolean;
-            /** @description Why it is not safe: cause and advice in one sentence. */
             reason?: string | null;
-            /** @description True where it is unsafe for its mounts alone, can be taken out, and may be unmounted from here. */
+            /** @description True for a removable device that is unsafe only because it is mounted. */
             can_unmount: boolean;
         };
-        /** @description Devices that are present. */
-        Devices: {
-            /** @description Number of devices, and how many are safe to test; a sentence. */
+        DeviceList: {
+            /** @description Sentence with the number of devices and of those that are safe to test. */
             answer: string;
-            /** @description The devices, by name. */
+            /** @description Sorted by name. */
             devices: components["schemas"]["Device"][];
-            /** @description Simulated cards to try without one. */
+            /** @description Simulated cards to try without a real one. */
             examples: components["schemas"]["SimulatedLine"][];
         };
         /**
@@ -732,245 +721,157 @@ export interface components {
          * @enum {string}
          */
         Effect: "reads" | "preserves" | "restores" | "loses";
-        /** @description An event in the life of one unit. */
-        Event: {
-            /** @description When: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; `None` where nobody remembers. */
-            date?: string | null;
-            /** @description What. */
-            kind: components["schemas"]["EventKind"];
-            price?: components["schemas"]["Price"] | null;
-            /** @description What else was in the box, who sold it, how it failed … */
-            note?: string | null;
-            /** @description Where that is from: an address, a file, an attachment's name. */
-            source?: string | null;
-        };
-        /**
-         * @description What can happen to a card.
-         * @enum {string}
-         */
+        /** @enum {string} */
         EventKind: "bought" | "in-use" | "failed" | "warranty" | "gone" | "note";
-        /** @description A card that is not ranked. */
         Excluded: {
-            /** @description Its name. */
             name: string;
-            /** @description Why. */
             reason: string;
         };
-        /** @description A fact of a card. */
-        Fact: {
-            /** @description Its word: `brand`, `model` … */
-            word: string;
-            /** @description Its value. */
-            value?: string | null;
-        };
-        /** @description A speed that came out. */
         Figure: {
-            /** @description The test: `RND4K Q32T1 read`. */
             what: string;
-            /**
-             * Format: double
-             * @description In MB/s (10^6 bytes).
-             */
+            /** Format: double */
             mb_s: number;
         };
-        /** @description A conclusion in two sentences; the document has its evidence. */
+        /** @description Conclusion without its evidence, which is in the document. */
         Found: {
-            /** @description `note`, `hint` or `bad`. */
             weight: string;
-            /** @description The conclusion. */
             verdict: string;
-            /** @description What to do about it. */
             advice?: string | null;
         };
-        /** @description The computer that the server runs on. */
-        Host: {
-            /** @description Version of Cardscope. */
+        /** @description Computer that runs the server. */
+        HostInfo: {
             version: string;
-            /** @description The computer's name. */
             hostname: string;
-            /** @description Where the archive lies; a database without its password. */
+            /** @description Path of the archive, or address of its database without the password. */
             archive: string;
-            /** @description Why nothing can be stored in it, where that is so. */
+            /** @description Reason why the archive cannot be written; null if it can. */
             archive_problem?: string | null;
-            /** @description Whether the server runs as root. */
             root: boolean;
         };
-        /** @description What is imported. */
+        /** @description Request to import or preview files. */
         ImportOrder: {
             /**
-             * @description Files that were sent.
+             * @description Ids of uploaded files.
              * @default []
              */
             uploads: string[];
             /**
-             * @description Whether it is stored; otherwise it is only shown.
+             * @description True to store the results; false for a preview.
              * @default false
              */
             keep: boolean;
             /**
-             * @description Brand of the card, where the logs do not name it.
+             * @description Brand of the card, for logs that do not name it.
              * @default null
              */
             brand: string | null;
             /**
-             * @description Its product name.
+             * @description Product name of the card.
              * @default null
              */
             card: string | null;
             /**
-             * @description The size on its label: `64GB`.
+             * @description Size on the label, such as `64GB`.
              * @default null
              */
             capacity: string | null;
             /**
-             * @description Marks on its label.
+             * @description Marks on the label.
              * @default []
              */
             marks: string[];
         };
-        /** @description What was understood. */
-        Imported: {
-            /** @description The first line of the page. */
-            answer: string;
-            /** @description How good that is. */
-            tone: components["schemas"]["Tone"];
-            /** @description File by file. */
-            files: components["schemas"]["ImportedFile"][];
-            /** @description The page as a fragment of HTML. */
-            html: string;
-        };
-        /** @description What was understood of a file. */
         ImportedFile: {
-            /** @description Its name; one in an archive as `logs.zip/name`. */
+            /** @description File name; inside an archive `logs.zip/name`. */
             file: string;
-            /** @description Its format. */
+            /** @description Detected format. */
             format?: string | null;
-            /** @description The card that it is about. */
             card?: string | null;
-            /** @description Runs in it. */
             runs: number;
-            /** @description Results in it. */
             results: number;
-            /** @description Why it was not understood or stored. */
+            /** @description Reason why it was not parsed or stored. */
             error?: string | null;
-            /** @description Its sessions in the archive. */
+            /** @description Ids of its sessions in the archive. */
             sessions: string[];
         };
-        /** @description A use of a card. */
-        Job: {
-            /** @description Its name: `pi-boot`. */
-            name: string;
-            /** @description What it is. */
-            title: string;
-            /** @description What it consists of. */
-            workloads: components["schemas"]["Workload"][];
-        };
-        /** @description What cards can be ranked for, and on what. */
-        Jobs: {
-            /** @description Uses of a card. */
-            jobs: components["schemas"]["Job"][];
-            /** @description Computers that limit its speed. */
-            hosts: components["schemas"]["Named"][];
-        };
-        /** @description What a test saved before it overwrote it. */
-        Journal: components["schemas"]["WaitingJournal"] & {
-            /** @description Its name for an order to restore. */
-            name: string;
-        };
-        /** @description Journals that wait for their cards. */
-        Journals: {
-            /** @description The journals, oldest first. */
-            journals: components["schemas"]["Journal"][];
-        };
-        /** @description Something that can be changed of a simulated card. */
-        Knob: {
-            /** @description The key of its override: `page_bytes`. */
-            key: string;
-            /** @description What it is. */
-            label: string;
-            /** @description Its value now, as the override takes it; empty where the card has none. */
-            value: string;
-            /** @description Values to choose from. */
-            choices: string[];
-        };
-        /** @description A page that was made for this request. */
-        Made: {
-            /** @description The first line of the page. */
+        ImportedLogs: {
+            /** @description First line of the page. */
             answer: string;
-            /** @description How good that is. */
-            tone: components["schemas"]["Tone"];
-            /** @description The page as a fragment of HTML. */
+            tone: components["schemas"]["NewsTone"];
+            files: components["schemas"]["ImportedFile"][];
             html: string;
-            /** @description The document that it was made of. */
-            document: Record<string, never>;
         };
-        /** @description How far a verb is. */
-        Moment: {
+        /** @description Use of a card. */
+        JobInfo: {
+            /** @description Such as `pi-boot`. */
+            name: string;
+            title: string;
+            workloads: components["schemas"]["JobWorkload"][];
+        };
+        /** @description Jobs and hosts to choose from for a ranking. */
+        JobList: {
+            jobs: components["schemas"]["JobInfo"][];
+            /** @description Computers that limit a card's speed. */
+            hosts: components["schemas"]["NamedTitle"][];
+        };
+        JobWorkload: {
+            name: string;
             /**
              * Format: double
-             * @description Seconds since it began, by the card's clock.
+             * @description Share of the score, 0 to 1.
              */
+            weight: number;
+        };
+        /** @description Saved data of an interrupted test. */
+        Journal: components["schemas"]["WaitingJournal"] & {
+            /** @description Name for a request to restore it. */
+            name: string;
+        };
+        /** @description Journals with unrestored data. */
+        JournalList: {
+            /** @description Oldest first. */
+            journals: components["schemas"]["Journal"][];
+        };
+        Moment: {
+            /** Format: double */
             at: number;
-            /** @description The stage under way. */
             stage: string;
-            /**
-             * Format: int32
-             * @description Its number, from 1; 0 before the first.
-             */
+            /** Format: int32 */
             stage_number: number;
-            /**
-             * Format: int32
-             * @description Number of stages.
-             */
+            /** Format: int32 */
             stages: number;
-            /** @description The part of the stage under way; empty where a stage has none. */
             phase: string;
             /**
              * Format: double
-             * @description The share of the whole that is done, 0 to 1, where it is known.
+             * @description Completed share of the whole, 0 to 1.
              */
             done?: number | null;
-            /**
-             * Format: int64
-             * @description Bytes moved in this stage or phase.
-             */
+            /** Format: int64 */
             bytes?: number | null;
-            /**
-             * Format: int64
-             * @description Bytes that it moves in all, where that is known.
-             */
+            /** Format: int64 */
             total_bytes?: number | null;
             /**
              * Format: double
              * @description Speed of the last second in MB/s (10^6 bytes).
              */
             mb_s?: number | null;
-            /**
-             * Format: double
-             * @description Mean latency of the I/Os since the moment before, in microseconds.
-             */
+            /** Format: double */
             latency_us?: number | null;
             /**
              * Format: double
-             * @description The card's temperature in °C, where one was taken within a minute.
+             * @description Temperature of the card, if measured within the last minute.
              */
             celsius?: number | null;
-            /**
-             * Format: double
-             * @description Seconds left for all of it, where that can be known.
-             */
+            /** Format: double */
             left_s?: number | null;
-            /** @description What is waited for, after three seconds without an answer. */
+            /** @description Pending operation, after three seconds without an answer. */
             waits_for?: string | null;
         };
-        /** @description Something with a name and a title. */
-        Named: {
-            /** @description The name. */
+        NamedTitle: {
             name: string;
-            /** @description The title. */
             title: string;
         };
-        /** @description Something that happened to a card, as typed. */
+        /** @description Event of a card, as typed. */
         NewEvent: {
             /**
              * @description `bought`, `in-use`, `failed`, `warranty`, `gone` or `note`.
@@ -983,27 +884,27 @@ export interface components {
              */
             date: string | null;
             /**
-             * @description `12.99EUR`.
+             * @description Such as `12.99EUR`.
              * @default null
              */
             price: string | null;
             /**
-             * @description More about it.
+             * @description Free text.
              * @default null
              */
             about: string | null;
         };
-        /** @description The newest verdict on a card. */
         NewestVerdict: {
-            /** @description The answer of its page. */
             text: string;
-            /** @description The word in capitals that it begins with. */
             word: string;
-            /** @description How good it is. */
-            tone: components["schemas"]["Tone"];
-            /** @description The session. */
+            tone: components["schemas"]["NewsTone"];
             session: string;
         };
+        /**
+         * @description Tone of a message, which determines its colour.
+         * @enum {string}
+         */
+        NewsTone: "good" | "plain" | "warning" | "bad";
         /** @description An option of a verb. */
         OptionDescription: {
             /** @description The name in orders: `read_only`, `budget` … */
@@ -1027,319 +928,214 @@ export interface components {
          * @enum {string}
          */
         OptionKind: "flag" | "integer" | "number" | "size" | "share" | "time" | "text";
-        /** @description A partition of a listed device. */
         Partition: {
-            /** @description Kernel name: `sda1`. */
             name: string;
-            /**
-             * Format: int64
-             * @description Bytes.
-             */
+            /** Format: int64 */
             bytes?: number | null;
-            /** @description File system, swap or volume in it, where that could be read. */
             filesystem?: string | null;
-            /** @description Where it is mounted. */
             mounted_at: string[];
         };
-        /** @description A card's place. */
-        Place: components["schemas"]["Placement"] & {
-            /** @description The card's id. */
-            card: string;
-            /** @description The card's title. */
-            title: string;
-            /**
-             * Format: double
-             * @description Score, 0 to 100.
-             */
-            score: number;
-            /** @description Its 95 % interval. */
-            ci95?: number[] | null;
-            price?: components["schemas"]["Price"] | null;
-            /**
-             * Format: double
-             * @description Points of the score for one unit of currency.
-             */
-            per_price?: number | null;
-        };
-        /** @description Place of a card in an order. */
         Placement: {
             /**
              * Format: int32
-             * @description From 1, by value; equal values share one.
+             * @description Place from 1, by value; equal values share one.
              */
             place: number;
             /**
              * Format: int32
-             * @description From 1, of at most eight cards: cards of one tier differ by less than is notable, or not for sure.
+             * @description Tier from 1, of at most eight cards whose differences are small or uncertain.
              */
             tier: number;
-            /**
-             * Format: double
-             * @description Chance that it is the best of all, 0 to 1.
-             */
+            /** Format: double */
             probability_best: number;
         };
-        /** @description What was paid. */
-        Price: {
-            /**
-             * Format: double
-             * @description How much.
-             */
-            amount: number;
-            /** @description In which currency, as ISO 4217 writes it: `EUR`. */
-            currency: string;
-        };
-        /** @description Why a request was not answered. */
-        Problem: {
-            /** @description What failed, on what, why, and what to do; a sentence. */
-            error: string;
-            /** @description True for an order that loses data and lacks its `confirm`. */
-            needs_consent?: boolean;
-        };
-        /** @description What only a server that knows the token can answer. */
-        Proof: {
-            /** @description HMAC-SHA-256 in hex. */
-            proof: string;
-        };
-        /** @description What cards are ranked for. */
+        /** @description Request for a ranking. */
         RankOrder: {
-            /**
-             * @description A job's name.
-             * @default
-             */
+            /** @default  */
             job: string;
             /**
-             * @description Weights of its workloads by their names, in place of the job's own.
+             * @description Weights by workload, instead of the job's own.
              * @default {}
              */
             weights: {
                 [key: string]: number;
             };
             /**
-             * @description The host that limits them.
+             * @description Name of the host that limits the cards.
              * @default null
              */
             host: string | null;
             /**
-             * @description Without the cards that come with the program.
+             * @description True to leave out the cards that come with the program.
              * @default false
              */
             own: boolean;
             /**
-             * @description Only these cards, by their ids.
+             * @description Only these cards, by id.
              * @default []
              */
             cards: string[];
         };
-        /** @description Cards in order. */
-        Ranked: {
-            /** @description What to buy. */
+        RankedCards: {
+            /** @description Recommendation in a sentence. */
             answer: string;
-            /** @description The order. */
-            places: components["schemas"]["Place"][];
-            /** @description Cards that are not ranked. */
+            places: components["schemas"]["RankedPlace"][];
             excluded: components["schemas"]["Excluded"][];
-            /** @description The page as a fragment of HTML. */
             html: string;
         };
-        /** @description A recipe. */
-        Recipe: {
-            /** @description Its name. */
-            name: string;
-            /** @description What it is. */
+        RankedPlace: components["schemas"]["Placement"] & {
+            /** @description Id of the card. */
+            card: string;
             title: string;
-            /** @description Its file. */
-            text: string;
-            /** @description Its explanation as a fragment of HTML. */
-            html: string;
+            /**
+             * Format: double
+             * @description 0 to 100.
+             */
+            score: number;
+            /** @description 95 % interval of the score. */
+            ci95?: number[] | null;
+            price?: components["schemas"]["CardPrice"] | null;
+            /**
+             * Format: double
+             * @description Points of the score for each unit of currency.
+             */
+            per_price?: number | null;
         };
-        /** @description What is wrong with a recipe, or what it does. */
+        /** @description Errors or explanation of a checked recipe. */
         RecipeCheck: {
-            /** @description Whether it can be run. */
+            /** @description True if it can be run. */
             ok: boolean;
-            /** @description What is wrong. */
             error?: string | null;
-            /** @description The line that is to blame, from 1. */
+            /** @description Line of the error, from 1. */
             line?: number | null;
-            /** @description The column, from 1. */
+            /** @description Column of the error, from 1. */
             column?: number | null;
-            /** @description What it does, in a line. */
+            /** @description Summary in one line. */
             answer?: string | null;
-            /** @description Its explanation as a fragment of HTML. */
             html?: string | null;
-            /** @description Whether it writes. */
             writes: boolean;
         };
-        /** @description A recipe in a list. */
+        /** @description Recipe in a list. */
         RecipeLine: {
-            /** @description Its name. */
             name: string;
-            /** @description What it is. */
             title: string;
-            /** @description Where the method is known from. */
+            /** @description Origin of the method. */
             source: string;
-            /** @description Whether it writes. */
             writes: boolean;
-            /** @description Number of its tests. */
+            /** @description Number of tests. */
             tests: number;
             /**
              * Format: double
-             * @description Seconds that a run takes at most, on a card of usual speed.
+             * @description Estimated maximum duration of a run in seconds, on a card of usual speed.
              */
             seconds: number;
             /**
              * Format: int64
-             * @description Bytes of its test area.
+             * @description Size of the test area in bytes.
              */
             area_bytes: number;
         };
-        /** @description A recipe's text, to be checked. */
-        RecipeText: {
-            /** @description The text, in TOML. */
-            text: string;
-        };
-        /** @description Recipes. */
-        Recipes: {
-            /** @description The recipes, by name. */
+        RecipeList: {
+            /** @description Sorted by name. */
             recipes: components["schemas"]["RecipeLine"][];
         };
-        /** @description A session with its page; the document in the words of docs/results.md. */
-        Session: components["schemas"]["Made"] & {
-            /** @description Its name. */
-            session: string;
-            /** @description The verb, or `import`. */
-            kind: string;
-            /** @description Its page as a tree of blocks. */
-            page: Record<string, never>;
+        RecipeResource: {
+            name: string;
+            title: string;
+            /** @description TOML source. */
+            text: string;
+            /** @description Explanation as an HTML fragment. */
+            html: string;
         };
-        /** @description A session in a list. */
+        /** @description Recipe to check. */
+        RecipeText: {
+            /** @description TOML source. */
+            text: string;
+        };
+        /** @description Rendered page with its document. */
+        RenderedPage: {
+            /** @description First line of the page. */
+            answer: string;
+            /** @description Severity of the answer. */
+            tone: components["schemas"]["NewsTone"];
+            /** @description Page as an HTML fragment. */
+            html: string;
+            document: Record<string, never>;
+        };
         SessionLine: components["schemas"]["SessionOverview"] & {
-            /** @description The answer of its page, or how many runs it has. */
+            /** @description Answer of the session's page, or its number of runs. */
             answer: string;
         };
-        /** @description A session in a list. */
         SessionOverview: {
-            /** @description Name in the archive. */
             session: string;
-            /** @description When it began, UTC. */
             started_at: string;
-            /** @description The target as it was named. */
             target: string;
-            /** @description The card as the archive calls it. */
             title?: string | null;
-            /** @description `bench` or another verb that measured it, `import` for a log of another tool. */
+            /** @description Verb that measured, e.g. `bench`; `import` for a log of another tool. */
             kind: string;
-            /** @description The recipe of a benchmark. */
             recipe?: string | null;
-            /** @description `complete`, `interrupted`, `failed`, `running`, or `crashed` where its process ended without a word. */
+            /** @description `complete`, `interrupted`, `failed`, `running`, or `crashed` if the process died. */
             state: string;
-            /** @description How good its answer is. */
-            tone: components["schemas"]["Tone"];
-            /** @description The session of the check that it is a part of. */
+            tone: components["schemas"]["NewsTone"];
+            /** @description Session of the `check` that this session is a part of. */
             part_of?: string | null;
         };
-        /** @description A window of the sessions, newest first. */
-        Sessions: {
-            /** @description Sessions that there are. */
+        /** @description Session with its page and its document (see docs/results.md). */
+        SessionResource: components["schemas"]["RenderedPage"] & {
+            session: string;
+            /** @description Verb, or `import`. */
+            kind: string;
+            /** @description Page as a tree of blocks. */
+            page: Record<string, never>;
+        };
+        SessionWindow: {
+            /** @description Number of all sessions. */
             total: number;
-            /** @description The window. */
             sessions: components["schemas"]["SessionLine"][];
         };
-        /** @description A simulated card with what can be changed of it. */
+        /** @description Simulated card with its editable properties. */
         SimulatedCard: {
-            /** @description Its name as a target, with what was changed. */
+            /** @description Name as a target, with the overrides. */
             target: string;
-            /** @description Its name. */
             name: string;
-            /** @description What it stands for. */
             title: string;
-            /** @description What it is like, a paragraph each. */
+            /** @description Description, one paragraph each. */
             paragraphs: string[];
-            /** @description What is true of it, which a test has to find out. */
+            /** @description True properties, which a test has to find. */
             truth: Record<string, never>;
-            /** @description What can be changed. */
-            knobs: components["schemas"]["Knob"][];
+            knobs: components["schemas"]["CardKnob"][];
         };
-        /** @description Simulated cards. */
         SimulatedCards: {
-            /** @description The cards, by name. */
+            /** @description Sorted by name. */
             cards: components["schemas"]["SimulatedLine"][];
         };
-        /** @description A simulated card in a list. */
+        /** @description Simulated card in a list. */
         SimulatedLine: {
-            /** @description Its name as a target: `sim:lexar-16g-c10`. */
+            /** @description Name as a target: `sim:lexar-16g-c10`. */
             target: string;
-            /** @description Its name. */
             name: string;
-            /** @description What it stands for. */
+            /** @description Real card that it models. */
             title: string;
             /**
              * Format: int64
-             * @description Bytes that it announces.
+             * @description Announced capacity in bytes.
              */
             bytes: number;
         };
-        /** @description A stage of a plan. */
         Stage: {
-            /** @description In a few words: `reading back`. */
             name: string;
             /**
              * Format: double
-             * @description Its share of the whole, in a unit of the plan's own.
+             * @description Share of the whole, in any unit.
              */
             weight: number;
         };
-        /**
-         * @description What a task came to, or how far it is.
-         * @enum {string}
-         */
-        State: "queued" | "running" | "stopping" | "complete" | "failed" | "interrupted";
-        /** @description A test that was ordered. */
-        Task: {
-            /** @description Its name. */
-            id: string;
-            /** @description The verb: `check`, `verify` … */
-            verb: string;
-            /** @description Device file or simulated card. */
-            target: string;
-            /** @description What the target is called. */
-            title: string;
-            /** @description How far it is. */
-            state: components["schemas"]["State"];
-            /** @description When it was ordered, UTC. */
-            queued_at: string;
-            /** @description When it began. */
-            started_at?: string | null;
-            /** @description When it ended. */
-            ended_at?: string | null;
-            /** @description The stages that are planned. */
-            plan: components["schemas"]["Stage"][];
-            /** @description What it writes and what becomes of the card's data, in a line. */
-            says: string;
-            moment?: components["schemas"]["Moment"] | null;
-            /** @description Conclusions so far. */
-            findings: components["schemas"]["Found"][];
-            /** @description Speeds so far. */
-            figures: components["schemas"]["Figure"][];
-            /** @description What was said. */
-            notes: string[];
-            /** @description The answer, once it ended. */
-            answer?: string | null;
-            tone?: components["schemas"]["Tone"] | null;
-            /** @description Its session in the archive. */
-            session?: string | null;
-            /** @description What ended it early. */
-            error?: string | null;
-            /** @description Whether the card's data are lost by it. */
-            loses_data: boolean;
-            /** @description Whether what it overwrites on the card is saved before, and restored at its end. */
-            restores?: boolean;
-            /** @description Where it was over time, thinned to at most 600 moments; only where one task is asked for. */
-            moments?: components["schemas"]["Moment"][];
+        TaskList: {
+            /** @description Newest first. */
+            tasks: components["schemas"]["TaskResource"][];
         };
-        /** @description A moment of a task, as an event. */
+        /** @description Sample of a task, as an event. */
         TaskMoment: components["schemas"]["Moment"] & {
-            /** @description The task. */
             task: string;
         };
         /** @description A test that is ordered. */
@@ -1351,26 +1147,53 @@ export interface components {
             /** @description The device file typed back, where the card's data are lost. */
             confirm?: string | null;
         };
-        /** @description Tasks, newest first. */
-        Tasks: {
-            /** @description The tasks. */
-            tasks: components["schemas"]["Task"][];
+        /** @description A test started through the API. */
+        TaskResource: {
+            id: string;
+            /** @description `check`, `verify` … */
+            verb: string;
+            /** @description Device file or simulated card. */
+            target: string;
+            /** @description Name of the target for people. */
+            title: string;
+            state: components["schemas"]["TaskState"];
+            /** @description Time of the request, UTC. */
+            queued_at: string;
+            started_at?: string | null;
+            ended_at?: string | null;
+            plan: components["schemas"]["Stage"][];
+            /** @description Line about what it writes and whether it restores the card's data. */
+            says: string;
+            moment?: components["schemas"]["Moment"] | null;
+            findings: components["schemas"]["Found"][];
+            figures: components["schemas"]["Figure"][];
+            /** @description Messages of the verb. */
+            notes: string[];
+            /** @description Answer of its page, once it has ended. */
+            answer?: string | null;
+            tone?: components["schemas"]["NewsTone"] | null;
+            session?: string | null;
+            /** @description Error that ended it early. */
+            error?: string | null;
+            /** @description True if the card's data are lost. */
+            loses_data: boolean;
+            /** @description True if overwritten data is saved first and restored at the end. */
+            restores?: boolean;
+            /** @description Samples over time, thinned to at most 600; only in the answer for a single task. */
+            moments?: components["schemas"]["Moment"][];
         };
-        /**
-         * @description How good the news is: its colour.
-         * @enum {string}
-         */
-        Tone: "good" | "plain" | "warning" | "bad";
-        /** @description A file that was sent. */
-        Upload: {
-            /** @description Its name for an import. */
+        /** @enum {string} */
+        TaskState: "queued" | "running" | "stopping" | "complete" | "failed" | "interrupted";
+        /** @description Proof that the server knows the token. */
+        TokenProof: {
+            /** @description HMAC-SHA-256 in hex. */
+            proof: string;
+        };
+        UploadedFile: {
+            /** @description Id for an import. */
             upload: string;
-            /** @description Its file name. */
             name: string;
-            /**
-             * Format: int64
-             * @description Its bytes.
-             */
+            /** Format: int64 */
             bytes: number;
         };
         /** @description A verb that can be ordered. */
@@ -1585,45 +1408,21 @@ export interface components {
         Verbs: {
             verbs: components["schemas"]["VerbDescription"][];
         };
-        /** @description A journal that waits. */
+        /** @description Journal with unrestored data. */
         WaitingJournal: {
-            /** @description Its file. */
             file: string;
-            /** @description The target as it was named. */
             target: string;
-            /** @description What the card calls itself, where it does. */
             card?: string | null;
-            /**
-             * Format: int64
-             * @description Bytes that the card announces.
-             */
+            /** Format: int64 */
             announced_bytes: number;
-            /** @description When its test began, UTC. */
             began: string;
-            /**
-             * Format: int64
-             * @description Bytes of the card that it holds.
-             */
+            /** Format: int64 */
             saved_bytes: number;
-            /** @description What is with it: `waits`, `running` where its test goes on, or why it cannot be used. */
+            /** @description `waits`, `running` if the test continues, or the reason that it cannot be used. */
             state: string;
-            /**
-             * Format: int32
-             * @description The process that uses it.
-             */
+            /** Format: int32 */
             process?: number | null;
-            /** @description The command that puts it back. */
             command?: string | null;
-        };
-        /** @description A part of a job. */
-        Workload: {
-            /** @description Its name. */
-            name: string;
-            /**
-             * Format: double
-             * @description Its share of the score, 0 to 1.
-             */
-            weight: number;
         };
     };
     responses: never;
@@ -1637,31 +1436,28 @@ export interface operations {
     cards_list: {
         parameters: {
             query?: {
-                /** @description Words that title, brand, model or marks must have. */
+                /** @description Words that title, brand, model or marks must contain. */
                 q?: string;
-                /** @description At least so many bytes. */
+                /** @description Minimum capacity in bytes. */
                 min_bytes?: number;
-                /** @description At most so many bytes. */
+                /** @description Maximum capacity in bytes. */
                 max_bytes?: number;
-                /** @description A mark: `A2`. */
+                /** @description Printed mark, such as `A2`. */
                 mark?: string;
-                /** @description A brand. */
                 brand?: string;
-                /** @description First word of the verdict, as `FAKE`; `none` for cards without one. */
+                /** @description First word of the verdict, such as `FAKE`; `none` for cards without a verdict. */
                 verdict?: string;
-                /** @description Price at most, in whatever currency it was paid. */
+                /** @description Maximum price in the currency that was paid. */
                 max_price?: number;
-                /** @description Whether simulated cards are shown: true unless said otherwise. */
+                /** @description False to leave out simulated cards. */
                 simulated?: boolean;
-                /** @description Only cards of the archive, without those that come with the program. */
+                /** @description True to leave out the cards that come with the program. */
                 own?: boolean;
                 /** @description `title`, `capacity`, `price`, `per-gb`, `last`, `runs`, `verdict`, or a test: `SEQ1M Q8T1 read`. */
                 sort?: string;
-                /** @description Largest first. */
                 descending?: boolean;
-                /** @description How many to pass over. */
                 offset?: number;
-                /** @description How many to give, 100 unless said otherwise, 1000 at most. */
+                /** @description Number of cards, 100 by default, at most 1000. */
                 limit?: number;
             };
             header?: never;
@@ -1675,7 +1471,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Cards"];
+                    "application/json": components["schemas"]["CardWindow"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -1684,7 +1480,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -1693,7 +1489,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description A value is not understood */
@@ -1702,7 +1498,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -1711,7 +1507,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -1732,7 +1528,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Card"];
+                    "application/json": components["schemas"]["CardResource"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -1741,7 +1537,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -1750,7 +1546,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             404: {
@@ -1758,7 +1554,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -1767,7 +1563,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -1792,7 +1588,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Card"];
+                    "application/json": components["schemas"]["CardResource"];
                 };
             };
             /** @description The body is not JSON, or did not come whole */
@@ -1801,7 +1597,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -1810,7 +1606,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -1819,7 +1615,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             404: {
@@ -1827,7 +1623,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             409: {
@@ -1835,7 +1631,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The body is too large */
@@ -1844,7 +1640,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The body is not called application/json */
@@ -1853,7 +1649,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             422: {
@@ -1861,7 +1657,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -1870,7 +1666,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -1878,7 +1674,6 @@ export interface operations {
     cards_attach: {
         parameters: {
             query: {
-                /** @description The name: `run1.log`. */
                 name: string;
             };
             header?: never;
@@ -1898,7 +1693,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Card"];
+                    "application/json": components["schemas"]["CardResource"];
                 };
             };
             /** @description The file did not come whole */
@@ -1907,7 +1702,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -1916,7 +1711,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -1925,7 +1720,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             404: {
@@ -1933,7 +1728,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             409: {
@@ -1941,7 +1736,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             413: {
@@ -1949,7 +1744,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             422: {
@@ -1957,7 +1752,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -1966,7 +1761,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The file cannot be stored */
@@ -1975,7 +1770,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2010,7 +1805,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2019,7 +1814,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             404: {
@@ -2027,7 +1822,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2036,7 +1831,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2058,7 +1853,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Made"];
+                    "application/json": components["schemas"]["RenderedPage"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -2067,7 +1862,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2076,7 +1871,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             422: {
@@ -2084,7 +1879,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2093,7 +1888,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2112,7 +1907,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Devices"];
+                    "application/json": components["schemas"]["DeviceList"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -2121,7 +1916,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2130,7 +1925,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2139,7 +1934,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2164,7 +1959,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Devices"];
+                    "application/json": components["schemas"]["DeviceList"];
                 };
             };
             /** @description The body is not JSON, or did not come whole */
@@ -2173,7 +1968,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -2182,7 +1977,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2191,7 +1986,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             404: {
@@ -2199,7 +1994,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             409: {
@@ -2207,7 +2002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The body is too large */
@@ -2216,7 +2011,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The body is not called application/json */
@@ -2225,7 +2020,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description A value is not understood */
@@ -2234,7 +2029,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2243,7 +2038,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2262,7 +2057,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Made"];
+                    "application/json": components["schemas"]["RenderedPage"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -2271,7 +2066,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2280,7 +2075,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2289,7 +2084,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2317,7 +2112,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2326,7 +2121,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2335,7 +2130,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2354,7 +2149,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Host"];
+                    "application/json": components["schemas"]["HostInfo"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -2363,7 +2158,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2372,7 +2167,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2381,7 +2176,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2404,7 +2199,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Imported"];
+                    "application/json": components["schemas"]["ImportedLogs"];
                 };
             };
             /** @description The body is not JSON, or did not come whole */
@@ -2413,7 +2208,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -2422,7 +2217,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2431,7 +2226,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             404: {
@@ -2439,7 +2234,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The body is too large */
@@ -2448,7 +2243,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The body is not called application/json */
@@ -2457,7 +2252,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             422: {
@@ -2465,7 +2260,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2474,7 +2269,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2493,7 +2288,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Jobs"];
+                    "application/json": components["schemas"]["JobList"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -2502,7 +2297,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2511,7 +2306,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2520,7 +2315,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2539,7 +2334,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Journals"];
+                    "application/json": components["schemas"]["JournalList"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -2548,7 +2343,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2557,7 +2352,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2566,7 +2361,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2588,7 +2383,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Proof"];
+                    "application/json": components["schemas"]["TokenProof"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -2597,7 +2392,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2606,7 +2401,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             422: {
@@ -2614,7 +2409,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2623,7 +2418,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2646,7 +2441,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ranked"];
+                    "application/json": components["schemas"]["RankedCards"];
                 };
             };
             /** @description The body is not JSON, or did not come whole */
@@ -2655,7 +2450,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -2664,7 +2459,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2673,7 +2468,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The body is too large */
@@ -2682,7 +2477,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The body is not called application/json */
@@ -2691,7 +2486,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             422: {
@@ -2699,7 +2494,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2708,7 +2503,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2727,7 +2522,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Recipes"];
+                    "application/json": components["schemas"]["RecipeList"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -2736,7 +2531,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2745,7 +2540,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2754,7 +2549,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2786,7 +2581,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -2795,7 +2590,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2804,7 +2599,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The body is too large */
@@ -2813,7 +2608,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The body is not called application/json */
@@ -2822,7 +2617,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description A value is not understood */
@@ -2831,7 +2626,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2840,7 +2635,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2861,7 +2656,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Recipe"];
+                    "application/json": components["schemas"]["RecipeResource"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -2870,7 +2665,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2879,7 +2674,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             404: {
@@ -2887,7 +2682,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2896,7 +2691,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2929,7 +2724,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2938,7 +2733,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             422: {
@@ -2946,7 +2741,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2955,7 +2750,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -2981,7 +2776,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -2990,7 +2785,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -2999,7 +2794,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -3007,9 +2802,8 @@ export interface operations {
     sessions_list: {
         parameters: {
             query?: {
-                /** @description How many to pass over. */
                 offset?: number;
-                /** @description How many to give, 50 unless said otherwise, 1000 at most. */
+                /** @description Number of entries, 50 by default, at most 1000. */
                 limit?: number;
             };
             header?: never;
@@ -3023,7 +2817,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Sessions"];
+                    "application/json": components["schemas"]["SessionWindow"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -3032,7 +2826,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -3041,7 +2835,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description A value is not understood */
@@ -3050,7 +2844,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -3059,7 +2853,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -3080,7 +2874,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Session"];
+                    "application/json": components["schemas"]["SessionResource"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -3089,7 +2883,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -3098,7 +2892,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             404: {
@@ -3106,7 +2900,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -3115,7 +2909,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -3149,7 +2943,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -3158,7 +2952,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             404: {
@@ -3166,7 +2960,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description A value is not understood */
@@ -3175,7 +2969,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -3184,7 +2978,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -3212,7 +3006,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -3221,7 +3015,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -3230,7 +3024,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -3265,7 +3059,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -3274,7 +3068,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description There is none of that name */
@@ -3283,7 +3077,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             422: {
@@ -3291,7 +3085,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -3300,7 +3094,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -3319,7 +3113,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tasks"];
+                    "application/json": components["schemas"]["TaskList"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -3328,7 +3122,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -3337,7 +3131,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -3346,7 +3140,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -3369,7 +3163,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Task"];
+                    "application/json": components["schemas"]["TaskResource"];
                 };
             };
             /** @description The body is not JSON, or did not come whole */
@@ -3378,7 +3172,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -3387,7 +3181,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -3396,7 +3190,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             404: {
@@ -3404,7 +3198,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             409: {
@@ -3412,7 +3206,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The body is too large */
@@ -3421,7 +3215,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The body is not called application/json */
@@ -3430,7 +3224,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             422: {
@@ -3438,7 +3232,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -3447,7 +3241,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -3468,7 +3262,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Task"];
+                    "application/json": components["schemas"]["TaskResource"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -3477,7 +3271,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -3486,7 +3280,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             404: {
@@ -3494,7 +3288,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -3503,7 +3297,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -3531,7 +3325,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -3540,7 +3334,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             404: {
@@ -3548,7 +3342,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             409: {
@@ -3556,7 +3350,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -3565,7 +3359,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -3586,7 +3380,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Task"];
+                    "application/json": components["schemas"]["TaskResource"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -3595,7 +3389,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -3604,7 +3398,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             404: {
@@ -3612,7 +3406,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -3621,7 +3415,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -3629,7 +3423,6 @@ export interface operations {
     imports_upload: {
         parameters: {
             query: {
-                /** @description The name: `run1.log`. */
                 name: string;
             };
             header?: never;
@@ -3647,7 +3440,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Upload"];
+                    "application/json": components["schemas"]["UploadedFile"];
                 };
             };
             /** @description The file did not come whole */
@@ -3656,7 +3449,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The token is missing or wrong */
@@ -3665,7 +3458,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -3674,7 +3467,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             409: {
@@ -3682,7 +3475,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             413: {
@@ -3690,7 +3483,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description A value is not understood */
@@ -3699,7 +3492,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -3708,7 +3501,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The file cannot be stored */
@@ -3717,7 +3510,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -3745,7 +3538,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -3754,7 +3547,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             404: {
@@ -3762,7 +3555,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -3771,7 +3564,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };
@@ -3799,7 +3592,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The Host or the Origin is not ours */
@@ -3808,7 +3601,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
             /** @description The archive or a device cannot be read or written */
@@ -3817,7 +3610,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ApiProblem"];
                 };
             };
         };

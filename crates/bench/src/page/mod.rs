@@ -5,13 +5,15 @@ pub mod recipes;
 use cardscope_model::answer::Answer;
 use cardscope_model::report::NewsTone;
 use cardscope_model::report::ReportBody as _;
-use cardscope_model::result::{BenchReport, RunResult, Summary, TIME_IS_UP, TestResult, ToolPrints};
+use cardscope_model::result::{BenchReport, RunResult, Summary, TIME_LIMIT_REASON, TestResult, ToolPrints};
 use cardscope_model::test_name::{IoOrder, TestName};
 use cardscope_model::units::three_digits as speed;
 use cardscope_model::units::{DecimalSize, SpeedMbS};
-use cardscope_page::figure::{count, in_a_line, interval, sentence, test_of, time_us};
+use cardscope_page::figure::{answer_line, interval_text, pluralize, test_with_step, time_us, to_sentence};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios, tone_of_figures, verdicts};
+use cardscope_page::tree::{
+    Page, PageBlock, PageFact, claim_verdicts, fact, failed_io_reason, tone_of_figures,
+};
 
 pub fn page(report: &BenchReport) -> Page {
     let (header, body) = (&report.header, &report.body);
@@ -20,24 +22,24 @@ pub fn page(report: &BenchReport) -> Page {
     let tone =
         if missed && !body.is_untested() { NewsTone::Bad } else { tone_of_figures(body.exit_status()) };
     let mut page = Page::new(&header.target, tone, answer(report, counted));
-    page.reasons.extend(failed_ios(&body.moved));
-    page.because_all(NewsTone::Warning, uneven_run_warnings(report));
+    page.reasons.extend(failed_io_reason(&body.moved));
+    page.add_reasons(NewsTone::Warning, uneven_run_warnings(report));
     if let Some(run) = counted {
         let several = body.summary.iter().any(|summary| summary.n > 1);
         let table = if several { summary_table(&body.summary) } else { run_table(&run.results) };
-        page.add(
+        page.add_section(
             "",
             [
                 PageBlock::Table(table),
                 PageBlock::Lines(score_lines(run)),
-                PageBlock::Lines(not_measured(run)),
+                PageBlock::Lines(missing_lines(run)),
             ],
         );
-        page.because_all(NewsTone::Warning, verdicts(header, "limited-by"));
+        page.add_reasons(NewsTone::Warning, claim_verdicts(header, "limited-by"));
     }
-    page.because(NewsTone::Plain, moved_summary(report));
-    page.add("", [PageBlock::Facts(temperature_facts(&body.runs))]);
-    page.fold("Conditions", [PageBlock::Facts(condition_facts(report))]);
+    page.add_reason(NewsTone::Plain, moved_summary(report));
+    page.add_section("", [PageBlock::Facts(temperature_facts(&body.runs))]);
+    page.add_detail("Conditions", [PageBlock::Facts(condition_facts(report))]);
     page.add_findings(header, body.runs.iter().flat_map(|run| &run.results));
     page.add_end(header);
     page
@@ -64,7 +66,7 @@ fn answer(report: &BenchReport, counted: Option<&RunResult>) -> Answer {
         true => figure.clone(),
         false => format!("{figure} ({test})"),
     });
-    let said = sentence(&said.collect::<Vec<_>>().join(", "));
+    let said = to_sentence(&said.collect::<Vec<_>>().join(", "));
     let test = known.first().filter(|_| one_test).map(|(_, test, _)| test.clone());
     let median = known.iter().map(|(.., runs)| *runs).max().filter(|runs| *runs > 1);
     let early = report.header.error.as_ref().map(|_| "ended early".to_owned());
@@ -88,16 +90,16 @@ fn no_figure_answer(report: &BenchReport, counted: Option<&RunResult>) -> Answer
     let most = reasons.iter().max_by_key(|reason| reasons.iter().filter(|other| other == reason).count());
     let why = match (report.header.error.as_deref(), most) {
         (Some(error), _) => error.split(';').next().unwrap_or(error).to_owned(),
-        (None, Some(&TIME_IS_UP)) => format!("the time limit ended {recipe} before its first result"),
+        (None, Some(&TIME_LIMIT_REASON)) => format!("the time limit ended {recipe} before its first result"),
         (None, Some(reason)) => (*reason).to_owned(),
         (None, None) => format!("{recipe} ended before its first result"),
     };
-    Answer::with_verdict(NOT_TESTED, &in_a_line(&format!("{NOT_TESTED}: {why}"))[NOT_TESTED.len()..])
+    Answer::with_verdict(NOT_TESTED, &answer_line(&format!("{NOT_TESTED}: {why}"))[NOT_TESTED.len()..])
 }
 
 /// Warnings that the runs differ by more than chance, so that their mean misleads.
 fn uneven_run_warnings(report: &BenchReport) -> Vec<String> {
-    let of = |claim: &'static str| verdicts(&report.header, claim).collect::<Vec<_>>();
+    let of = |claim: &'static str| claim_verdicts(&report.header, claim).collect::<Vec<_>>();
     let levels = of("bimodal-runs");
     let levels = match levels.as_slice() {
         [] | [_] => levels,
@@ -112,7 +114,7 @@ fn uneven_run_warnings(report: &BenchReport) -> Vec<String> {
 /// Recipe, number of runs, and bytes that the tests moved.
 fn moved_summary(report: &BenchReport) -> String {
     let body = &report.body;
-    let runs = count(body.runs.iter().filter(|run| run.counted).count() as u64, "run");
+    let runs = pluralize(body.runs.iter().filter(|run| run.counted).count() as u64, "run");
     let bytes: u64 = body.runs.iter().flat_map(|run| &run.results).map(|result| result.bytes).sum();
     format!("Recipe {}, {runs}; its tests moved {}.", body.recipe, DecimalSize(bytes))
 }
@@ -143,33 +145,33 @@ fn tool_value(prints: Option<&ToolPrints>) -> String {
 
 /// Table of one run, one line a test. `check` uses some of these columns.
 pub(crate) fn run_table(results: &[TestResult]) -> Table {
-    Table::of(
+    Table::from_items(
         results,
         &[
-            ("test", &|r| test_of(r.name(), r.step.as_deref())),
+            ("test", &|r| test_with_step(r.name(), r.step.as_deref())),
             ("MB/s", &|r| speed(r.mb_s)),
-            ("±", &precision),
+            ("±", &precision_text),
             ("IOPS", &|r| speed(r.iops)),
             ("mean", &|r| time_us(r.latency_us.mean)),
             ("p99", &|r| time_us(r.latency_us.p99)),
             ("p99.9", &|r| time_us(r.latency_us.p999)),
             ("longest", &|r| time_us(r.latency_us.max)),
             ("of the bus", &|r| r.bus_share.map(|s| format!("{:.0} %", s * 100.0)).unwrap_or_default()),
-            ("°C", &temperatures),
+            ("°C", &temperature_range),
             ("tool prints", &|r| tool_value(r.tool_prints.as_ref())),
         ],
     )
-    .least(["p99.9", "of the bus", "mean", "tool prints", "p99"])
+    .least_important(["p99.9", "of the bus", "mean", "tool prints", "p99"])
 }
 
 /// Half width of the 95 % interval in percent; empty if unknown.
-pub fn precision(result: &TestResult) -> String {
+pub fn precision_text(result: &TestResult) -> String {
     let width = result.precision.as_ref().and_then(|precision| precision.ci95_percent);
     let decimals = |width: f64| usize::from(width < 99.95);
     width.map(|width| format!("{width:.*} %", decimals(width))).unwrap_or_default()
 }
 
-fn temperatures(result: &TestResult) -> String {
+fn temperature_range(result: &TestResult) -> String {
     match (result.temperature_c.start, result.temperature_c.max) {
         (Some(start), Some(max)) => format!("{start:.0} to {max:.0}"),
         _ => String::new(),
@@ -177,12 +179,12 @@ fn temperatures(result: &TestResult) -> String {
 }
 
 fn summary_table(summary: &[Summary]) -> Table {
-    Table::of(
+    Table::from_items(
         summary,
         &[
-            ("test", &|s| test_of(TestName { pattern: s.test, op: s.op }, s.step.as_deref())),
+            ("test", &|s| test_with_step(TestName { pattern: s.test, op: s.op }, s.step.as_deref())),
             ("mean MB/s", &|s| speed(s.mean)),
-            ("95 % interval", &|s| s.ci95.map(|ends| interval(ends, speed)).unwrap_or_default()),
+            ("95 % interval", &|s| s.ci95.map(|ends| interval_text(ends, speed)).unwrap_or_default()),
             ("median", &|s| speed(s.median)),
             ("worst", &|s| speed(s.worst)),
             ("best", &|s| speed(s.best)),
@@ -193,10 +195,11 @@ fn summary_table(summary: &[Summary]) -> Table {
 }
 
 /// Tests without a figure, one line a reason.
-fn not_measured(run: &RunResult) -> Vec<String> {
+fn missing_lines(run: &RunResult) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for missing in &run.not_measured {
-        let name = test_of(TestName { pattern: missing.test, op: missing.op }, missing.step.as_deref());
+        let name =
+            test_with_step(TestName { pattern: missing.test, op: missing.op }, missing.step.as_deref());
         match reasons.iter_mut().find(|(reason, _)| *reason == missing.reason) {
             Some((_, names)) => names.push(name),
             None => reasons.push((&missing.reason, vec![name])),
@@ -204,7 +207,7 @@ fn not_measured(run: &RunResult) -> Vec<String> {
     }
     let line = |(reason, names): (&str, Vec<String>)| match names.as_slice() {
         [only] => format!("{only}: not measured: {reason}"),
-        all => format!("{} not measured: {reason}", count(all.len() as u64, "test")),
+        all => format!("{} not measured: {reason}", pluralize(all.len() as u64, "test")),
     };
     reasons.into_iter().map(line).collect()
 }
@@ -230,12 +233,12 @@ mod tests {
 
     #[test]
     fn page_without_figures_states_the_reason() {
-        let timed_out = page(&nothing_for(TIME_IS_UP));
+        let timed_out = page(&nothing_for(TIME_LIMIT_REASON));
         assert_eq!(timed_out.answer, "NOT TESTED: the time limit ended quick before its first result.");
         assert!(timed_out.next.is_empty(), "what to do next is the verb's to say");
         let failed = page(&nothing_for("the card answers no more reads"));
         assert_eq!(failed.answer, "NOT TESTED: the card answers no more reads.");
-        let mut stopped = nothing_for(TIME_IS_UP);
+        let mut stopped = nothing_for(TIME_LIMIT_REASON);
         stopped.header.error = Some("interrupted; the results so far are stored".to_owned());
         assert_eq!(page(&stopped).answer, "NOT TESTED: interrupted.");
     }

@@ -3,15 +3,18 @@
 use cardscope_model::recipe::{ExplainedRecipe, ExplainedTest, LoopAggregate};
 use cardscope_model::report::NewsTone;
 use cardscope_model::units::{BinarySize, DecimalSize};
-use cardscope_page::figure::{duration, in_a_line, sentence, trimmed};
+use cardscope_page::figure::{answer_line, duration, to_sentence, without_trailing_zeros};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, fact};
 
-pub fn list(recipes: &[ExplainedRecipe]) -> Page {
-    let speed = recipes.first().map(|recipe| trimmed(recipe.estimate.card_mb_s, 0)).unwrap_or_default();
+pub fn list_page(recipes: &[ExplainedRecipe]) -> Page {
+    let speed = recipes
+        .first()
+        .map(|recipe| without_trailing_zeros(recipe.estimate.card_mb_s, 0))
+        .unwrap_or_default();
     let answer = format!("{} recipes; times are for one run on a card of {speed} MB/s.", recipes.len());
-    let mut page = Page::plain(answer);
-    let table = Table::of(
+    let mut page = Page::from_answer(answer);
+    let table = Table::from_items(
         recipes,
         &[
             ("recipe", &|r| r.name.clone()),
@@ -20,21 +23,21 @@ pub fn list(recipes: &[ExplainedRecipe]) -> Page {
             ("description", &|r| r.title.split(':').next().unwrap_or_default().to_owned()),
         ],
     );
-    page.add("", [PageBlock::Table(table.left_aligned(["description"]))]);
-    page.step("Explain one:", Some("cardscope recipes NAME".to_owned()));
-    page.step("Run one:", Some("cardscope bench DEVICE --recipe NAME".to_owned()));
+    page.add_section("", [PageBlock::Table(table.left_aligned(["description"]))]);
+    page.add_step("Explain one:", Some("cardscope recipes NAME".to_owned()));
+    page.add_step("Run one:", Some("cardscope bench DEVICE --recipe NAME".to_owned()));
     page
 }
 
-pub fn page(recipe: &ExplainedRecipe) -> Page {
+pub fn recipe_page(recipe: &ExplainedRecipe) -> Page {
     let (title, more) = recipe.title.split_once(": ").unwrap_or((&recipe.title, ""));
-    let mut page = Page::plain(in_a_line(&format!("{}: {title}", recipe.name)));
-    page.because_all(NewsTone::Plain, (!more.is_empty()).then(|| sentence(more)));
+    let mut page = Page::from_answer(answer_line(&format!("{}: {title}", recipe.name)));
+    page.add_reasons(NewsTone::Plain, (!more.is_empty()).then(|| to_sentence(more)));
     let estimate = &recipe.estimate;
     let cost = format!(
         "{} on a card of {} MB/s: writes {}, reads {}",
         duration(estimate.seconds),
-        trimmed(estimate.card_mb_s, 0),
+        without_trailing_zeros(estimate.card_mb_s, 0),
         DecimalSize(estimate.bytes_written),
         DecimalSize(estimate.bytes_read)
     );
@@ -44,29 +47,29 @@ pub fn page(recipe: &ExplainedRecipe) -> Page {
         .chain(optional("needs a card that is", &recipe.requires_state))
         .chain(optional("imitates", &recipe.tool))
         .chain([fact("source", &recipe.source), fact("version", &recipe.fingerprint)]);
-    page.add("", [PageBlock::Facts(facts.collect())]);
-    let table = Table::of(
+    page.add_section("", [PageBlock::Facts(facts.collect())]);
+    let table = Table::from_items(
         &recipe.tests,
         &[
             ("test", &|t| t.test.clone()),
             ("step", &|t| t.step.clone().unwrap_or_default()),
             ("over", &|t| t.size_bytes.map_or("whole card".to_owned(), |size| BinarySize(size).to_string())),
             ("loops", &|t| t.loops.to_string()),
-            ("a loop ends after", &ends),
+            ("a loop ends after", &end_conditions),
             ("result", &|t| aggregate_word(t.aggregate).to_owned()),
         ],
     );
-    page.add(
+    page.add_section(
         "Tests, in this order",
         [PageBlock::Table(table.left_aligned(["step", "a loop ends after", "result"]))],
     );
-    page.step("Run it:", Some(format!("cardscope bench DEVICE --recipe {}", recipe.name)));
+    page.add_step("Run it:", Some(format!("cardscope bench DEVICE --recipe {}", recipe.name)));
     page
 }
 
-fn ends(test: &ExplainedTest) -> String {
+fn end_conditions(test: &ExplainedTest) -> String {
     let passes = test.passes.map(|n| if n == 1 { "1 pass".to_owned() } else { format!("{n} passes") });
-    let within = test.until_percent.map(|percent| format!("±{} %", trimmed(percent, 1)));
+    let within = test.until_percent.map(|percent| format!("±{} %", without_trailing_zeros(percent, 1)));
     let bytes = test.bytes.map(|bytes| BinarySize(bytes).to_string());
     let seconds = test.seconds.map(duration);
     [passes, bytes, within, seconds].into_iter().flatten().collect::<Vec<_>>().join(" or ")

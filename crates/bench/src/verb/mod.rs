@@ -1,8 +1,8 @@
 //! `bench`: runs a recipe on a target, stores every sample, and summarizes.
 
-pub(crate) mod limits;
+pub(crate) mod limit_findings;
 mod part;
-mod pass;
+mod pass_recorder;
 mod passes;
 mod report;
 pub(crate) mod sizing;
@@ -11,14 +11,14 @@ pub use crate::request::BenchRequest;
 pub use part::BenchPart;
 
 use cardscope_model::caveat::Caveat;
-use cardscope_model::recipe::{MOST_RUNS, Recipe};
-use cardscope_model::result::{BenchReport, BenchResult, TIME_IS_UP};
-use cardscope_model::shell::quoted;
-use cardscope_model::units::{seconds, typed_size};
-use cardscope_session::after_verdict::{OVERWRITTEN, again, step};
+use cardscope_model::recipe::{MAX_RUNS, Recipe};
+use cardscope_model::result::{BenchReport, BenchResult, TIME_LIMIT_REASON};
+use cardscope_model::shell::shell_quote;
+use cardscope_model::units::{nanos_to_seconds, option_size};
+use cardscope_session::after_verdict::{SOME_DATA, next_step, repeat_description};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{CardNeeds, CommonOptions, Procedure, VerbSession};
-use cardscope_session::opened::TargetType;
+use cardscope_session::open_target::TargetType;
 use passes::PassRunner;
 
 impl Procedure for BenchRequest {
@@ -31,26 +31,26 @@ impl Procedure for BenchRequest {
 
     fn needs(&self) -> CardNeeds {
         match self.recipe().is_ok_and(|recipe| recipe.writes()) {
-            true => CardNeeds::WriteAndLose(None),
+            true => CardNeeds::Overwrite(None),
             false => CardNeeds::Read,
         }
     }
 
     fn check(&self, _: TargetType) -> Result<()> {
-        runs(self, &self.recipe()?).map(drop)
+        checked_runs(self, &self.recipe()?).map(drop)
     }
 
     fn run(&self, session: &mut VerbSession<'_>, report: &mut BenchReport) -> Result<()> {
         let recipe = self.recipe()?;
-        let runs = runs(self, &recipe)?;
+        let runs = checked_runs(self, &recipe)?;
         session.opened.limit_writes(self.limits.max_write());
-        report.header.caveats.extend(unprepared_caveat(&recipe, session.opened.may_write));
-        let recipe = sizing::fit(self, recipe, runs, session.opened)?;
+        report.header.caveats.extend(unprepared_caveat(&recipe, session.opened.is_writable));
+        let recipe = sizing::fit_to_limit(self, recipe, runs, session.opened)?;
         crate::request::check_state(&recipe, &session.opened.condition)?;
         let area = session.opened.target.area(recipe.area);
         let area =
             area.map_err(|e| Failure::refused_for(format!("recipe {} does not fit: {e}", recipe.name), e))?;
-        report::begin(report, &recipe, session.opened);
+        report::begin_report(report, &recipe, session.opened);
         self.refuse_needless_backup(&recipe, session)?;
         let mut passes = PassRunner {
             recipe: &recipe,
@@ -58,15 +58,15 @@ impl Procedure for BenchRequest {
             // A recipe with demands is repeated until it passes, unless the user gave a number of runs.
             first_pass_ends: self.runs.is_none() && !recipe.demands.is_empty(),
             deadline: None,
-            may_write: session.opened.may_write,
+            may_write: session.opened.is_writable,
             saved: None,
-            shares_left: 0,
+            reserved_shares: 0,
         };
         let line = report::plan_line(&recipe, runs, session.opened);
         let image = self.backup.as_ref().map(|_| session.bytes());
         // With --backup the budget begins after the image was taken, so it does not belong to the plan.
         let budget = self.limits.budget.filter(|_| image.is_none());
-        session.events.plan(passes.plan(image).with_budget(budget).with_summary(line));
+        session.events.announce_plan(passes.stage_plan(image).with_budget(budget).with_summary(line));
         let overwritten = Some((area.start, area.start + area.len));
         session.back_up(self.backup.as_deref(), overwritten, &mut report.body.moved)?;
         report::begin_row(report, &recipe, self.recipe_text()?, session)?;
@@ -75,13 +75,14 @@ impl Procedure for BenchRequest {
         let ended = passes.run(session, report);
         // In a directory only the test's own file is written.
         report.body.moved.data_kept = session.opened.is_directory();
-        report.body.moved.seconds = seconds(session.opened.target.now() - began);
-        report::sum_up(report, &recipe, session);
+        report.body.moved.seconds = nanos_to_seconds(session.opened.target.now() - began);
+        report::summarize(report, &recipe, session);
         let timed_out = report.body.runs.iter().flat_map(|run| &run.not_measured);
-        if timed_out.into_iter().any(|test| test.reason == TIME_IS_UP) {
+        if timed_out.into_iter().any(|test| test.reason == TIME_LIMIT_REASON) {
             let loses = passes.may_write && self.backup.is_none() && !session.opened.is_directory();
-            let what = again("measure it again without the time limit", loses.then_some(OVERWRITTEN));
-            report.header.next.push(step(what, Some(self.without_time_limit())));
+            let what =
+                repeat_description("measure it again without the time limit", loses.then_some(SOME_DATA));
+            report.header.next.push(next_step(what, Some(self.without_time_limit())));
         }
         ended.map_err(Failure::from)
     }
@@ -90,16 +91,19 @@ impl Procedure for BenchRequest {
 impl BenchRequest {
     /// Command that repeats this session without its time limit.
     fn without_time_limit(&self) -> String {
-        let mut command =
-            format!("cardscope bench {} --recipe {}", quoted(&self.common.target), quoted(&self.recipe));
+        let mut command = format!(
+            "cardscope bench {} --recipe {}",
+            shell_quote(&self.common.target),
+            shell_quote(&self.recipe)
+        );
         let options = [
             self.runs.map(|runs| format!(" --runs {runs}")),
-            self.size.map(|size| format!(" --size {}", typed_size(size))),
-            self.backup.as_ref().map(|file| format!(" --backup {}", quoted(&file.to_string_lossy()))),
+            self.size.map(|size| format!(" --size {}", option_size(size))),
+            self.backup.as_ref().map(|file| format!(" --backup {}", shell_quote(&file.to_string_lossy()))),
         ];
-        command.extend(self.only.iter().map(|test| format!(" --only {}", quoted(test))));
+        command.extend(self.only.iter().map(|test| format!(" --only {}", shell_quote(test))));
         command.extend(options.into_iter().flatten());
-        command + &self.common.options(self.limits.max_write())
+        command + &self.common.repeat_options(self.limits.max_write())
     }
 
     /// Refuses `--backup` where no data could be lost.
@@ -125,11 +129,11 @@ fn unprepared_caveat(recipe: &Recipe, may_write: bool) -> Option<Caveat> {
 }
 
 /// Most passes that will run.
-fn runs(request: &BenchRequest, recipe: &Recipe) -> Result<u32> {
+fn checked_runs(request: &BenchRequest, recipe: &Recipe) -> Result<u32> {
     match request.runs {
-        Some(n) if (1..=MOST_RUNS).contains(&n) => Ok(n),
+        Some(n) if (1..=MAX_RUNS).contains(&n) => Ok(n),
         Some(n) => {
-            let why = format!("--runs {n} is not between 1 and {MOST_RUNS}; for more, run the command again");
+            let why = format!("--runs {n} is not between 1 and {MAX_RUNS}; for more, run the command again");
             Err(Failure::refused(why))
         }
         None => Ok(recipe.tries),

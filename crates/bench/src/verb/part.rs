@@ -7,10 +7,10 @@ use cardscope_engine::target::{TargetError, TargetRegion, place_area};
 use cardscope_model::recipe::Recipe;
 use cardscope_model::result::{BenchReport, BenchResult};
 use cardscope_model::units::{MIB, Nanos};
-use cardscope_probing::context::salt;
+use cardscope_probing::context::stamp_salt;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{CommonOptions, Procedure, VerbSession};
-use cardscope_session::opened::OpenTarget;
+use cardscope_session::open_target::OpenTarget;
 
 /// Room in the journal for its headers, in addition to the area.
 const FRAME: u64 = 16 * MIB;
@@ -23,7 +23,7 @@ pub struct BenchPart {
     /// False if only the recipe's reads may run.
     pub writes: bool,
     /// True if the content of the area may be lost: a file of the test, or with consent.
-    pub content_may_go: bool,
+    pub may_lose_data: bool,
     /// Time by the target's clock after which nothing new begins.
     pub deadline: Nanos,
 }
@@ -38,11 +38,11 @@ impl Procedure for BenchPart {
 
     fn run(&self, session: &mut VerbSession<'_>, report: &mut BenchReport) -> Result<()> {
         let recipe = self.recipe(session.opened)?;
-        let region = self.region(&recipe, session.opened)?;
-        report::begin(report, &recipe, session.opened);
+        let region = self.area_region(&recipe, session.opened)?;
+        report::begin_report(report, &recipe, session.opened);
         report.body.moved.data_kept = true;
-        let saved = (self.writes && !self.content_may_go)
-            .then(|| PreservedArea { region, salt: salt(report.header.seed) });
+        let saved = (self.writes && !self.may_lose_data)
+            .then(|| PreservedArea { region, salt: stamp_salt(report.header.seed) });
         if let Some(saved) = &saved {
             session.begin_journal(region.len + FRAME, saved.salt)?;
         }
@@ -54,13 +54,13 @@ impl Procedure for BenchPart {
             deadline: Some(self.deadline),
             may_write: self.writes,
             saved,
-            shares_left: 1,
+            reserved_shares: 1,
         };
-        session.events.plan(passes.plan(None));
+        session.events.announce_plan(passes.stage_plan(None));
         let ended = passes.run(session, report);
-        report.body.moved.data_kept = !self.writes || !self.content_may_go || session.opened.is_directory();
-        let (returned, ended) = session.put_back_after(ended.err(), None, &mut report.body.moved);
-        report::sum_up(report, &recipe, session);
+        report.body.moved.data_kept = !self.writes || !self.may_lose_data || session.opened.is_directory();
+        let (returned, ended) = session.restore_after_probe(ended.err(), None, &mut report.body.moved);
+        report::summarize(report, &recipe, session);
         report.header.findings.extend(returned.and_then(|returned| returned.finding(None)));
         ended
     }
@@ -70,9 +70,9 @@ impl BenchPart {
     /// The recipe without its writes if they are not allowed, and over a smaller area if few are.
     fn recipe(&self, opened: &OpenTarget) -> Result<Recipe> {
         let mut recipe = self.request.recipe()?;
-        if let Some(left) = opened.limit.left().filter(|left| self.writes && recipe.area > left / 2) {
-            let area = smaller_area(left).ok_or_else(|| opened.limit.refuse("it", recipe.area * 2))?;
-            recipe = self.request.recipe_over(Some(area))?;
+        if let Some(left) = opened.limit.bytes_left().filter(|left| self.writes && recipe.area > left / 2) {
+            let area = smaller_area(left).ok_or_else(|| opened.limit.refuse_write("it", recipe.area * 2))?;
+            recipe = self.request.recipe_with_area(Some(area))?;
         }
         if !self.writes {
             recipe.tests.retain(|test| !test.name.op.writes());
@@ -80,7 +80,7 @@ impl BenchPart {
         Ok(recipe)
     }
 
-    fn region(&self, recipe: &Recipe, opened: &mut OpenTarget) -> Result<TargetRegion> {
+    fn area_region(&self, recipe: &Recipe, opened: &mut OpenTarget) -> Result<TargetRegion> {
         let region = match opened.target.info().whole_card {
             true => place_area(self.usable, recipe.area),
             false => opened.target.area(recipe.area),

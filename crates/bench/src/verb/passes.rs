@@ -1,13 +1,13 @@
 //! Runs the passes of a recipe. Each sample and each pass is stored before the next begins.
 
-use super::pass::{PassResult, SampleRecording};
+use super::pass_recorder::{PassResult, SampleRecording};
 use super::report;
-use cardscope_engine::card::ProbeStop;
 use cardscope_engine::event::Listener;
+use cardscope_engine::io_driver::ProbeStop;
 use cardscope_engine::journal::JournalError;
 use cardscope_engine::runner::{self, RunError, RunnerSettings, run_pass};
 use cardscope_engine::target::{TargetError, TargetRegion};
-use cardscope_journal::put_back::RESTORING;
+use cardscope_journal::restoring::RESTORING;
 use cardscope_journal::{Journal, backup};
 use cardscope_model::aggregate;
 use cardscope_model::progress::{PlannedDuration, StagePlan};
@@ -20,7 +20,7 @@ use cardscope_probing::saved_area::SavedArea;
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_session::error::Failure;
 use cardscope_session::frame::VerbSession;
-use cardscope_session::opened::OpenTarget;
+use cardscope_session::open_target::OpenTarget;
 use cardscope_session::recorder::SessionRecorder;
 use cardscope_store::RunStart;
 
@@ -43,7 +43,7 @@ pub(super) struct PassRunner<'a> {
     /// Area that is saved in the session's journal before it is written.
     pub(super) saved: Option<PreservedArea>,
     /// Shares of the write limit, each as large as a pass's, that are reserved for later tests.
-    pub(super) shares_left: u32,
+    pub(super) reserved_shares: u32,
 }
 
 pub(super) struct PreservedArea {
@@ -60,12 +60,12 @@ impl PassRunner<'_> {
         report: &mut BenchReport,
     ) -> Result<(), ProbeStop> {
         let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
-        let ended = self.all(session, &mut recorder, report);
+        let ended = self.run_passes(session, &mut recorder, report);
         session.recorder = Some(recorder);
         ended
     }
 
-    fn all(
+    fn run_passes(
         &self,
         session: &mut VerbSession<'_>,
         recorder: &mut SessionRecorder,
@@ -75,10 +75,10 @@ impl PassRunner<'_> {
             if number > 1 && self.deadline.is_some_and(|end| session.opened.target.now() >= end) {
                 break;
             }
-            session.opened.limit.share_out(self.runs - number + 1 + self.shares_left);
+            session.opened.limit.reserve_shares(self.runs - number + 1 + self.reserved_shares);
             // Every pass uses other random addresses, and the session's seed repeats them all.
-            let seed = random::mix(report.header.seed.wrapping_add(u64::from(number)));
-            let (run, outcome) = self.pass(number, seed, session, recorder, &mut report.body.moved)?;
+            let seed = random::mix_bits(report.header.seed.wrapping_add(u64::from(number)));
+            let (run, outcome) = self.run_one(number, seed, session, recorder, &mut report.body.moved)?;
             let passed = run.passed == Some(true);
             report.body.runs.push(run);
             outcome?;
@@ -90,7 +90,7 @@ impl PassRunner<'_> {
     }
 
     /// Stages of all passes, with saving and restoring the area, or an image of so many bytes, around them.
-    pub(super) fn plan(&self, image: Option<u64>) -> StagePlan {
+    pub(super) fn stage_plan(&self, image: Option<u64>) -> StagePlan {
         let takes = |bytes: u64| bytes as f64 / MB / SAVING_MB_S;
         let area = takes(self.recipe.area);
         let (before, after) = match (&self.saved, image) {
@@ -100,7 +100,7 @@ impl PassRunner<'_> {
         };
         let around = |stage: Option<(&str, f64)>| stage.map(|(stage, takes)| (stage.to_owned(), takes));
         let passes = (1..=self.runs)
-            .flat_map(|number| runner::stages(self.recipe, &self.label(number), self.may_write));
+            .flat_map(|number| runner::planned_stages(self.recipe, &self.run_label(number), self.may_write));
         let duration = match before.is_none() && runner::ends_by_time(self.recipe, self.may_write) {
             true => PlannedDuration::SumOfWeights,
             false => PlannedDuration::Extrapolated,
@@ -110,12 +110,12 @@ impl PassRunner<'_> {
     }
 
     /// Suffix of the stage names of a run.
-    fn label(&self, number: u32) -> String {
+    fn run_label(&self, number: u32) -> String {
         if self.runs > 1 { format!(", run {number} of {}", self.runs) } else { String::new() }
     }
 
     /// Runs one pass. Returns its result even if it ended early, with how it ended.
-    fn pass(
+    fn run_one(
         &self,
         number: u32,
         seed: u64,
@@ -123,7 +123,7 @@ impl PassRunner<'_> {
         recorder: &mut SessionRecorder,
         moved: &mut IoTotals,
     ) -> Result<(RunResult, Result<(), ProbeStop>), ProbeStop> {
-        let label = self.label(number);
+        let label = self.run_label(number);
         let start = RunStart { run: number, seed, counted: true, size_bytes: Some(self.recipe.area) };
         recorder.archive.begin_run(recorder.id, start).map_err(archive_stop)?;
         let mut pass =
@@ -138,12 +138,12 @@ impl PassRunner<'_> {
             more_follow: number < self.runs,
         };
         let ended = self.measure_pass(&settings, opened, journal.as_mut(), &mut pass, *events);
-        pass.settle();
+        pass.apply_outcomes();
         let mut run = RunResult {
             run: number,
             counted: true,
             seed,
-            results: report::results(
+            results: report::test_results(
                 self.recipe,
                 &pass.samples,
                 pass.caveats,
@@ -154,7 +154,7 @@ impl PassRunner<'_> {
             scores: Vec::new(),
             passed: None,
         };
-        run.scores = aggregate::scores(&run, self.recipe);
+        run.scores = aggregate::tool_scores(&run, self.recipe);
         run.passed = aggregate::demands_met(&run, self.recipe);
         // The report gets what was measured even if the archive could not store it.
         let recorded = recorder.archive.finish_run(recorder.id, &run).map_err(archive_stop);
@@ -177,7 +177,7 @@ impl PassRunner<'_> {
             let why = "the data of the card cannot be preserved without a journal";
             return Err(ProbeStop::Journal(JournalError(why.into())));
         };
-        events.stage(SAVING, Some(region.len), None);
+        events.begin_stage(SAVING, Some(region.len), None);
         let mut scope = WriteScope::new(Some(journal as _));
         let mut area = SavedArea::save(target, &mut scope, *region, *salt, settings.interrupt)?;
         pass.moved.bytes_read += region.len;

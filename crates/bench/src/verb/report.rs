@@ -1,8 +1,8 @@
 //! Report of a session: results from samples, summary from runs.
 
-use super::limits;
+use super::limit_findings;
 use super::sizing::WriteEstimate;
-use cardscope_engine::null;
+use cardscope_engine::null_target;
 use cardscope_model::aggregate;
 use cardscope_model::card::CardFacts;
 use cardscope_model::caveat::Caveat;
@@ -15,21 +15,21 @@ use cardscope_model::units::DataAmount;
 use cardscope_session::archive_access::open_existing;
 use cardscope_session::error::Result;
 use cardscope_session::frame::VerbSession;
-use cardscope_session::opened::OpenTarget;
+use cardscope_session::open_target::OpenTarget;
 use cardscope_session::spreads;
 use cardscope_statistics::anomaly;
 use cardscope_statistics::anomaly::SizedTest;
-use cardscope_statistics::usual::{SpreadKind, SpreadTable, UsualSpeed};
-use cardscope_statistics::{ceiling, io_errors, minutes};
+use cardscope_statistics::priors::{SpreadKind, SpreadTable, UsualSpeed};
+use cardscope_statistics::{bus_ceiling, io_errors, long_stalls};
 use cardscope_store::SessionStart;
 
 /// Fills the report's body before the first run.
-pub(super) fn begin(report: &mut BenchReport, recipe: &Recipe, opened: &OpenTarget) {
+pub(super) fn begin_report(report: &mut BenchReport, recipe: &Recipe, opened: &OpenTarget) {
     report.body = BenchResult {
         recipe: recipe.name.clone(),
         recipe_version: recipe.fingerprint.clone(),
         bus_ceiling_mb_s: opened.ceiling_mb_s,
-        engine_cost: null::engine_cost(),
+        engine_cost: null_target::engine_cost(),
         moved: std::mem::take(&mut report.body.moved),
         ..BenchResult::default()
     };
@@ -45,7 +45,7 @@ pub(super) fn begin_row(
     let (name, version) = (recipe.name.clone(), recipe.fingerprint.clone());
     let io_path = report.header.io_path.clone();
     let bus_ceiling_mb_s = report.body.bus_ceiling_mb_s;
-    session.record(&mut report.header, |start| SessionStart {
+    session.begin_row_with(&mut report.header, |start| SessionStart {
         recipe: Some(FileRecipe { name, version, text: text.to_owned() }),
         io_path,
         bus_ceiling_mb_s,
@@ -60,17 +60,17 @@ pub(super) fn plan_line(recipe: &Recipe, runs: u32, opened: &OpenTarget) -> Stri
         tests => format!("{tests} tests"),
     };
     let times = if runs > 1 { format!(", at most {runs} runs") } else { String::new() };
-    let writes = WriteEstimate::on(recipe, runs, opened);
-    let writes = match opened.may_write {
-        true => writes.words(),
+    let writes = WriteEstimate::for_target(recipe, runs, opened);
+    let writes = match opened.is_writable {
+        true => writes.describe(),
         false => "writes nothing".to_owned(),
     };
-    let limit = opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
+    let limit = opened.limit.warning_text().map(|words| format!("; {words}")).unwrap_or_default();
     format!("{}: {tests} over {}{times}; {writes}{limit}", recipe.title, DataAmount(recipe.area))
 }
 
 /// Results of the tests with at least one counted loop.
-pub(super) fn results(
+pub(super) fn test_results(
     recipe: &Recipe,
     samples: &[Vec<LoopSample>],
     caveats: Vec<Vec<Caveat>>,
@@ -80,11 +80,11 @@ pub(super) fn results(
     let measured = recipe.tests.iter().zip(samples).zip(caveats).zip(precisions);
     measured
         .filter_map(|(((test, samples), caveats), precision)| {
-            let mut result = aggregate::aggregate(test, samples)?;
+            let mut result = aggregate::aggregate_test(test, samples)?;
             result.caveats = caveats;
             result.precision = precision;
             if let Some(carries) = ceiling_mb_s {
-                ceiling::judge(&mut result, carries);
+                bus_ceiling::judge_result(&mut result, carries);
             }
             Some(result)
         })
@@ -92,34 +92,35 @@ pub(super) fn results(
 }
 
 /// Adds summary and findings that follow from the runs.
-pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &mut VerbSession<'_>) {
-    session.hear_target(&mut report.header);
+pub(super) fn summarize(report: &mut BenchReport, recipe: &Recipe, session: &mut VerbSession<'_>) {
+    session.collect_target_caveats(&mut report.header);
     let setting = Setting { condition: report.header.condition.clone(), ..Setting::default() };
     let table = known_spreads(session);
     let interval = |test, runs: &[f64]| {
-        let spread = table.spread(SpreadKind::new(&CardFacts::default(), Some(&setting), test));
-        Some(UsualSpeed::of(runs, spread)?.ci95(mean(runs)?))
+        let spread = table.spread_of_kind(SpreadKind::new(&CardFacts::default(), Some(&setting), test));
+        Some(UsualSpeed::from_runs(runs, spread)?.interval95(mean(runs)?))
     };
-    report.body.summary = aggregate::summarise(&report.body.runs, recipe, interval);
+    report.body.summary = aggregate::summarize_tests(&report.body.runs, recipe, interval);
     report.header.findings.extend(aggregate::demand_findings(&report.body.runs, recipe));
-    let odd = anomaly::findings(&anomaly::AnomalySession {
+    let odd = anomaly::session_anomalies(&anomaly::AnomalySession {
         runs: &report.body.runs,
         condition: &report.header.condition,
         ceiling_mb_s: report.body.bus_ceiling_mb_s,
     });
     report.header.findings.extend(odd);
-    report.header.findings.extend(minutes::of_runs(&report.body.runs));
-    report.header.findings.extend(anomaly::small_against_large(&tests_with_size(report, recipe)));
-    report.header.findings.extend(limits::findings(report, session));
-    let failed = io_errors::finding(&report.body.moved, session.card_bytes(), "while it was measured");
+    report.header.findings.extend(long_stalls::long_stall_in_runs(&report.body.runs));
+    report.header.findings.extend(anomaly::optimistic_small_tests(&tests_with_size(report, recipe)));
+    report.header.findings.extend(limit_findings::limit_findings(report, session));
+    let failed =
+        io_errors::io_error_finding(&report.body.moved, session.card_bytes(), "while it was measured");
     report.header.findings.extend(failed);
 }
 
 /// Usual spreads of runs from the archive, or the shipped ones if it cannot be read.
 fn known_spreads(session: &VerbSession<'_>) -> SpreadTable {
-    let archive = open_existing(session.common.archive.named()).ok().flatten();
+    let archive = open_existing(session.common.archive.named_path()).ok().flatten();
     archive
-        .and_then(|mut archive| spreads::table(Some(&mut archive)).ok())
+        .and_then(|mut archive| spreads::spread_table(Some(&mut archive)).ok())
         .unwrap_or_else(|| SpreadTable::shipped().clone())
 }
 

@@ -4,7 +4,7 @@ use crate::request::BenchRequest;
 use cardscope_model::recipe::{Recipe, RecipeTest};
 use cardscope_model::units::{DataAmount, MIB};
 use cardscope_session::error::Result;
-use cardscope_session::opened::OpenTarget;
+use cardscope_session::open_target::OpenTarget;
 
 /// Smallest test area in bytes that says anything about a card.
 const SMALLEST_AREA: u64 = 16 * MIB;
@@ -26,10 +26,10 @@ pub(crate) struct WriteEstimate {
 
 impl WriteEstimate {
     /// Estimate for a recipe on a target.
-    pub(crate) fn on(recipe: &Recipe, runs: u32, opened: &OpenTarget) -> WriteEstimate {
+    pub(crate) fn for_target(recipe: &Recipe, runs: u32, opened: &OpenTarget) -> WriteEstimate {
         let mut writes = WriteEstimate::for_card(recipe, runs, opened.target.info().bytes);
         // The test file is created once, not once a run.
-        writes.bytes = writes.bytes.saturating_add(opened.written_by_growing(recipe.area));
+        writes.bytes = writes.bytes.saturating_add(opened.growth_bytes(recipe.area));
         writes
     }
 
@@ -50,12 +50,12 @@ impl WriteEstimate {
         };
         let filled = timed.iter().filter(|test| test.prepare.is_some());
         let filled: f64 = filled.map(|test| test.size.min(card_bytes) as f64).sum();
-        let bytes = fixed.planned(FAST_MB_S, card_bytes).bytes_written + filled;
+        let bytes = fixed.estimate_run(FAST_MB_S, card_bytes).bytes_written + filled;
         let runs = f64::from(runs);
         WriteEstimate { bytes: (bytes * runs) as u64, seconds: timed.iter().map(lasts).sum::<f64>() * runs }
     }
 
-    pub(crate) fn words(self) -> String {
+    pub(crate) fn describe(self) -> String {
         let bytes = DataAmount(self.bytes.checked_next_multiple_of(MIB).unwrap_or(self.bytes));
         match self.seconds > 0.0 {
             true => format!("writes {bytes}, and as much as possible in {:.0} s", self.seconds),
@@ -66,25 +66,38 @@ impl WriteEstimate {
 
 /// Fits a recipe to the write limit: over a smaller area if it measures by time. Refuses, with the bytes needed, what
 /// cannot be made smaller.
-pub(super) fn fit(request: &BenchRequest, recipe: Recipe, runs: u32, opened: &OpenTarget) -> Result<Recipe> {
-    let Some(left) = opened.limit.left() else { return Ok(recipe) };
-    if !opened.may_write {
+pub(super) fn fit_to_limit(
+    request: &BenchRequest,
+    recipe: Recipe,
+    runs: u32,
+    opened: &OpenTarget,
+) -> Result<Recipe> {
+    let Some(left) = opened.limit.bytes_left() else { return Ok(recipe) };
+    if !opened.is_writable {
         return Ok(recipe);
     }
     let what = format!("recipe {}", recipe.name);
-    let writes = WriteEstimate::on(&recipe, runs, opened);
+    let writes = WriteEstimate::for_target(&recipe, runs, opened);
     if writes.seconds == 0.0 {
-        return if writes.bytes <= left { Ok(recipe) } else { Err(opened.limit.refuse(&what, writes.bytes)) };
+        return if writes.bytes <= left {
+            Ok(recipe)
+        } else {
+            Err(opened.limit.refuse_write(&what, writes.bytes))
+        };
     }
     // The other half of the limit is for the measurement itself.
     if writes.bytes <= left / 2 {
         return Ok(recipe);
     }
-    let refusal = opened.limit.refuse(&what, writes.bytes.saturating_mul(2));
+    let refusal = opened.limit.refuse_write(&what, writes.bytes.saturating_mul(2));
     let area = smaller_area(left / u64::from(runs)).filter(|_| request.size.is_none());
     let smaller =
-        request.recipe_over(Some(area.ok_or_else(|| refusal.clone())?)).map_err(|_| refusal.clone())?;
-    if WriteEstimate::on(&smaller, runs, opened).bytes <= left / 2 { Ok(smaller) } else { Err(refusal) }
+        request.recipe_with_area(Some(area.ok_or_else(|| refusal.clone())?)).map_err(|_| refusal.clone())?;
+    if WriteEstimate::for_target(&smaller, runs, opened).bytes <= left / 2 {
+        Ok(smaller)
+    } else {
+        Err(refusal)
+    }
 }
 
 /// Area that leaves most of `left` bytes to the tests; `None` if it would be too small.
@@ -98,7 +111,7 @@ mod tests {
     use cardscope_model::recipe::{RECIPES, parse};
 
     fn recipe(name: &str, area: Option<u64>) -> Recipe {
-        parse(RECIPES.find(name).unwrap(), area).unwrap()
+        parse(RECIPES.find_text(name).unwrap(), area).unwrap()
     }
 
     #[test]
@@ -118,14 +131,18 @@ mod tests {
             "[[test]]\ntest = \"SEQ1M Q1T2 write\"\nsharing = \"same\"\nbytes = 1125899906842624\nloops = 10000\n",
         );
         assert_eq!(long.bytes, u64::MAX);
-        assert!(long.words().contains("EB") || long.words().contains("TB"), "{}", long.words());
+        assert!(long.describe().contains("EB") || long.describe().contains("TB"), "{}", long.describe());
     }
 
     #[test]
     fn timed_recipe_writes_its_area_plus_seconds() {
         let quick = WriteEstimate::for_card(&recipe("quick", None), 2, 1 << 40);
         assert_eq!(quick, WriteEstimate { bytes: 2 * 192 * MIB, seconds: 2.0 * 4.0 * 4.5 });
-        assert!(quick.words().contains("384 MiB") && quick.words().contains("36 s"), "{}", quick.words());
+        assert!(
+            quick.describe().contains("384 MiB") && quick.describe().contains("36 s"),
+            "{}",
+            quick.describe()
+        );
     }
 
     #[test]

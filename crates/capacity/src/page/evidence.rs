@@ -3,16 +3,21 @@
 
 use cardscope_model::identity::Identity;
 use cardscope_model::report::ReportHeader;
-use cardscope_model::units::{ExactCapacity, grouped};
+use cardscope_model::units::{ExactCapacity, group_digits};
 use cardscope_model::verify::{AddressDisproof, SectorFound, TestMethod, Verification};
-use cardscope_page::figure::{count, percent};
-use cardscope_page::tree::{Page, PageBlock, fact, listed};
+use cardscope_page::figure::{percent, pluralize};
+use cardscope_page::tree::{Page, PageBlock, fact, limited_list};
 
 /// Most addresses on the printed page.
 const ADDRESSES: usize = 8;
 
 /// Adds the evidence as a folded section that is printed.
-pub fn add(page: &mut Page, header: &ReportHeader, found: &Verification, identity: Option<&Identity>) {
+pub fn add_evidence(
+    page: &mut Page,
+    header: &ReportHeader,
+    found: &Verification,
+    identity: Option<&Identity>,
+) {
     let cid = identity.and_then(|identity| identity.cid.as_ref());
     let nvme = identity.and_then(|identity| identity.nvme.as_ref()?.identify.as_ref());
     let cid_words = |cid: &cardscope_sd::registers::Cid| {
@@ -36,8 +41,11 @@ pub fn add(page: &mut Page, header: &ReportHeader, found: &Verification, identit
         ("seed", Some(header.seed.to_string())),
     ];
     let facts = all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect();
-    page.fold("Evidence", [PageBlock::Facts(facts), listed(&found.disproofs, ADDRESSES, describe_disproof)]);
-    page.print(&["Evidence"]);
+    page.add_detail(
+        "Evidence",
+        [PageBlock::Facts(facts), limited_list(&found.disproofs, ADDRESSES, describe_disproof)],
+    );
+    page.mark_printed(&["Evidence"]);
 }
 
 fn describe_method(found: &Verification) -> String {
@@ -52,21 +60,23 @@ fn describe_method(found: &Verification) -> String {
 }
 
 fn describe_disproof(proof: &AddressDisproof) -> String {
-    let times = if proof.seen == 2 { "twice".to_owned() } else { count(proof.seen, "time") };
+    let times = if proof.seen == 2 { "twice".to_owned() } else { pluralize(proof.seen, "time") };
     format!(
         "byte {}: read {}, not what was written there ({times})",
-        grouped(proof.address),
-        found(proof.found)
+        group_digits(proof.address),
+        describe_sector(proof.found)
     )
 }
 
-fn found(found: SectorFound) -> String {
+fn describe_sector(found: SectorFound) -> String {
     match found {
         SectorFound::Expected => "the same".to_owned(),
         SectorFound::Flipped { bits } => format!("the same with {bits} bits wrong"),
-        SectorFound::Elsewhere { address } => format!("what belongs to byte {}", grouped(address)),
+        SectorFound::Elsewhere { address } => format!("what belongs to byte {}", group_digits(address)),
         SectorFound::Stale { generation } => format!("what stood there after write {generation}"),
-        SectorFound::Foreign { address, .. } => format!("another run's stamp of byte {}", grouped(address)),
+        SectorFound::Foreign { address, .. } => {
+            format!("another run's stamp of byte {}", group_digits(address))
+        }
         SectorFound::Constant { byte } => format!("0x{byte:02x} throughout"),
         SectorFound::Other => "something older".to_owned(),
         SectorFound::Error => "an error".to_owned(),

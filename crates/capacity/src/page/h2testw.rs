@@ -15,7 +15,7 @@ pub fn page(report: &VerifyReport) -> Page {
     let Some(files) = &report.body.files else { return verify::page(report) };
     let (tone, answer) = verdict::headline(&report.body, &report.header.findings, None);
     let mut page = Page::new("", tone, answer);
-    page.add("", [PageBlock::Verbatim(summary(files, report.header.error.as_deref()))]);
+    page.add_section("", [PageBlock::Verbatim(summary(files, report.header.error.as_deref()))]);
     page
 }
 
@@ -26,7 +26,7 @@ pub fn summary(files: &FilesReport, error: Option<&str>) -> String {
     if tested < all {
         let _ = writeln!(out, "Warning: Only {tested} of {all} MByte tested.");
     }
-    match files.sectors.lost() {
+    match files.sectors.lost_sectors() {
         0 if error.is_some() => {}
         0 => {
             let _ = writeln!(out, "Test finished without errors.");
@@ -56,7 +56,11 @@ fn loss_lines(files: &FilesReport) -> String {
         out.push('\n');
     };
     line(format!("{} OK ({ok} sectors)", format_amount(ok)));
-    line(format!("{} DATA LOST ({} sectors)", format_amount(files.sectors.lost()), files.sectors.lost()));
+    line(format!(
+        "{} DATA LOST ({} sectors)",
+        format_amount(files.sectors.lost_sectors()),
+        files.sectors.lost_sectors()
+    ));
     line(format!("Details:{} overwritten ({overwritten} sectors)", format_amount(overwritten)));
     line(format!("{} slightly changed (< 8 bit/sector, {changed} sectors)", format_amount(changed)));
     // h2testw stops at an unreadable sector; here such sectors count as lost.
@@ -96,7 +100,7 @@ fn format_speed(pace: &TransferPace) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_testkit::samples::lossy_files;
+    use cardscope_testkit::samples::lossy_files_report;
 
     #[test]
     fn loss_summary_matches_h2testw() {
@@ -114,12 +118,12 @@ Found: 0xcea8a293915717a4
 Reading speed: 90.6 MByte/s
 H2testw v1.4
 ";
-        assert_eq!(summary(&lossy_files(), None), expected);
+        assert_eq!(summary(&lossy_files_report(), None), expected);
     }
 
     #[test]
     fn success_summary_matches_h2testw() {
-        let mut files = lossy_files();
+        let mut files = lossy_files_report();
         files.sectors = SectorCounts { ok: 62_464 * 2048, ..SectorCounts::default() };
         let speed = |seconds| {
             Some(TransferPace { bytes: 641 * MBYTE, seconds, mb_s: 0.0, slowest_second_mb_s: None })

@@ -5,59 +5,61 @@ pub mod evidence;
 pub mod h2testw;
 pub mod verdict;
 
-use crate::page::verdict::announced_bytes;
+use crate::page::verdict::tested_capacity;
 use cardscope_model::report::NewsTone;
-use cardscope_model::shell::quoted;
+use cardscope_model::shell::shell_quote;
 use cardscope_model::units::three_digits as speed;
-use cardscope_model::units::{DecimalSize, ExactCapacity, grouped, mb_per_s};
+use cardscope_model::units::{DecimalSize, ExactCapacity, group_digits, mb_per_s};
 use cardscope_model::verify::{
     FileResult, FilesReport, FirstError, SectorCounts, TestMethod, TransferPace, VerifyReport,
 };
-use cardscope_page::chart::inside::{TERMINAL, addresses};
-use cardscope_page::chart::visit;
-use cardscope_page::figure::{count, duration, sentence};
+use cardscope_page::chart::card_bars;
+use cardscope_page::chart::card_map::{TERMINAL_COLUMNS, address_chart};
+use cardscope_page::figure::{duration, pluralize, to_sentence};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{AnswerReason, Page, PageBlock, PageFact, fact, failed_ios, io_errors, moved};
+use cardscope_page::tree::{
+    AnswerReason, Page, PageBlock, PageFact, fact, failed_io_reason, io_error_list, io_summary,
+};
 
 pub fn page(report: &VerifyReport) -> Page {
     let (header, body) = (&report.header, &report.body);
     let (tone, answer) = verdict::headline(body, &header.findings, None);
     let mut page = Page::new(&header.target, tone, answer);
-    page.reasons.extend(failed_ios(&body.moved));
-    page.reasons.extend(verdict::reason(body).map(|(tone, text)| AnswerReason { tone, text }));
-    page.because(NewsTone::Plain, sentence(&moved(&body.moved)));
-    page.figures = sizes(report);
+    page.reasons.extend(failed_io_reason(&body.moved));
+    page.reasons.extend(verdict::verdict_reason(body).map(|(tone, text)| AnswerReason { tone, text }));
+    page.add_reason(NewsTone::Plain, to_sentence(&io_summary(&body.moved)));
+    page.figures = size_facts(report);
     if let Some(found) = &body.files {
         add_files(&mut page, found);
     }
-    page.add("Capacity", visit::capacity(body).map(PageBlock::chart));
-    let map = body.map.as_ref().and_then(|map| addresses(map, &header.condition, TERMINAL));
-    page.add("", map.map(PageBlock::chart));
-    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
+    page.add_section("Capacity", card_bars::capacity_chart(body).map(PageBlock::from_chart));
+    let map = body.map.as_ref().and_then(|map| address_chart(map, &header.condition, TERMINAL_COLUMNS));
+    page.add_section("", map.map(PageBlock::from_chart));
+    page.add_detail("Failed I/Os", [io_error_list(&body.moved.io_errors)]);
     if let Some(stated) = &body.stated {
         let sizes = stated.rows().chain(body.usable_bytes.map(|bytes| ("usable", bytes)));
-        page.fold(
+        page.add_detail(
             "Capacity by source",
             [PageBlock::Facts(sizes.map(|(name, n)| fact(name, ExactCapacity(n))).collect())],
         );
     }
-    page.fold(
+    page.add_detail(
         "Exact sizes",
-        [PageBlock::Facts(exact_sizes(report)), PageBlock::Lines(cost(report).collect())],
+        [PageBlock::Facts(exact_sizes(report)), PageBlock::Lines(cost_lines(report).collect())],
     );
-    evidence::add(&mut page, header, body, None);
-    page.print(&["Capacity", ""]);
-    page.framed(header)
+    evidence::add_evidence(&mut page, header, body, None);
+    page.mark_printed(&["Capacity", ""]);
+    page.with_frame(header)
 }
 
-fn sizes(report: &VerifyReport) -> Vec<PageFact> {
+fn size_facts(report: &VerifyReport) -> Vec<PageFact> {
     let body = &report.body;
     let size =
         |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), |bytes| DecimalSize(bytes).to_string());
     let mut facts = vec![
         fact(
             if body.files.is_some() { "free space" } else { "announced" },
-            DecimalSize(announced_bytes(body)),
+            DecimalSize(tested_capacity(body)),
         ),
         fact("usable capacity", size(body.usable_bytes)),
         fact("verified capacity", DecimalSize(body.proven_bytes)),
@@ -87,12 +89,12 @@ fn exact_sizes(report: &VerifyReport) -> Vec<PageFact> {
     all.into_iter().filter_map(|(name, bytes)| Some(fact(name, ExactCapacity(bytes?)))).collect()
 }
 
-fn cost(report: &VerifyReport) -> impl Iterator<Item = String> {
+fn cost_lines(report: &VerifyReport) -> impl Iterator<Item = String> {
     let cost = &report.body.moved;
     let all = cost.bytes_written + cost.bytes_restored + cost.bytes_read;
     let share = report.body.share.as_ref().map(|share| {
         let bound = share.excluded_above * 100.0;
-        let (bad, samples) = (grouped(share.bad), grouped(share.samples));
+        let (bad, samples) = (group_digits(share.bad), group_digits(share.samples));
         format!(
             "{bad} of {samples} samples are bad: would detect ≥ {bound:.2} % bad blocks (95 % confidence)."
         )
@@ -112,20 +114,20 @@ fn add_files(page: &mut Page, report: &FilesReport) {
     lines.extend(
         paces.into_iter().filter_map(|(word, pace)| Some(format!("{word}: {}.", format_pace(&pace?)))),
     );
-    page.add("", [PageBlock::Lines(lines)]);
+    page.add_section("", [PageBlock::Lines(lines)]);
     let files = listed_files(report);
     let more = report.files.len() - files.len();
     let more = (more > 0).then(|| format!("… and {more} files more without losses or remarks."));
-    page.add(
+    page.add_section(
         "",
         [
             PageBlock::Table(file_table(&files)),
             PageBlock::Lines(more.into_iter().chain(missing_and_excluded(report)).collect()),
         ],
     );
-    let again = format!("cardscope verify {} --files --read-only", quoted(&report.directory));
+    let again = format!("cardscope verify {} --files --read-only", shell_quote(&report.directory));
     if report.written && report.kept {
-        page.step("Read the files again, which are still there.", Some(again));
+        page.add_step("Read the files again, which are still there.", Some(again));
     }
 }
 
@@ -133,7 +135,7 @@ fn first_error_line(first: &FirstError) -> String {
     let found = first.found.map_or("nothing that could be read".into(), |word| format!("0x{word:016x}"));
     format!(
         "First error: byte {} of {} (offset 0x{:016x} of all): 0x{:016x} expected, {found} found.",
-        grouped(first.offset_in_file),
+        group_digits(first.offset_in_file),
         first.file,
         first.offset,
         first.expected
@@ -141,7 +143,7 @@ fn first_error_line(first: &FirstError) -> String {
 }
 
 fn files_line(report: &FilesReport) -> String {
-    let files = count(report.files.len() as u32, "file");
+    let files = pluralize(report.files.len() as u32, "file");
     let by = if report.written { "written and read back" } else { "read" };
     let on = report.mounted_at.as_ref().map(|at| format!(" mounted on {at}")).unwrap_or_default();
     let tested = DecimalSize(report.tested_bytes);
@@ -162,12 +164,12 @@ fn sector_counts_line(sectors: &SectorCounts) -> String {
         ("not readable", sectors.unreadable),
     ];
     let there = rows.iter().filter(|(word, count)| *count > 0 || *word == "whole");
-    let named: Vec<String> = there.map(|(word, count)| format!("{} {word}", grouped(*count))).collect();
+    let named: Vec<String> = there.map(|(word, count)| format!("{} {word}", group_digits(*count))).collect();
     let aliased = match sectors.aliased {
         0 => String::new(),
         n => format!(
             " Of the overwritten ones {} hold what belongs to another place of these files.",
-            grouped(n)
+            group_digits(n)
         ),
     };
     format!("Sectors of 512 bytes: {}.{aliased}", named.join(", "))
@@ -183,7 +185,7 @@ fn format_pace(pace: &TransferPace) -> String {
 fn listed_files(report: &FilesReport) -> Vec<&FileResult> {
     let mut files: Vec<&FileResult> = report.files.iter().collect();
     if files.len() > MAX_LISTED_FILES {
-        files.sort_by_key(|file| (file.sectors.lost() == 0 && file.remark.is_none(), file.number));
+        files.sort_by_key(|file| (file.sectors.lost_sectors() == 0 && file.remark.is_none(), file.number));
         files.truncate(MAX_LISTED_FILES);
     }
     files
@@ -191,12 +193,12 @@ fn listed_files(report: &FilesReport) -> Vec<&FileResult> {
 
 fn file_table(files: &[&FileResult]) -> Table {
     let pace = |pace: Option<TransferPace>| pace.map(|p| speed(p.mb_s)).unwrap_or_default();
-    Table::of(
+    Table::from_items(
         files.iter().copied(),
         &[
             ("file", &|file| file.name.clone()),
-            ("bytes", &|file| grouped(file.bytes)),
-            ("lost sectors", &|file| grouped(file.sectors.lost())),
+            ("bytes", &|file| group_digits(file.bytes)),
+            ("lost sectors", &|file| group_digits(file.sectors.lost_sectors())),
             ("write MB/s", &|file| pace(file.write)),
             ("read MB/s", &|file| pace(file.read)),
             ("remark", &|file| file.remark.clone().unwrap_or_default()),
@@ -216,13 +218,13 @@ fn missing_and_excluded(report: &FilesReport) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_testkit::samples::lossy_files;
+    use cardscope_testkit::samples::lossy_files_report;
 
     #[test]
     fn page_lists_losses_and_the_first_error() {
         let mut page = Page::default();
-        add_files(&mut page, &lossy_files());
-        let text = page.text();
+        add_files(&mut page, &lossy_files_report());
+        let text = page.to_text();
         for part in [
             "2 files read in /media/card",
             "114 corrupted",

@@ -2,18 +2,20 @@
 //! `check` and publications.
 
 use cardscope_model::answer::Answer;
-use cardscope_model::capacity::nominal;
+use cardscope_model::capacity::nominal_size;
 use cardscope_model::finding::{Finding, FindingWeight};
-use cardscope_model::judged_label::{FalseCapacity, JudgedSpeed};
+use cardscope_model::label_check::{FalseCapacity, JudgedSpeed};
 use cardscope_model::report::NewsTone;
 use cardscope_model::report::{ExitStatus, ReportBody as _};
 use cardscope_model::units::three_digits as speed;
-use cardscope_model::units::{BinarySize, DecimalSize, grouped};
-use cardscope_model::verify::{CapacityCause, PROVEN, SURE, TestMethod, Verdict, Verification};
-use cardscope_page::figure::{count, listing, percent};
+use cardscope_model::units::{BinarySize, DecimalSize, group_digits};
+use cardscope_model::verify::{
+    CapacityCause, PROVEN_CONFIDENCE, SURE_CONFIDENCE, TestMethod, Verdict, Verification,
+};
+use cardscope_page::figure::{join_names, percent, pluralize};
 
 /// Colour that matches the exit status.
-fn tone(found: &Verification) -> NewsTone {
+fn verdict_tone(found: &Verification) -> NewsTone {
     match found.exit_status() {
         ExitStatus::Good => NewsTone::Good,
         ExitStatus::NotProven => NewsTone::Warning,
@@ -23,7 +25,7 @@ fn tone(found: &Verification) -> NewsTone {
 
 fn first_word(found: &Verification) -> &'static str {
     match found.verdict {
-        Verdict::Genuine if found.confidence < PROVEN => "NOT PROVEN",
+        Verdict::Genuine if found.confidence < PROVEN_CONFIDENCE => "NOT PROVEN",
         Verdict::Genuine if found.method == TestMethod::Full => "GENUINE",
         Verdict::Genuine => "PASSED",
         Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => "FAKE",
@@ -45,40 +47,40 @@ pub fn headline(found: &Verification, findings: &[Finding], missed: Option<Strin
         return (NewsTone::Bad, lie);
     }
     let bad = findings.iter().filter(|finding| finding.weight == FindingWeight::Bad).count();
-    let short = missed.or_else(|| slower_than_printed(findings)).filter(|_| !found.verdict.is_bad());
+    let short = missed.or_else(|| speed_shortfalls(findings)).filter(|_| !found.verdict.is_bad());
     let (flaw, detail) = match short {
         Some(short) => ("slower than printed".to_owned(), format!(": {short}")),
         None if found.verdict == Verdict::Genuine && bad > 0 => {
-            (format!("with {}", count(bad as u64, "problem")), String::new())
+            (format!("with {}", pluralize(bad as u64, "problem")), String::new())
         }
-        None => return (tone(found), answer(found)),
+        None => return (verdict_tone(found), capacity_answer(found)),
     };
     let (word, but) =
         (first_word(found), if found.exit_status() == ExitStatus::Good { "but" } else { "and" });
     let answer = Answer::with_verdict(word, &format!(", {but} {flaw}{detail}."));
-    (NewsTone::Warning, answer.in_brief(format!("{word}, {but} {flaw}")))
+    (NewsTone::Warning, answer.with_brief(format!("{word}, {but} {flaw}")))
 }
 
 /// Answer for a printed capacity far above the announced one.
 fn false_label_answer(finding: &Finding) -> Option<Answer> {
-    let FalseCapacity { printed_bytes, announced_bytes } = FalseCapacity::of(finding)?;
-    let (announced, printed) = (DecimalSize(announced_bytes), nominal(printed_bytes));
+    let FalseCapacity { printed_bytes, announced_bytes } = FalseCapacity::from_finding(finding)?;
+    let (announced, printed) = (DecimalSize(announced_bytes), nominal_size(printed_bytes));
     let printed = printed.unwrap_or_else(|| DecimalSize(printed_bytes).to_string());
     let answer = Answer::with_verdict("FAKE LABEL", &format!(": announces {announced}, printed {printed}."));
-    Some(answer.advise(RETURN_ADVICE))
+    Some(answer.with_advice(RETURN_ADVICE))
 }
 
 /// Printed speeds that were not reached, such as `reads 117 of 300 MB/s`.
-fn slower_than_printed(findings: &[Finding]) -> Option<String> {
-    let short: Vec<String> = findings.iter().filter_map(JudgedSpeed::shortfall).collect();
-    (!short.is_empty()).then(|| listing(&short))
+fn speed_shortfalls(findings: &[Finding]) -> Option<String> {
+    let short: Vec<String> = findings.iter().filter_map(JudgedSpeed::shortfall_text).collect();
+    (!short.is_empty()).then(|| join_names(&short))
 }
 
 const RETURN_ADVICE: &str = "Return it.";
 const NO_DATA_ADVICE: &str = "Do not keep data on it.";
 
-fn answer(found: &Verification) -> Answer {
-    let announced = DecimalSize(announced_bytes(found));
+fn capacity_answer(found: &Verification) -> Answer {
+    let announced = DecimalSize(tested_capacity(found));
     let word = first_word(found);
     let mut in_table = None;
     let (said, advice) = match found.verdict {
@@ -122,15 +124,15 @@ fn answer(found: &Verification) -> Answer {
         Verdict::Inconclusive => (inconclusive_text(found), None),
     };
     // Below this confidence the card is not accused; the next steps lead to certainty.
-    if found.verdict.is_bad() && found.confidence < SURE {
+    if found.verdict.is_bad() && found.confidence < SURE_CONFIDENCE {
         let (word, sure) = (format!("LIKELY {word}"), format!(" ({})", percent(found.confidence)));
-        return Answer::with_verdict(&word, &format!("{sure}: {said}")).in_brief(format!("{word}{sure}"));
+        return Answer::with_verdict(&word, &format!("{sure}: {said}")).with_brief(format!("{word}{sure}"));
     }
     let errors = error_suffix(found);
     let answer = Answer::with_verdict(word, &format!("{errors}: {said}"));
-    let answer = answer.in_brief(in_table.unwrap_or_else(|| format!("{word}{errors}")));
+    let answer = answer.with_brief(in_table.unwrap_or_else(|| format!("{word}{errors}")));
     match advice {
-        Some(advice) => answer.advise(&advice),
+        Some(advice) => answer.with_advice(&advice),
         None => answer,
     }
 }
@@ -138,19 +140,19 @@ fn answer(found: &Verification) -> Answer {
 /// Number of failed I/Os on a card that passed.
 fn error_suffix(found: &Verification) -> String {
     match found.moved.counts.failed() {
-        failed @ 1.. if found.verdict == Verdict::Genuine => format!(" with {}", count(failed, "error")),
+        failed @ 1.. if found.verdict == Verdict::Genuine => format!(" with {}", pluralize(failed, "error")),
         _ => String::new(),
     }
 }
 
 /// Bytes under test; for files the free space.
-pub fn announced_bytes(found: &Verification) -> u64 {
+pub fn tested_capacity(found: &Verification) -> u64 {
     found.files.as_ref().map_or(found.announced_bytes, |files| files.free_bytes)
 }
 
 fn genuine_text(found: &Verification) -> String {
-    let (proven, announced) = (DecimalSize(found.proven_bytes), DecimalSize(announced_bytes(found)));
-    let sure = (found.confidence < SURE).then(|| format!("{} sure", percent(found.confidence)));
+    let (proven, announced) = (DecimalSize(found.proven_bytes), DecimalSize(tested_capacity(found)));
+    let sure = (found.confidence < SURE_CONFIDENCE).then(|| format!("{} sure", percent(found.confidence)));
     let (claim, extent) = match (found.method, sure) {
         (TestMethod::Full, None) => ("every byte verified", announced.to_string()),
         (TestMethod::Full, Some(sure)) => ("every byte verified", format!("{announced}, {sure}")),
@@ -168,8 +170,8 @@ const NOTHING_MISSING: &str = "no missing capacity found";
 const FREE_SPACE_HOLDS: &str = "the free space holds what is written";
 
 fn reader_suspect_text(found: &Verification) -> String {
-    let shown = DecimalSize(announced_bytes(found));
-    let said = match (found.cause, found.at_most_usable()) {
+    let shown = DecimalSize(tested_capacity(found));
+    let said = match (found.cause, found.max_usable_bytes()) {
         (Some(CapacityCause::ExtraSectors { .. }), _) => "it counts one sector too many".to_owned(),
         (Some(CapacityCause::DroppedBits { card_bytes, .. }), _) => {
             format!("it shows {shown} of the card's {}", DecimalSize(card_bytes))
@@ -178,7 +180,7 @@ fn reader_suspect_text(found: &Verification) -> String {
             format!("it shows {shown} of a card of {}", DecimalSize(card_bytes))
         }
         (Some(CapacityCause::AddressLimit { limit_bytes }), _) => {
-            let fails = if announced_bytes(found) > limit_bytes { "fails" } else { "ends" };
+            let fails = if tested_capacity(found) > limit_bytes { "fails" } else { "ends" };
             format!("the card {fails} exactly at {}", BinarySize(limit_bytes.next_power_of_two()))
         }
         (_, Some(bytes)) => format!("the card fails exactly at {}", BinarySize(bytes)),
@@ -201,7 +203,7 @@ fn damaged_text(found: &Verification) -> String {
             )
         }
         (_, _, Some(share)) if share.bad > 0 => {
-            format!("{} of {} sampled places lose data", grouped(share.bad), grouped(share.samples))
+            format!("{} of {} sampled places lose data", group_digits(share.bad), group_digits(share.samples))
         }
         _ => "loses data in scattered blocks".to_owned(),
     };
@@ -214,10 +216,10 @@ fn inconclusive_text(found: &Verification) -> String {
         (0, 0) => format!("{reason}."),
         (0, bytes) => format!(
             "tested {}, {reason}.",
-            DecimalSize(bytes).as_part_of(DecimalSize(announced_bytes(found)))
+            DecimalSize(bytes).as_part_of(DecimalSize(tested_capacity(found)))
         ),
         (lost, _) => {
-            format!("at least {} lost data; the test ended too early to say why.", count(lost, "block"))
+            format!("at least {} lost data; the test ended too early to say why.", pluralize(lost, "block"))
         }
     }
 }
@@ -226,9 +228,10 @@ fn inconclusive_text(found: &Verification) -> String {
 const WEAK_SHARE: f64 = 0.1;
 
 /// Reason of the verdict in one line, with its colour.
-pub fn reason(found: &Verification) -> Option<(NewsTone, String)> {
+pub fn verdict_reason(found: &Verification) -> Option<(NewsTone, String)> {
     let weak = found.share.as_ref().is_some_and(|share| share.excluded_above > WEAK_SHARE);
-    let tone = if found.verdict == Verdict::Genuine && weak { NewsTone::Warning } else { tone(found) };
+    let tone =
+        if found.verdict == Verdict::Genuine && weak { NewsTone::Warning } else { verdict_tone(found) };
     Some((tone, reason_text(found)?))
 }
 
@@ -245,7 +248,7 @@ fn reason_text(found: &Verification) -> Option<String> {
                 let caches = found.excluded_cache_bytes.map(|bytes| BinarySize(bytes >> 20 << 20));
                 format!(
                     "Sampled {}: would detect ≥ {} % bad blocks{} (95 % confidence).",
-                    count(share.samples, "place"),
+                    pluralize(share.samples, "place"),
                     speed(share.excluded_above * 100.0),
                     caches.map(|cache| format!(" and caches up to {cache}")).unwrap_or_default()
                 )
@@ -284,7 +287,7 @@ fn reason_text(found: &Verification) -> Option<String> {
             }
         }
         (Verdict::Unstable, _) => format!("Reads of the same place gave different answers ({sure} sure)."),
-        (Verdict::ReaderSuspect, _) if found.at_most_usable().is_none() => return None,
+        (Verdict::ReaderSuspect, _) if found.max_usable_bytes().is_none() => return None,
         (Verdict::ReaderSuspect, _) => {
             format!("Old readers stop at such a boundary; the card may be genuine ({sure} sure).")
         }

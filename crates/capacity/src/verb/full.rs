@@ -1,21 +1,21 @@
 //! `verify --full`: writes and reads back every block, resumes a pass, or reads an earlier one again.
 
 use super::VerifyRequest;
-use crate::probe::full::{PassFindings, PassSettings, READING, WRITING, recheck, verify};
-use cardscope_engine::card::{IoDriver, ProbeStop};
+use crate::probe::full::{PassFindings, PassSettings, READING, WRITING, recheck_card, verify_card};
+use cardscope_engine::io_driver::{IoDriver, ProbeStop};
 use cardscope_journal::backup;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::progress::StagePlan;
 use cardscope_model::units::DecimalSize;
-use cardscope_model::verify::{Verification, VerifyReport, answers_change};
+use cardscope_model::verify::{Verification, VerifyReport, inconsistent_reads_finding};
 use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
-use cardscope_probing::resume::{PreviousPass, drawn_for, find, salt};
-use cardscope_session::card_key::{card_key, fingerprint};
+use cardscope_probing::previous_pass::{PreviousPass, find_previous_pass, is_salt_of, salt_for_card};
+use cardscope_session::card_key::{card_key, salt_fingerprint};
 use cardscope_session::checkpoint::CardCheckpoint;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::VerbSession;
-use cardscope_session::opened::TargetType;
+use cardscope_session::open_target::TargetType;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ struct PassProgress {
     written: u64,
 }
 
-pub(super) fn run(
+pub(super) fn run_full(
     request: &VerifyRequest,
     session: &mut VerbSession<'_>,
     report: &mut VerifyReport,
@@ -39,7 +39,7 @@ pub(super) fn run(
     let pass = PlannedPass::from_request(request, session, report)?;
     report.header.seed = pass.seed;
     report.body.moved.data_kept = request.read_only;
-    session.events.plan(stage_plan(request).with_summary(pass.plan_line(request)));
+    session.events.announce_plan(stage_plan(request).with_summary(pass.plan_line(request)));
     session.back_up(request.backup.as_deref(), None, &mut report.body.moved)?;
     session.begin_row(report)?;
     let found = match pass.run_pass(request, session, report) {
@@ -52,9 +52,9 @@ pub(super) fn run(
         }
     };
     fill_report(report, &found);
-    session.hear_target(&mut report.header);
+    session.collect_target_caveats(&mut report.header);
     if matches!(found.stop, Some(ProbeStop::Swapped(_))) {
-        session.another_card = true;
+        session.is_other_card = true;
     }
     if session.backup.is_some() {
         // Restoring the image removes the stamps, so the pass cannot be resumed.
@@ -72,7 +72,7 @@ fn stage_plan(request: &VerifyRequest) -> StagePlan {
 }
 
 /// Refuses contradictory options before anything is opened.
-pub(super) fn check(request: &VerifyRequest, target: TargetType) -> Result<()> {
+pub(super) fn check_options(request: &VerifyRequest, target: TargetType) -> Result<()> {
     let odd = [
         (request.resume, "--resume"),
         (request.two_passes, "--two-passes"),
@@ -117,15 +117,21 @@ impl PlannedPass {
         let seed = report.header.seed;
         let card_bytes = session.bytes();
         let key = card_key(session.opened);
-        let print = fingerprint(key.as_deref(), card_bytes);
-        let checkpoint = key.map(|key| CardCheckpoint::of("full", &key)).transpose()?;
+        let print = salt_fingerprint(key.as_deref(), card_bytes);
+        let checkpoint = key.map(|key| CardCheckpoint::for_card("full", &key)).transpose()?;
         if !request.resume && !request.read_only {
-            return Ok(PlannedPass { seed, salt: salt(seed, print), previous: None, checkpoint, card_bytes });
+            return Ok(PlannedPass {
+                seed,
+                salt: salt_for_card(seed, print),
+                previous: None,
+                checkpoint,
+                card_bytes,
+            });
         }
         let mut card =
             IoDriver::new(session.opened.target.as_mut(), session.interrupt, PASS_BLOCK, PASS_DEPTH)?;
         let name = &request.common.target;
-        let found = find(&mut card);
+        let found = find_previous_pass(&mut card);
         report.body.moved.add_failed(card.counts(), card.io_errors());
         let mut previous = found?.ok_or_else(|| {
             Failure::refused(format!(
@@ -135,7 +141,7 @@ impl PlannedPass {
         })?;
         let stored: Option<PassProgress> = checkpoint.as_ref().and_then(CardCheckpoint::load);
         let other = stored.as_ref().is_some_and(|stored| request.resume && stored.salt != previous.salt);
-        if !drawn_for(previous.salt, print) || other {
+        if !is_salt_of(previous.salt, print) || other {
             return Err(Failure::refused(format!(
                 "{name} has data of another card or run; nothing was written. Start again without --resume"
             )));
@@ -156,9 +162,9 @@ impl PlannedPass {
     ) -> Result<PassFindings, ProbeStop> {
         let budget_s = request.limits.budget.map(|b| b.as_secs_f64());
         let findings =
-            session.drive((PASS_BLOCK, PASS_DEPTH), &mut report.body.moved, |card, _, events| {
+            session.run_probe((PASS_BLOCK, PASS_DEPTH), &mut report.body.moved, |card, _, events| {
                 Ok::<_, ProbeStop>(match (request.read_only, self.previous) {
-                    (true, Some(previous)) => recheck(card, &previous, budget_s, events),
+                    (true, Some(previous)) => recheck_card(card, &previous, budget_s, events),
                     _ => {
                         let settings = PassSettings {
                             salt: self.salt,
@@ -171,21 +177,21 @@ impl PlannedPass {
                         let mut store = |written: u64| {
                             if last.elapsed() > CHECKPOINT_INTERVAL || written >= self.card_bytes {
                                 last = Instant::now();
-                                self.store(written);
+                                self.save_checkpoint(written);
                             }
                         };
-                        verify(card, &settings, &mut store, events)
+                        verify_card(card, &settings, &mut store, events)
                     }
                 })
             })?;
         if !request.read_only {
-            self.store(findings.written_to);
+            self.save_checkpoint(findings.written_to);
         }
         Ok(findings)
     }
 
     /// Saves a checkpoint. A failure is ignored, as the stamps on the card contain the same information.
-    fn store(&self, written: u64) {
+    fn save_checkpoint(&self, written: u64) {
         if let Some(checkpoint) = &self.checkpoint {
             let progress =
                 PassProgress { salt: self.salt, seed: self.seed, card_bytes: self.card_bytes, written };
@@ -223,18 +229,18 @@ fn fill_report(report: &mut VerifyReport, found: &PassFindings) {
     report.body = Verification { method, announced_bytes, moved, ..found.body.clone() };
     let remark = |text: &String| Caveat::Other { text: text.clone() };
     report.header.caveats.extend(found.remarks.iter().map(remark));
-    report.header.findings.extend(findings(found));
+    report.header.findings.extend(pass_findings(found));
 }
 
-fn findings(found: &PassFindings) -> Vec<Finding> {
+fn pass_findings(found: &PassFindings) -> Vec<Finding> {
     let mut list = Vec::new();
     let bad = &found.bad;
-    if bad.all() > 0 {
+    if bad.total() > 0 {
         let weight = if found.body.verdict.is_bad() { FindingWeight::Bad } else { FindingWeight::Hint };
         let text = format!(
             "The card lost or changed {} of {} read \
                      back.",
-            DecimalSize(bad.all()),
+            DecimalSize(bad.total()),
             DecimalSize(found.read_to)
         );
         let rows = [
@@ -248,6 +254,6 @@ fn findings(found: &PassFindings) -> Vec<Finding> {
         let seen = rows.iter().filter(|(_, n)| *n > 0);
         list.push(seen.fold(finding, |finding, (what, n)| finding.because(what, n)));
     }
-    list.extend(answers_change(bad.passing_sectors));
+    list.extend(inconsistent_reads_finding(bad.passing_sectors));
     list
 }

@@ -1,6 +1,6 @@
 //! `verify`: tests the capacity with one of three methods, which share one document.
 
-mod doubt;
+mod capacity_cause;
 pub mod files;
 pub mod full;
 pub mod quick;
@@ -9,18 +9,18 @@ pub use crate::request::VerifyRequest;
 
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_model::identity::Identity;
-use cardscope_model::judged_label::{self, LabelEvidence, MeasuredSpeeds};
+use cardscope_model::label_check::{self, LabelEvidence, MeasuredSpeeds};
 use cardscope_model::verify::{
     FilesReport, MapSpeed, SpeedMap, TestMethod, TransferPace, Verdict, Verification, VerifyReport,
 };
 use cardscope_sd::label::CardLabel;
-use cardscope_session::after_verdict::{TestedCard, after};
+use cardscope_session::after_verdict::{TestedCard, steps_after_verdict};
 use cardscope_session::consent::ConsentSource;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{
-    CardNeeds, CommonOptions, Procedure, SpendLimits, VerbSession, keep_no_clean_verdict,
+    CardNeeds, CommonOptions, Procedure, SpendLimits, VerbSession, withdraw_good_verdict,
 };
-use cardscope_session::opened::{OpenTarget, TargetType};
+use cardscope_session::open_target::{OpenTarget, TargetType};
 use cardscope_session::opening::ResolvedTarget;
 use cardscope_statistics::io_errors;
 
@@ -35,20 +35,20 @@ impl Procedure for VerifyRequest {
     fn needs(&self) -> CardNeeds {
         match self.method() {
             _ if self.read_only => CardNeeds::Read,
-            TestMethod::Quick if !self.erase => CardNeeds::WriteAndKeep,
+            TestMethod::Quick if !self.erase => CardNeeds::WriteAndRestore,
             // Only the test's own files are written, so no data is lost.
-            TestMethod::Files => CardNeeds::WriteAndKeep,
-            _ => CardNeeds::WriteAndLose(None),
+            TestMethod::Files => CardNeeds::WriteAndRestore,
+            _ => CardNeeds::Overwrite(None),
         }
     }
 
     fn check(&self, target: TargetType) -> Result<()> {
         refuse_misplaced_options(self)?;
         // An unreadable label must be refused before the test, not after it.
-        self.printed()?;
+        self.printed_label()?;
         match self.method() {
-            TestMethod::Quick => quick::check(self, target),
-            TestMethod::Full => full::check(self, target),
+            TestMethod::Quick => quick::check_options(self, target),
+            TestMethod::Full => full::check_options(self, target),
             TestMethod::Files => Ok(()),
         }
     }
@@ -60,8 +60,8 @@ impl Procedure for VerifyRequest {
         interrupt: &InterruptFlag,
     ) -> Result<OpenTarget> {
         match self.method() {
-            TestMethod::Files => files::open(self, None, interrupt),
-            _ => cardscope_session::frame::open(self, target, consent, interrupt),
+            TestMethod::Files => files::open_directory(self, None, interrupt),
+            _ => cardscope_session::frame::open_for_verb(self, target, consent, interrupt),
         }
     }
 
@@ -69,26 +69,26 @@ impl Procedure for VerifyRequest {
         report.body.method = self.method();
         report.body.announced_bytes = session.bytes();
         let ended = match self.method() {
-            TestMethod::Quick => quick::run(self, session, report),
-            TestMethod::Full => full::run(self, session, report),
-            TestMethod::Files => files::run(self, session, report),
+            TestMethod::Quick => quick::run_quick(self, session, report),
+            TestMethod::Full => full::run_full(self, session, report),
+            TestMethod::Files => files::run_files(self, session, report),
         };
-        keep_no_clean_verdict(report, ended.as_ref().err());
-        let layout = ended.is_ok().then(|| doubt::layout(session, &mut report.body)).flatten();
-        let weighed = says_errors_of_card(&ended);
+        withdraw_good_verdict(report, ended.as_ref().err());
+        let layout = ended.is_ok().then(|| capacity_cause::read_layout(session, &mut report.body)).flatten();
+        let weighed = are_errors_of_card(&ended);
         if weighed && report.body.weigh_errors() {
             report.drop_capacity_claims();
         }
-        let printed = self.printed()?;
+        let printed = self.printed_label()?;
         if let Some(printed) = &printed {
             judge_label(report, printed, session.opened);
         }
         if ended.is_ok() {
-            doubt::explain(self, session, report, printed.as_ref(), layout);
+            capacity_cause::explain_capacity(self, session, report, printed.as_ref(), layout);
         }
         if weighed {
             let found = &report.body;
-            let failed = io_errors::finding(&found.moved, found.card_bytes(), "during the test");
+            let failed = io_errors::io_error_finding(&found.moved, found.card_bytes(), "during the test");
             report.header.findings.extend(failed);
         }
         if report.body.verdict == Verdict::Inconclusive && report.body.reason.is_none() {
@@ -96,7 +96,7 @@ impl Procedure for VerifyRequest {
         }
         let tested =
             TestedCard { common: &self.common, label: self.label.as_deref(), options: self.repeat_options() };
-        let next = after(&tested, &report.body, &report.header.findings);
+        let next = steps_after_verdict(&tested, &report.body, &report.header.findings);
         report.header.next.extend(next);
         ended
     }
@@ -128,7 +128,7 @@ fn inconclusive_because(
 const SPENT_SHARE: f64 = 0.8;
 
 /// True if failed I/Os indicate faults of the card. They do not if it was removed during the test.
-pub fn says_errors_of_card(ended: &Result<()>) -> bool {
+pub fn are_errors_of_card(ended: &Result<()>) -> bool {
     !matches!(ended, Err(Failure::Io(_) | Failure::Refused(_)))
 }
 
@@ -176,5 +176,5 @@ fn judge_label(report: &mut VerifyReport, printed: &CardLabel, opened: &OpenTarg
             ceiling_mb_s: opened.ceiling_mb_s,
         },
     };
-    report.header.findings.extend(judged_label::judge(printed, &seen));
+    report.header.findings.extend(label_check::judge_label(printed, &seen));
 }

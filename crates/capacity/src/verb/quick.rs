@@ -6,26 +6,26 @@
 
 use super::VerifyRequest;
 use crate::probe::quick as capacity;
-use crate::probe::quick::ios_to_a_verdict;
-use crate::probe::quick::{LEAST_IOS, LEAST_RUN, QuickOptions, QuickOutcome};
-use cardscope_engine::card::{CardExtent, IoDriver};
+use crate::probe::quick::min_ios_for_verdict;
+use crate::probe::quick::{MIN_IOS, MIN_RUN, QuickOptions, QuickOutcome};
 use cardscope_engine::content::IoContent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{CardExtent, IoDriver};
 use cardscope_engine::target::{IoDirection, TargetRegion};
-use cardscope_journal::put_back::{RESTORING, RestoreResult};
-use cardscope_journal::witness::WITNESSES;
+use cardscope_journal::block_fingerprint::MAX_FINGERPRINTS;
+use cardscope_journal::restoring::{RESTORING, RestoreResult};
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::progress::StagePlan;
-use cardscope_model::random::mix;
+use cardscope_model::random::mix_bits;
 use cardscope_model::report::{IoTotals, ReportBody as _};
-use cardscope_model::units::{DecimalSize, MIB, seconds};
+use cardscope_model::units::{DecimalSize, MIB, nanos_to_seconds};
 use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_probing::context;
 use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{NOT_RESTORED, VerbSession, as_probes_know};
-use cardscope_session::opened::{OpenTarget, TargetType};
+use cardscope_session::frame::{NOT_RESTORED, VerbSession, as_probe_journal};
+use cardscope_session::open_target::{OpenTarget, TargetType};
 use std::time::Duration;
 
 /// Fewest bytes that samples can test.
@@ -38,7 +38,7 @@ const OTHER_BYTES: u64 = 192 * MIB;
 const MIN_JOURNAL_BYTES: u64 = 32 * MIB;
 
 /// Probes, then restores overwritten data, also after an interruption or error.
-pub(super) fn run(
+pub(super) fn run_quick(
     request: &VerifyRequest,
     session: &mut VerbSession<'_>,
     report: &mut VerifyReport,
@@ -51,26 +51,29 @@ pub(super) fn run(
         )));
     }
     let limits = ProbeLimits {
-        seed: mix(report.header.seed),
+        seed: mix_bits(report.header.seed),
         region: TargetRegion { start: 0, len: bytes },
         max_write: request.limits.max_write(),
         budget: request.limits.budget,
     };
     let mut options = QuickOptions { thorough: request.thorough, limits };
-    let began = seconds(session.opened.target.now());
+    let began = nanos_to_seconds(session.opened.target.now());
     let moved = &mut report.body.moved;
-    let look = |budget| ReadCost::look(session.opened, budget, !request.erase, session.interrupt, moved);
+    let look =
+        |budget| ReadCost::measure_cost(session.opened, budget, !request.erase, session.interrupt, moved);
     let afford = options.limits.budget.map(look).transpose()?;
     if !request.erase {
-        session
-            .begin_journal(max_saved(&options, bytes, afford.as_ref()), context::salt(options.limits.seed))?;
+        session.begin_journal(
+            max_saved(&options, bytes, afford.as_ref()),
+            context::stamp_salt(options.limits.seed),
+        )?;
     }
-    if let Some(remark) = afford.as_ref().and_then(|afford| afford.remark(bytes)) {
+    if let Some(remark) = afford.as_ref().and_then(|afford| afford.budget_remark(bytes)) {
         session.events.report_note(&remark);
     }
     let line = plan_line(&options, bytes, afford.as_ref(), session);
     // The timed reads have used part of the budget.
-    let spent = Duration::from_secs_f64((seconds(session.opened.target.now()) - began).max(0.0));
+    let spent = Duration::from_secs_f64((nanos_to_seconds(session.opened.target.now()) - began).max(0.0));
     options.limits.budget = options.limits.budget.map(|budget| budget.saturating_sub(spent));
     session.begin_row(report)?;
     // The restoration reads all data anyway, so the probe reads little of it back.
@@ -78,31 +81,32 @@ pub(super) fn run(
         true => &[(capacity::WRITING, 0.6), (capacity::READING_BACK, 0.4)],
         false => &[(capacity::WRITING, 0.5), (capacity::READING_BACK, 0.05), (RESTORING, 0.45)],
     };
-    session.events.plan(
+    session.events.announce_plan(
         StagePlan::from_stages(stages.iter().copied()).with_budget(request.limits.budget).with_summary(line),
     );
-    let ended = session.drive((PROBE_BLOCK, PROBE_DEPTH), &mut report.body.moved, |card, journal, events| {
-        capacity::probe(card, as_probes_know(journal), &options, events)
-    });
+    let ended =
+        session.run_probe((PROBE_BLOCK, PROBE_DEPTH), &mut report.body.moved, |card, journal, events| {
+            capacity::probe_card(card, as_probe_journal(journal), &options, events)
+        });
     if let Ok(outcome) = &ended {
         fill_report(report, outcome, bytes);
     }
-    let usable = report.body.at_most_usable();
-    let (returned, ended) = session.put_back_after(ended.err(), usable, &mut report.body.moved);
+    let usable = report.body.max_usable_bytes();
+    let (returned, ended) = session.restore_after_probe(ended.err(), usable, &mut report.body.moved);
     let not_back = returned.as_ref().and_then(|returned| returned.finding(usable));
-    if let Some(back) = returned.and_then(|returned| returned.back) {
+    if let Some(back) = returned.and_then(|returned| returned.result) {
         judge_restoration(report, &back, usable);
     }
     if let Some(not_back) = not_back {
         report.withdraw_verdict(NOT_RESTORED);
         report.header.findings.push(not_back);
     }
-    session.hear_target(&mut report.header);
+    session.collect_target_caveats(&mut report.header);
     ended
 }
 
 /// Refuses contradictory options before anything is opened.
-pub(super) fn check(request: &VerifyRequest, target: TargetType) -> Result<()> {
+pub(super) fn check_options(request: &VerifyRequest, target: TargetType) -> Result<()> {
     if request.read_only {
         return Err(Failure::refused("--read-only needs --full or --files, whose data it rereads"));
     }
@@ -119,7 +123,8 @@ pub(super) fn check(request: &VerifyRequest, target: TargetType) -> Result<()> {
 /// Most bytes to save, within the write limit and the time budget.
 fn max_saved(options: &QuickOptions, bytes: u64, afford: Option<&ReadCost>) -> u64 {
     let limit = options.limits.max_write.map_or(u64::MAX, |most| most.saturating_add(MIB));
-    let in_time = afford.map_or(u64::MAX, |afford| afford.bytes().saturating_add(MIN_JOURNAL_BYTES));
+    let in_time =
+        afford.map_or(u64::MAX, |afford| afford.affordable_bytes().saturating_add(MIN_JOURNAL_BYTES));
     (options.run_bytes(bytes) + OTHER_BYTES).min(bytes).min(limit).min(in_time)
 }
 
@@ -129,7 +134,8 @@ fn plan_line(
     afford: Option<&ReadCost>,
     session: &VerbSession<'_>,
 ) -> String {
-    let most = options.limits.max_write.unwrap_or(u64::MAX).min(afford.map_or(u64::MAX, ReadCost::bytes));
+    let most =
+        options.limits.max_write.unwrap_or(u64::MAX).min(afford.map_or(u64::MAX, ReadCost::affordable_bytes));
     let run = options.run_bytes(bytes).min(most);
     let keeps = match &session.journal {
         Some(journal) => format!("overwritten data is saved in {} and restored", journal.path().display()),
@@ -145,13 +151,13 @@ fn fill_report(report: &mut VerifyReport, outcome: &QuickOutcome, announced: u64
     report.body.proven_bytes = outcome.proven_bytes;
     report.body.confidence = outcome.confidence;
     report.body.share = outcome.share;
-    (report.body.wrap_bytes, report.body.dead_address_line) = (outcome.wrap_bytes, outcome.line);
+    (report.body.wrap_bytes, report.body.dead_address_line) = (outcome.wrap_bytes, outcome.dead_address_line);
     report.body.cache_bytes = outcome.cache_bytes;
     report.body.fails_beyond = outcome.fails_beyond;
     let overflown = outcome.overflown_bytes.min(announced);
     report.body.excluded_cache_bytes = Some(overflown).filter(|_| outcome.verdict == Verdict::Genuine);
     report.body.disproofs.clone_from(&outcome.disproofs);
-    report.header.findings.extend(capacity::findings(outcome, announced));
+    report.header.findings.extend(capacity::outcome_findings(outcome, announced));
 }
 
 /// Adjusts the verdict by losses that the restoration found.
@@ -174,7 +180,7 @@ fn restoration_loss_finding(back: &RestoreResult) -> Option<Finding> {
     (lost > 0 && all_there).then(|| {
         Finding::new("blocks-not-as-written", FindingWeight::Bad, 0.99, text)
             .because("lost bytes", lost)
-            .advise("Copy the data and do not keep any on this card.")
+            .with_advice("Copy the data and do not keep any on this card.")
     })
 }
 
@@ -201,16 +207,16 @@ const IOS_PER_MIB: f64 = 7.0;
 struct ReadCost {
     budget: f64,
     /// Seconds per I/O.
-    each: f64,
+    io_s: f64,
     /// Seconds per byte.
-    byte: f64,
+    byte_s: f64,
     /// I/Os before and after the probe.
-    besides: u64,
+    other_ios: u64,
 }
 
 impl ReadCost {
     /// Times a few reads. Refuses a budget that is too short for the shortest test.
-    fn look(
+    fn measure_cost(
         opened: &mut OpenTarget,
         budget: Duration,
         keeps: bool,
@@ -229,26 +235,26 @@ impl ReadCost {
         for n in 0..TIMED_READS {
             let offset = all / (TIMED_READS + 1) * (n + 1) / LARGE_BYTES * LARGE_BYTES;
             let took =
-                card.time(IoDirection::Read, IoContent::Buffer, CardExtent { offset, len: SMALL_BYTES })?;
+                card.time_io(IoDirection::Read, IoContent::Buffer, CardExtent { offset, len: SMALL_BYTES })?;
             each = took.unwrap_or(each).min(each);
             if card.seconds() - began > budget * MAX_TIMING_SHARE {
                 break;
             }
         }
         let each = if each.is_finite() { each } else { 0.0 };
-        let besides = if keeps { WITNESSES } else { 0 };
-        let mut found = ReadCost { budget, each, byte: 0.0, besides };
+        let besides = if keeps { MAX_FINGERPRINTS } else { 0 };
+        let mut found = ReadCost { budget, io_s: each, byte_s: 0.0, other_ios: besides };
         found.refuse_too_little()?;
         let large =
             CardExtent { offset: all / 2 / LARGE_BYTES * LARGE_BYTES, len: LARGE_BYTES.min(all / 2) as u32 };
-        let took = card.time(IoDirection::Read, IoContent::Buffer, large)?.unwrap_or_default();
-        found.byte = (took - each).max(0.0) / f64::from(large.len);
+        let took = card.time_io(IoDirection::Read, IoContent::Buffer, large)?.unwrap_or_default();
+        found.byte_s = (took - each).max(0.0) / f64::from(large.len);
         Ok(found)
     }
 
     fn refuse_too_little(&self) -> Result<()> {
-        let ios = self.besides + LEAST_IOS;
-        let least = ios as f64 * self.each;
+        let ios = self.other_ios + MIN_IOS;
+        let least = ios as f64 * self.io_s;
         if least <= self.budget {
             return Ok(());
         }
@@ -256,25 +262,25 @@ impl ReadCost {
             "{:.0} s is too short for this card: the test needs at least {ios} I/Os of {:.2} s. Nothing was \
              written; give at least --budget {:.0}s",
             self.budget,
-            self.each,
+            self.io_s,
             (2.0 * least).ceil()
         )))
     }
 
     /// Most bytes that can be overwritten and restored in the time.
-    fn bytes(&self) -> u64 {
-        let each = TRANSFERS_PER_BYTE * self.byte + IOS_PER_MIB * self.each / MIB as f64;
+    fn affordable_bytes(&self) -> u64 {
+        let each = TRANSFERS_PER_BYTE * self.byte_s + IOS_PER_MIB * self.io_s / MIB as f64;
         (self.budget / each).min(u64::MAX as f64) as u64
     }
 
     /// Warning if the time is too short to prove a genuine card.
-    fn remark(&self, card_bytes: u64) -> Option<String> {
-        let ios = (self.besides + ios_to_a_verdict(card_bytes)) as f64;
-        let needed = ios * self.each + TRANSFERS_PER_BYTE * LEAST_RUN as f64 * self.byte;
+    fn budget_remark(&self, card_bytes: u64) -> Option<String> {
+        let ios = (self.other_ios + min_ios_for_verdict(card_bytes)) as f64;
+        let needed = ios * self.io_s + TRANSFERS_PER_BYTE * MIN_RUN as f64 * self.byte_s;
         (needed > self.budget).then(|| {
             format!(
                 "{:.0} s is too short to prove this card genuine: at {:.2} s per I/O it takes about {:.0} s",
-                self.budget, self.each, needed
+                self.budget, self.io_s, needed
             )
         })
     }

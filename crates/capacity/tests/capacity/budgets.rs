@@ -1,13 +1,13 @@
 //! Cost of the quick probe: bytes written and the card's time, compared with their limits.
 
-use crate::common::{erasing, options};
-use cardscope_capacity::probe::quick::{QuickOutcome, probe};
-use cardscope_engine::card::{IoDriver, ReadAnswer, extents};
+use crate::common::{options, probe_erasing};
+use cardscope_capacity::probe::quick::{QuickOutcome, probe_card};
 use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{IoDriver, ReadAnswer, split_extents};
 use cardscope_engine::target::Target;
-use cardscope_journal::put_back::put_back;
+use cardscope_journal::restoring::restore_from_journal;
 use cardscope_model::verify::Verdict;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_simulator::SimTarget;
@@ -35,7 +35,7 @@ const CLASS_10: &str = "sim:lexar-16g-c10?seed=3";
 #[case("limbo&fake_bytes=7600799744&cache_bytes=256MiB&cache_kind=lru", 2048 * MIB)]
 #[case("none", 600_000_000)]
 fn quick_probe_stays_within_its_bytes(#[case] fake: &str, #[case] most: u64) {
-    let probed = erasing(&format!("sim:constant?announced_bytes=64GB&fake={fake}"), &options(false, 5));
+    let probed = probe_erasing(&format!("sim:constant?announced_bytes=64GB&fake={fake}"), &options(false, 5));
     assert_eq!(probed.mistake(), None);
     assert!(probed.tally.written <= most, "{} bytes written, {most} asked", probed.tally.written);
 }
@@ -45,7 +45,7 @@ fn quick_probe_stays_within_its_bytes(#[case] fake: &str, #[case] most: u64) {
 #[case("fake=wraparound&wrap_bytes=8GiB", 20.0)]
 #[case("fake=none", 75.0)]
 fn class_10_card_is_probed_in_time(#[case] fake: &str, #[case] most: f64) {
-    let erased = erasing(&format!("{CLASS_10}&{fake}"), &options(false, 5));
+    let erased = probe_erasing(&format!("{CLASS_10}&{fake}"), &options(false, 5));
     assert_eq!(erased.mistake(), None);
     assert!(erased.seconds < most, "{fake}: {} s, {most} asked", erased.seconds);
     let kept = probe_and_restore(&mut target(&format!("{CLASS_10}&{fake}")), 5);
@@ -55,7 +55,7 @@ fn class_10_card_is_probed_in_time(#[case] fake: &str, #[case] most: f64) {
 }
 
 fn target(name: &str) -> SimTarget {
-    SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"))
+    SimTarget::open_named(name).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 /// Probes with a journal and restores everything. Returns the seconds.
@@ -63,8 +63,8 @@ fn probe_and_restore(target: &mut SimTarget, seed: u64) -> f64 {
     let began = target.now();
     let mut memory = MemoryJournal::default();
     let mut card = IoDriver::new(target, &InterruptFlag::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
-    probe(&mut card, Some(&mut memory), &options(false, seed), &mut Silent).unwrap();
-    put_back(&mut card, &mut memory, &mut Silent).unwrap();
+    probe_card(&mut card, Some(&mut memory), &options(false, seed), &mut Silent).unwrap();
+    restore_from_journal(&mut card, &mut memory, &mut Silent).unwrap();
     (card.now() - began) as f64 / 1e9
 }
 
@@ -77,7 +77,7 @@ fn checksum_card(target: &mut SimTarget) -> Vec<u64> {
         let words = bytes.as_chunks::<8>().0.iter();
         words.fold(0u64, |s, w| s.rotate_left(5) ^ u64::from_le_bytes(*w))
     };
-    card.read(extents(0, all, MIB as u32), IoContent::Buffer, |extent, _, answer| {
+    card.read(split_extents(0, all, MIB as u32), IoContent::Buffer, |extent, _, answer| {
         if let ReadAnswer::Differs { bytes, .. } = answer {
             sums[(extent.offset / MIB) as usize] = sum(bytes);
         }
@@ -123,8 +123,8 @@ fn probe_with_budget(name: &str, budget: f64, seed: u64) -> (f64, QuickOutcome) 
     let began = card.seconds();
     let mut options = options(false, seed);
     options.limits.budget = Some(Duration::from_secs_f64(budget));
-    let outcome = probe(&mut card, Some(&mut memory), &options, &mut Silent).unwrap();
-    put_back(&mut card, &mut memory, &mut Silent).unwrap();
+    let outcome = probe_card(&mut card, Some(&mut memory), &options, &mut Silent).unwrap();
+    restore_from_journal(&mut card, &mut memory, &mut Silent).unwrap();
     (card.seconds() - began, outcome)
 }
 

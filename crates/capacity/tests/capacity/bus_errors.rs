@@ -3,13 +3,13 @@
 //! --test capacity bus_errors -- --nocapture` writes the table in `docs/accuracy.md`, the basis of
 //! `TOLERATED_PER_MILLION`.
 
-use crate::common::{ProbedCard, erasing, options};
-use cardscope_engine::card::{IoDriver, extents};
+use crate::common::{ProbedCard, options, probe_erasing};
 use cardscope_engine::content::IoContent;
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_model::verify::{IoCounts, TOLERATED_PER_MILLION, Verdict, at_rate};
+use cardscope_engine::io_driver::{IoDriver, split_extents};
+use cardscope_model::verify::{IoCounts, TOLERATED_PER_MILLION, Verdict, failures_at_rate};
 use cardscope_simulator::{SimTarget, target_spec};
-use cardscope_testkit::written_docs::keep;
+use cardscope_testkit::measured_tables::update_table;
 use std::fmt::Write;
 
 /// Seeds per rate in the quick run and in the long one.
@@ -31,11 +31,11 @@ fn probe_with_errors(per_million: f64, seed: u64) -> ProbedCard {
     let name = format!(
         "sim:constant?announced_bytes={size}&faults.read_error_p={p}&faults.write_error_p={p}&seed={seed}"
     );
-    erasing(&name, &options(false, seed))
+    probe_erasing(&name, &options(false, seed))
 }
 
 fn is_accused(counts: IoCounts, tolerated: f64) -> bool {
-    counts.failed_twice > 0 || counts.failed_once > at_rate(counts.ios, tolerated)
+    counts.failed_twice > 0 || counts.failed_once > failures_at_rate(counts.ios, tolerated)
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn rare_errors_accuse_no_good_card_and_many_do() {
         assert!(wrong <= most, "{wrong} of {seeds} good cards accused at {rate} in a million");
         assert!(rate < 10_000.0 || wrong == seeds as f64, "{wrong} of {seeds} at {rate} in a million");
     }
-    keep("accuracy", "bus-errors", &table);
+    update_table("accuracy", "bus-errors", &table);
 }
 
 /// A request that failed twice counts as such at every size, even if a third attempt transfers its data.
@@ -91,7 +91,8 @@ fn requests_failing_twice_are_counted_at_every_size() {
         let mut target = SimTarget::open(target_spec::parse(name).unwrap()).unwrap();
         let interrupt = InterruptFlag::default();
         let mut card = IoDriver::new(&mut target, &interrupt, block, 4).unwrap();
-        card.read(extents(0, 1000 * u64::from(block), block), IoContent::Buffer, |_, _, _| Ok(())).unwrap();
+        card.read(split_extents(0, 1000 * u64::from(block), block), IoContent::Buffer, |_, _, _| Ok(()))
+            .unwrap();
         let IoCounts { failed_once, failed_twice, .. } = card.counts();
         assert!(failed_once == 0 && failed_twice > 0, "{block}: {failed_once} once, {failed_twice} twice");
     }

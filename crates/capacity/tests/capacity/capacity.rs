@@ -1,7 +1,7 @@
 //! Quick probe on simulated cards in virtual time: verdicts compared with the cards' definitions.
 
-use crate::common::{erasing, options};
-use cardscope_model::verify::SURE;
+use crate::common::{options, probe_erasing};
+use cardscope_model::verify::SURE_CONFIDENCE;
 use rstest::rstest;
 
 /// The eleven geometries of f3's unit test without duplicates (docs/reference/tools.md#f3probe) as simulated cards,
@@ -98,7 +98,7 @@ fn geometries_get_the_right_verdict(
         };
         let name = format!("sim:constant?{geometry}{hidden}");
         let limit = LIMITS.iter().find(|(which, _)| name.contains(which)).map(|l| l.1);
-        match (erasing(&name, &options(false, 7)).mistake(), limit) {
+        match (probe_erasing(&name, &options(false, 7)).mistake(), limit) {
             (Some(mistake), None) => wrong.push(mistake),
             (None, Some(_)) => wrong.push(format!("{name} is said to be beyond the probe, and is right")),
             _ => {}
@@ -121,7 +121,7 @@ fn wrap_period_is_found_at_any_share_of_the_card(
     fake: &str,
 ) {
     let wrap = (share * (8u64 << 30) as f64) as u64 / 512 * 512;
-    let probed = erasing(
+    let probed = probe_erasing(
         &format!("sim:constant?announced_bytes=8GiB&fake={fake}&wrap_bytes={wrap}"),
         &options(false, 7),
     );
@@ -144,7 +144,7 @@ fn chain_behind_a_cache_is_no_wraparound(
     #[values("zeros", "noise", "garbage", "last")] lost: &str,
 ) {
     let name = format!("sim:constant?fake=chain&{card}&cache_bytes={cache}&fake.lost={lost}");
-    let probed = erasing(&name, &options(false, 7));
+    let probed = probe_erasing(&name, &options(false, 7));
     let over = probed.outcome.usable_bytes.is_some_and(|bytes| bytes > probed.usable + (1 << 20));
     assert!(!over, "{}", probed.summary());
     assert_eq!(probed.mistake(), None);
@@ -154,7 +154,7 @@ fn chain_behind_a_cache_is_no_wraparound(
 fn chain_ending_with_a_period_is_a_chain() {
     let card = "announced_bytes=8GiB&fake=chain&fake_bytes=400MiB&cache_bytes=4MiB&wrap_bytes=4294108160";
     for seed in 1..=7 {
-        assert_eq!(erasing(&format!("sim:constant?{card}"), &options(false, seed)).mistake(), None);
+        assert_eq!(probe_erasing(&format!("sim:constant?{card}"), &options(false, seed)).mistake(), None);
     }
 }
 
@@ -170,7 +170,7 @@ fn chain_ending_with_a_period_is_a_chain() {
 #[case("494350178816", 64 << 20)]
 fn dead_address_line_is_found_wherever_the_run_lies(#[case] bytes: &str, #[case] line: u64) {
     let name = format!("sim:constant?announced_bytes={bytes}&fake=address-line&wrap_bytes={line}");
-    let probed = erasing(&name, &options(false, 7));
+    let probed = probe_erasing(&name, &options(false, 7));
     assert_eq!(probed.mistake(), None);
     assert_eq!(probed.outcome.wrap_bytes, Some(line));
 }
@@ -185,7 +185,7 @@ fn chain_behind_a_cache_at_both_addresses_is_no_wraparound() {
             let name = format!(
                 "sim:constant?announced_bytes=16GiB&fake=chain&{chain}&cache_bytes={cache}&lost=stale"
             );
-            assert_eq!(erasing(&name, &options(false, seed)).mistake(), None);
+            assert_eq!(probe_erasing(&name, &options(false, seed)).mistake(), None);
         }
     }
 }
@@ -194,10 +194,10 @@ fn chain_behind_a_cache_at_both_addresses_is_no_wraparound() {
 #[test]
 fn oversized_cache_behind_a_fold_leaves_usable_bytes_unknown() {
     let name = "sim:constant?announced_bytes=16GiB&fake=chain&fake_bytes=2GiB&wrap_bytes=4GiB&cache_bytes=1GiB&lost=stale";
-    let answer = erasing(name, &options(false, 8));
+    let answer = probe_erasing(name, &options(false, 8));
     let outcome = &answer.outcome;
     assert!(outcome.usable_bytes.is_none() && outcome.good_bytes.is_none(), "{}", answer.summary());
-    assert!(outcome.confidence < SURE && !outcome.cut_short, "{}", answer.summary());
+    assert!(outcome.confidence < SURE_CONFIDENCE && !outcome.cut_short, "{}", answer.summary());
 }
 
 /// Random cards that were once misjudged.
@@ -240,6 +240,6 @@ fn oversized_cache_behind_a_fold_leaves_usable_bytes_unknown() {
 )]
 fn once_misjudged_random_cards_are_judged_right(#[case] card: &str) {
     for seed in [0, 1, 2, 3, 20] {
-        assert_eq!(erasing(&format!("sim:constant?{card}"), &options(false, seed)).mistake(), None);
+        assert_eq!(probe_erasing(&format!("sim:constant?{card}"), &options(false, seed)).mistake(), None);
     }
 }

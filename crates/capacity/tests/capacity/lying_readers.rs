@@ -1,16 +1,16 @@
 //! Readers that return wrong data: a test that preserves the card's data must not write through them.
 
-use cardscope_capacity::probe::quick::{QuickOptions, probe};
-use cardscope_engine::card::{IoDriver, IoTally, ProbeStop, ReadAnswer, extents};
-use cardscope_engine::content::{ContentMatch, IoContent, compare};
+use cardscope_capacity::probe::quick::{QuickOptions, probe_card};
+use cardscope_engine::content::{ContentMatch, IoContent, compare_content};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{IoDriver, IoTally, ProbeStop, ReadAnswer, split_extents};
 use cardscope_engine::target::{IoCompletion, IoDirection, IoRequest, Target, TargetError, TargetRegion};
 use cardscope_model::random::SeededRandom;
 use cardscope_model::report::IoTotals;
 use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
-use cardscope_probing::reader_check::suspect_reader;
+use cardscope_probing::reader_check::check_reader;
 use cardscope_simulator::SimTarget;
 use cardscope_testkit::memory_journal::MemoryJournal;
 use rstest::rstest;
@@ -43,7 +43,7 @@ struct FaultyReader {
 impl FaultyReader {
     fn new(name: &str, lie: Option<ReadCorruption>, seed: u64) -> Self {
         FaultyReader {
-            card: SimTarget::named(name).unwrap(),
+            card: SimTarget::open_named(name).unwrap(),
             lie,
             random: SeededRandom::new(seed),
             flying: HashMap::new(),
@@ -52,13 +52,13 @@ impl FaultyReader {
         }
     }
 
-    fn told(&mut self, io: IoRequest, mut bytes: Vec<u8>) -> Vec<u8> {
+    fn corrupt_read(&mut self, io: IoRequest, mut bytes: Vec<u8>) -> Vec<u8> {
         match self.lie {
             Some(ReadCorruption::Repeats(at_most)) if bytes.len() > at_most => {
                 (at_most..bytes.len()).for_each(|i| bytes[i] = bytes[i % at_most]);
             }
             Some(ReadCorruption::Flips(one_in)) if self.random.below(one_in) == 0 => {
-                let at = self.random.index(bytes.len());
+                let at = self.random.below_usize(bytes.len());
                 bytes[at] ^= 1 << self.random.below(8);
             }
             Some(ReadCorruption::Unaligned) if !io.offset.is_multiple_of(4096) => bytes.rotate_right(512),
@@ -90,7 +90,7 @@ impl Target for FaultyReader {
             let Some(io) = self.flying.remove(&completion.slot) else { continue };
             if io.direction == IoDirection::Read && completion.result.is_ok() {
                 let bytes = self.card.buffer(io.slot)?[..io.len as usize].to_vec();
-                let told = self.told(io, bytes);
+                let told = self.corrupt_read(io, bytes);
                 self.slots.insert(io.slot, (io.offset, told));
             }
         }
@@ -108,7 +108,7 @@ impl Target for FaultyReader {
 
     fn compare(&mut self, slot: u32, expected: IoContent) -> Result<ContentMatch, TargetError> {
         match self.slots.get(&slot) {
-            Some((offset, told)) => Ok(compare(expected, *offset, told)),
+            Some((offset, told)) => Ok(compare_content(expected, *offset, told)),
             None => self.card.compare(slot, expected),
         }
     }
@@ -130,7 +130,7 @@ fn probe_preserving(
     seed: u64,
 ) -> (Option<ProbeStop>, IoTally) {
     let mut card = IoDriver::new(target, &InterruptFlag::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
-    let ended = probe(&mut card, Some(memory), &options(seed), &mut Silent);
+    let ended = probe_card(&mut card, Some(memory), &options(seed), &mut Silent);
     (ended.err(), card.tally())
 }
 
@@ -149,7 +149,7 @@ fn faulty_reader_is_detected_before_any_write(#[case] lie: ReadCorruption) {
         assert!(matches!(stop, Some(ProbeStop::SuspectReader(_))), "{lie:?}, seed {seed}: {stop:?}");
         assert_eq!(tally.written, 0, "{lie:?}, seed {seed}");
         let reported =
-            suspect_reader(&mut target, &InterruptFlag::default(), &mut IoTotals::default()).unwrap();
+            check_reader(&mut target, &InterruptFlag::default(), &mut IoTotals::default()).unwrap();
         assert!(reported.is_some_and(|reader| !reader.ended_test), "{lie:?}, seed {seed}");
     }
 }
@@ -179,9 +179,10 @@ fn saved_data_is_right_despite_bit_flips() {
         let mut card = IoDriver::new(&mut fresh, &InterruptFlag::default(), 1 << 20, 1).unwrap();
         let mut original = Vec::new();
         for saved in cardscope_engine::journal::JournalWriter::saved_ranges(&memory) {
-            cardscope_engine::journal::JournalWriter::original(&mut memory, saved, &mut original).unwrap();
+            cardscope_engine::journal::JournalWriter::read_original(&mut memory, saved, &mut original)
+                .unwrap();
             card.read(
-                extents(saved.offset, saved.offset + saved.len, 1 << 20),
+                split_extents(saved.offset, saved.offset + saved.len, 1 << 20),
                 IoContent::Buffer,
                 |extent, _, answer| {
                     let ReadAnswer::Differs { bytes, .. } = answer else {
@@ -205,7 +206,7 @@ fn correct_reader_is_not_suspected() {
     for (seed, name) in (0..8).zip([FILLED, EMPTY].into_iter().cycle()) {
         let mut target = FaultyReader::new(name, None, seed);
         assert_eq!(
-            suspect_reader(&mut target, &InterruptFlag::default(), &mut IoTotals::default()).unwrap(),
+            check_reader(&mut target, &InterruptFlag::default(), &mut IoTotals::default()).unwrap(),
             None
         );
         let (stop, _) = probe_preserving(&mut target, &mut MemoryJournal::default(), seed);

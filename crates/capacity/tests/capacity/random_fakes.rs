@@ -2,10 +2,10 @@
 //! definitions. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test --profile long -p cardscope-capacity --test capacity
 //! random_fakes -- --nocapture` writes the table in `docs/accuracy.md`.
 
-use crate::common::{ProbedCard, erasing, options};
-use cardscope_model::verify::{SURE, Verdict};
-use cardscope_testkit::fakes::{self, HidingCache, LostWords, PeriodRule, place, policy};
-use cardscope_testkit::written_docs::keep;
+use crate::common::{ProbedCard, options, probe_erasing};
+use cardscope_model::verify::{SURE_CONFIDENCE, Verdict};
+use cardscope_testkit::fakes::{self, HidingCache, LostWords, PeriodRule, cache_policy, sector_offset};
+use cardscope_testkit::measured_tables::update_table;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -31,16 +31,16 @@ fn card() -> impl Strategy<Value = u64> {
 /// Cache of 4 KiB to 200 MB, log-uniform, or none.
 fn cache() -> impl Strategy<Value = HidingCache> {
     let bytes = (12.0..27.57f64).prop_map(|power| power.exp2() as u64 / 4096 * 4096);
-    prop_oneof![1 => Just(HidingCache::None), 3 => (bytes, policy()).prop_map(|(bytes, policy)| HidingCache::Bytes(bytes, policy))]
+    prop_oneof![1 => Just(HidingCache::None), 3 => (bytes, cache_policy()).prop_map(|(bytes, policy)| HidingCache::Bytes(bytes, policy))]
 }
 
 /// Period of any number of sectors, or a power of two.
 fn period() -> impl Strategy<Value = PeriodRule> {
-    prop_oneof![Just(place as PeriodRule), Just(power_of_two as PeriodRule)]
+    prop_oneof![Just(sector_offset as PeriodRule), Just(power_of_two as PeriodRule)]
 }
 
 fn power_of_two(bytes: u64, share: f64) -> u64 {
-    1 << place(bytes, share).ilog2()
+    1 << sector_offset(bytes, share).ilog2()
 }
 
 fn any_card() -> impl Strategy<Value = fakes::FakeCardSpec> {
@@ -185,12 +185,12 @@ fn kind(probed: &ProbedCard) -> &str {
 }
 
 /// Probes cards with their limits, in parallel.
-fn probed(cards: &[(fakes::FakeCardSpec, CardLimits)]) -> Vec<(CardLimits, ProbedCard)> {
+fn probe_all(cards: &[(fakes::FakeCardSpec, CardLimits)]) -> Vec<(CardLimits, ProbedCard)> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let one = |(i, ((bytes, fake), limits)): (usize, &(fakes::FakeCardSpec, CardLimits))| {
         let mut options = options(false, 1 + i as u64);
         (options.limits.max_write, options.limits.budget) = *limits;
-        (*limits, erasing(&format!("sim:constant?announced_bytes={bytes}&{fake}"), &options))
+        (*limits, probe_erasing(&format!("sim:constant?announced_bytes={bytes}&{fake}"), &options))
     };
     let part = |n: usize| cards.iter().enumerate().skip(n).step_by(threads).map(one).collect::<Vec<_>>();
     std::thread::scope(|scope| {
@@ -229,13 +229,13 @@ fn table(rows: &[(&str, KindResults)]) -> String {
 fn random_fakes_get_no_overconfident_answer() {
     let cards = sample_strategy(count(), any_card().prop_map(|card| (card, (None, None))));
     let mut rows = KINDS.map(|name| (name, KindResults::default()));
-    for (_, probed) in probed(&cards) {
+    for (_, probed) in probe_all(&cards) {
         let kind = kind(&probed).to_owned();
         rows.iter_mut().find(|(name, _)| *name == kind).unwrap().1.add(&probed);
     }
     let table = table(&rows);
     rows.iter().flat_map(|(_, row)| &row.wrong).for_each(|wrong| println!("{wrong}"));
-    keep("accuracy", "fakes", &table);
+    update_table("accuracy", "fakes", &table);
     let sum = |of: fn(&KindResults) -> u32| rows.iter().map(|(_, row)| of(row)).sum::<u32>();
     assert_eq!(sum(|row| row.over), 0, "a usable size beyond the truth");
     assert_eq!(sum(|row| row.genuine), 0, "a fake called genuine");
@@ -250,7 +250,7 @@ fn random_fakes_get_no_overconfident_answer() {
 fn limited_probes_give_no_overconfident_answer() {
     let cards = sample_strategy(count(), (any_card(), limits()));
     let (mut cut, mut whole, mut right, mut wrong) = (0, 0, 0, Vec::new());
-    for (limits, probed) in &probed(&cards) {
+    for (limits, probed) in &probe_all(&cards) {
         let reported = &probed.outcome;
         cut += u32::from(reported.cut_short);
         if !reported.cut_short && known_limit(probed).is_none() {
@@ -259,10 +259,12 @@ fn limited_probes_give_no_overconfident_answer() {
         }
         let fake = probed.verdict != "genuine";
         // Genuine so far, with a lower confidence for the caches that were not tested.
-        let so_far = reported.verdict == Verdict::Genuine && reported.cut_short && reported.confidence < SURE;
+        let so_far = reported.verdict == Verdict::Genuine
+            && reported.cut_short
+            && reported.confidence < SURE_CONFIDENCE;
         let over = fake && !so_far && reported.usable_bytes.is_some_and(|bytes| bytes > probed.usable + MIB);
         let accused = !fake && reported.verdict.is_bad();
-        let sure = reported.cut_short && reported.confidence >= SURE;
+        let sure = reported.cut_short && reported.confidence >= SURE_CONFIDENCE;
         let kind = sure && reported.verdict.word() != probed.verdict;
         let genuine = sure && fake && reported.verdict == Verdict::Genuine;
         if known_limit(probed).is_none() && (over || accused || kind || genuine) {

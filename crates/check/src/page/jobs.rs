@@ -2,13 +2,13 @@
 
 use cardscope_compare::page::ranking;
 use cardscope_model::job::{JobFit, JobScore};
-use cardscope_model::statistics::distinct;
-use cardscope_page::figure::{count, in_a_line, listing};
+use cardscope_model::statistics::distinct_values;
+use cardscope_page::figure::{answer_line, join_names, pluralize};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{PageFact, fact};
 
 /// Sentence on the best job with complete figures, and on jobs that the card does not suit.
-pub(super) fn suitable(jobs: &[JobScore]) -> Option<String> {
+pub(super) fn suitable_text(jobs: &[JobScore]) -> Option<String> {
     let is_bad = |job: &&JobScore| match job.fit {
         JobFit::Unfit => true,
         JobFit::Poor => job.missing.is_empty(),
@@ -17,7 +17,7 @@ pub(super) fn suitable(jobs: &[JobScore]) -> Option<String> {
     let bad: Vec<&str> = jobs.iter().filter(is_bad).map(|job| job.job.as_str()).collect();
     let whole = best_first(jobs).into_iter().filter(|job| job.missing.is_empty());
     let best = whole.filter_map(|job| Some((job, job.score?))).next();
-    let missing = distinct(jobs.iter().flat_map(|job| job.missing.iter().cloned()));
+    let missing = distinct_values(jobs.iter().flat_map(|job| job.missing.iter().cloned()));
     let missing = match missing.iter().all(|figure| figure.contains("write")) {
         true => "write tests did not run".to_owned(),
         false => format!("not measured: {}", missing.join(", ")),
@@ -25,15 +25,15 @@ pub(super) fn suitable(jobs: &[JobScore]) -> Option<String> {
     Some(match (best, bad.as_slice()) {
         (Some((best, points)), []) => format!("Best for {} ({points:.0} of 100).", best.job),
         (Some((best, points)), bad) if !is_bad(&best) => {
-            format!("Best for {} ({points:.0} of 100); not for {}.", best.job, listing(bad))
+            format!("Best for {} ({points:.0} of 100); not for {}.", best.job, join_names(bad))
         }
         (Some((best, points)), bad) if bad.len() == jobs.len() => {
-            let all = count(jobs.len() as u64, "job");
+            let all = pluralize(jobs.len() as u64, "job");
             format!("Suits none of {all}; the best is {} ({points:.0} of 100).", best.job)
         }
         _ if jobs.is_empty() => return None,
-        (_, []) => in_a_line(&format!("Jobs: not judged; {missing}")),
-        (_, bad) => in_a_line(&format!("Not for {}; other jobs not judged: {missing}", listing(bad))),
+        (_, []) => answer_line(&format!("Jobs: not judged; {missing}")),
+        (_, bad) => answer_line(&format!("Not for {}; other jobs not judged: {missing}", join_names(bad))),
     })
 }
 
@@ -46,18 +46,18 @@ pub(super) fn best_first(jobs: &[JobScore]) -> Vec<&JobScore> {
     jobs
 }
 
-pub(super) fn table(jobs: &[JobScore]) -> Table {
+pub(super) fn job_table(jobs: &[JobScore]) -> Table {
     let why = |job: &&JobScore| match (job.missed.first(), job.missing.is_empty()) {
         (Some(missed), _) => missed.clone(),
         (None, false) => format!("not measured: {}", job.missing.join(", ")),
         (None, true) => job.meaning.first().cloned().unwrap_or_default(),
     };
-    Table::of(
+    Table::from_items(
         &best_first(jobs),
         &[
             ("job", &|job| job.job.clone()),
             ("of 100", &|job| job.score.map(|score| format!("{score:.0}")).unwrap_or_default()),
-            ("fit", &|job| ranking::fit(job.fit).to_owned()),
+            ("fit", &|job| ranking::fit_word(job.fit).to_owned()),
             ("why", &why),
         ],
     )
@@ -65,7 +65,7 @@ pub(super) fn table(jobs: &[JobScore]) -> Table {
 }
 
 /// Time that the tasks of each job take.
-pub(super) fn details(jobs: &[JobScore]) -> Vec<PageFact> {
+pub(super) fn job_details(jobs: &[JobScore]) -> Vec<PageFact> {
     best_first(jobs).into_iter().map(|job| fact(&job.job, job.meaning.join("; "))).collect()
 }
 
@@ -92,7 +92,7 @@ mod tests {
         let (good, poor) =
             (job("pi-boot", 70.0, JobFit::Good, &[]), job("game-load", 9.0, JobFit::Poor, &[]));
         let unfit = job("camera-4k", 19.0, JobFit::Unfit, &[]);
-        let said = |jobs: &[&JobScore]| suitable(&jobs.iter().copied().cloned().collect::<Vec<_>>());
+        let said = |jobs: &[&JobScore]| suitable_text(&jobs.iter().copied().cloned().collect::<Vec<_>>());
         let said = |jobs: &[&JobScore]| said(jobs).unwrap_or_default();
         assert_eq!(said(&[&unsure, &good]), "Best for pi-boot (70 of 100).");
         assert_eq!(

@@ -4,7 +4,7 @@ mod jobs;
 
 pub use cardscope_marks::page::page as marks;
 
-use cardscope_bench::page::precision;
+use cardscope_bench::page::precision_text;
 use cardscope_capacity::page::evidence;
 use cardscope_capacity::page::verdict;
 use cardscope_endurance::page::sustain;
@@ -20,12 +20,13 @@ use cardscope_model::sustain::MeasuredRun;
 use cardscope_model::units::DecimalSize;
 use cardscope_model::units::three_digits as speed;
 use cardscope_model::verify::{TestMethod, Verification};
-use cardscope_page::chart::inside::{PICTURE, addresses};
-use cardscope_page::chart::visit;
-use cardscope_page::figure::{duration, test_of, time_us};
+use cardscope_page::chart::card_bars;
+use cardscope_page::chart::card_map::{PICTURE_COLUMNS, address_chart};
+use cardscope_page::figure::{duration, test_with_step, time_us};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{
-    AnswerReason, Page, PageBlock, PageFact, fact, failed_ios, io_errors, may_have_changed, moved,
+    AnswerReason, Page, PageBlock, PageFact, fact, failed_io_reason, io_error_list, io_summary,
+    may_have_changed,
 };
 use cardscope_sd::mark::Mark;
 use std::borrow::Cow;
@@ -36,33 +37,41 @@ const CHARTS: usize = 3;
 pub fn page(report: &CheckReport) -> Page {
     let (header, body) = (&report.header, &report.body);
     let found = verify_result(report);
-    let (tone, answer) = verdict::headline(&found, &header.findings, cardscope_marks::page::missed(report));
+    let (tone, answer) =
+        verdict::headline(&found, &header.findings, cardscope_marks::page::missed_answer(report));
     let mut page = Page::new(&header.target, tone, answer);
     page.figures = summary_figures(report);
     add_reasons(&mut page, report, &found);
-    page.add("Capacity", visit::capacity(&found).map(PageBlock::chart));
-    let chart = visit::speeds(&body.bench, &claimed(report), &header.condition).map(PageBlock::chart);
-    page.add("Speed", chart.into_iter().chain([PageBlock::Table(speed_table(&body.bench))]));
-    let chart = visit::jobs(&jobs::best_first(&body.jobs)).map(PageBlock::chart);
-    page.add("Suitable for", chart.into_iter().chain([PageBlock::Table(jobs::table(&body.jobs))]));
-    page.add("Marks", cardscope_marks::page::blocks(body.marks.as_ref(), &body.printed_speeds));
+    page.add_section("Capacity", card_bars::capacity_chart(&found).map(PageBlock::from_chart));
+    let chart = card_bars::speed_chart(&body.bench, &claimed_marks(report), &header.condition)
+        .map(PageBlock::from_chart);
+    page.add_section("Speed", chart.into_iter().chain([PageBlock::Table(speed_table(&body.bench))]));
+    let chart = card_bars::job_chart(&jobs::best_first(&body.jobs)).map(PageBlock::from_chart);
+    page.add_section(
+        "Suitable for",
+        chart.into_iter().chain([PageBlock::Table(jobs::job_table(&body.jobs))]),
+    );
+    page.add_section("Marks", cardscope_marks::page::mark_blocks(body.marks.as_ref(), &body.printed_speeds));
     if let Some(identity) = &body.identity {
-        page.fold("Identity", [PageBlock::Facts(identity_facts(identity, report))]);
+        page.add_detail("Identity", [PageBlock::Facts(identity_facts(identity, report))]);
     }
-    page.fold("Marks in detail", [PageBlock::Facts(cardscope_marks::page::details(body.marks.as_ref()))]);
-    page.fold("What each job takes", [PageBlock::Facts(jobs::details(&body.jobs))]);
-    let map = found.map.as_ref().and_then(|map| addresses(map, &header.condition, PICTURE));
-    page.add("Speed over the addresses", map.map(PageBlock::chart));
-    page.fold("Flash geometry", geometry_blocks(report));
-    page.fold("Sustained use", body.sustain.iter().flat_map(sustain_blocks));
+    page.add_detail(
+        "Marks in detail",
+        [PageBlock::Facts(cardscope_marks::page::mark_details(body.marks.as_ref()))],
+    );
+    page.add_detail("What each job takes", [PageBlock::Facts(jobs::job_details(&body.jobs))]);
+    let map = found.map.as_ref().and_then(|map| address_chart(map, &header.condition, PICTURE_COLUMNS));
+    page.add_section("Speed over the addresses", map.map(PageBlock::from_chart));
+    page.add_detail("Flash geometry", geometry_blocks(report));
+    page.add_detail("Sustained use", body.sustain.iter().flat_map(sustain_blocks));
     page.add_findings(header, body.bench.iter());
-    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
-    page.fold("How it was tested", [PageBlock::Facts(part_times(report))]);
+    page.add_detail("Failed I/Os", [io_error_list(&body.moved.io_errors)]);
+    page.add_detail("How it was tested", [PageBlock::Facts(part_times(report))]);
     if body.verify.is_some() {
-        evidence::add(&mut page, header, &found, body.identity.as_ref());
+        evidence::add_evidence(&mut page, header, &found, body.identity.as_ref());
     }
     // The print version has the figures of the marks, which prove a complaint.
-    page.print(&["Capacity", "Marks"]);
+    page.mark_printed(&["Capacity", "Marks"]);
     page.add_end(header);
     page
 }
@@ -96,7 +105,7 @@ fn untested_reason(report: &CheckReport) -> Option<String> {
 }
 
 /// Claimed marks that were judged, or those in the registers if none was.
-fn claimed(report: &CheckReport) -> Vec<Mark> {
+fn claimed_marks(report: &CheckReport) -> Vec<Mark> {
     let judged = report.body.marks.iter().flat_map(|marks| &marks.judged);
     let claimed: Vec<Mark> = judged.filter(|j| j.is_claimed()).map(|j| j.mark).collect();
     let own = report.body.identity.iter().flat_map(|identity| &identity.marks).copied();
@@ -105,21 +114,27 @@ fn claimed(report: &CheckReport) -> Vec<Mark> {
 
 fn add_reasons(page: &mut Page, report: &CheckReport, found: &Verification) {
     let body = &report.body;
-    page.reasons.extend(failed_ios(&body.moved));
-    page.reasons.extend(verdict::reason(found).map(|(tone, text)| AnswerReason { tone, text }));
+    page.reasons.extend(failed_io_reason(&body.moved));
+    page.reasons.extend(verdict::verdict_reason(found).map(|(tone, text)| AnswerReason { tone, text }));
     if body.moved.may_have_changed.is_some() || !body.moved.data_kept && body.moved.bytes_written > 0 {
-        page.because(NewsTone::Warning, format!("The card's data: {}.", data_state(report)));
+        page.add_reason(NewsTone::Warning, format!("The card's data: {}.", data_state(report)));
     }
-    let outcomes = body.marks.as_ref().map(cardscope_marks::page::outcomes).unwrap_or_default();
+    let outcomes = body.marks.as_ref().map(cardscope_marks::page::outcome_lists).unwrap_or_default();
     if !outcomes.is_empty() {
-        let tone =
-            if cardscope_marks::page::missed(report).is_some() { NewsTone::Bad } else { NewsTone::Plain };
-        page.because(tone, format!("{}.", outcomes.join("; ")));
+        let tone = if cardscope_marks::page::missed_answer(report).is_some() {
+            NewsTone::Bad
+        } else {
+            NewsTone::Plain
+        };
+        page.add_reason(tone, format!("{}.", outcomes.join("; ")));
     }
-    page.because_all(NewsTone::Warning, measured_hints(report));
-    page.because_all(NewsTone::Plain, jobs::suitable(&body.jobs));
+    page.add_reasons(NewsTone::Warning, measured_hints(report));
+    page.add_reasons(NewsTone::Plain, jobs::suitable_text(&body.jobs));
     let worth_using = !found.verdict.is_bad();
-    page.because_all(NewsTone::Plain, body.sustain.as_ref().filter(|_| worth_using).map(sustain::summary));
+    page.add_reasons(
+        NewsTone::Plain,
+        body.sustain.as_ref().filter(|_| worth_using).map(sustain::run_summary),
+    );
 }
 
 /// Hints from measurements. Hints from registers appear with the identity.
@@ -128,7 +143,7 @@ fn measured_hints(report: &CheckReport) -> impl Iterator<Item = String> {
     let hints = report.header.findings.iter().filter(|finding| finding.weight == FindingWeight::Hint);
     hints
         // A suspect reader is already the first reason, from the end of the page.
-        .filter(|finding| finding.claim != suspect_reader::CLAIM)
+        .filter(|finding| finding.claim != suspect_reader::SUSPECT_READER_CLAIM)
         .filter(|finding| !registers.iter().any(|known| known.claim == finding.claim))
         .map(|finding| finding.verdict.clone())
 }
@@ -137,12 +152,12 @@ fn measured_hints(report: &CheckReport) -> impl Iterator<Item = String> {
 fn summary_figures(report: &CheckReport) -> Vec<PageFact> {
     let body = &report.body;
     let by_files = body.verify.as_ref().is_some_and(|verify| verify.body.method == TestMethod::Files);
-    let announced = DecimalSize(verdict::announced_bytes(&verify_result(report)));
+    let announced = DecimalSize(verdict::tested_capacity(&verify_result(report)));
     let usable = body.usable_bytes.map_or_else(
         || format!("{announced}, usable unknown"),
         |bytes| format!("{} of {announced} usable", DecimalSize(bytes)),
     );
-    let name = body.identity.as_ref().and_then(identity::name);
+    let name = body.identity.as_ref().and_then(identity::card_name);
     let claims = body.identity.as_ref().map(|identity| {
         identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect::<Vec<_>>().join(" ")
     });
@@ -183,12 +198,12 @@ fn data_state(report: &CheckReport) -> String {
 }
 
 fn speed_table(results: &[TestResult]) -> Table {
-    Table::of(
+    Table::from_items(
         results,
         &[
-            ("test", &|r| test_of(r.name(), r.step.as_deref())),
+            ("test", &|r| test_with_step(r.name(), r.step.as_deref())),
             ("MB/s", &|r| speed(r.mb_s)),
-            ("±", &precision),
+            ("±", &precision_text),
             ("IOPS", &|r| speed(r.iops)),
             ("median", &|r| time_us(r.latency_us.p50)),
             ("longest", &|r| time_us(r.latency_us.max)),
@@ -198,8 +213,8 @@ fn speed_table(results: &[TestResult]) -> Table {
 
 fn geometry_blocks(report: &CheckReport) -> Vec<PageBlock> {
     let Some(map) = &report.body.map else { return Vec::new() };
-    let charts = card_map::charts(&map.body.measured).into_iter().take(CHARTS).map(PageBlock::chart);
-    let mut blocks = vec![PageBlock::Facts(card_map::known(&map.body.measured))];
+    let charts = card_map::charts(&map.body.measured).into_iter().take(CHARTS).map(PageBlock::from_chart);
+    let mut blocks = vec![PageBlock::Facts(card_map::tested_properties(&map.body.measured))];
     blocks.extend(charts);
     blocks.extend(map.body.advice.words.iter().map(|words| PageBlock::Words(words.clone())));
     blocks.push(PageBlock::Commands(map.body.advice.commands.iter().map(|c| c.command.clone()).collect()));
@@ -214,7 +229,7 @@ fn sustain_blocks(found: &MeasuredRun) -> Vec<PageBlock> {
     let warmest = found.max_celsius.map(|celsius| fact("warmest", format!("{celsius:.0} °C")));
     let events = found.events.iter();
     let events = events.map(|event| fact(event.kind.words(), format!("after {}", duration(event.at_s))));
-    let charts = sustain::charts(found).into_iter().take(1).map(PageBlock::chart);
+    let charts = sustain::separate_charts(found).into_iter().take(1).map(PageBlock::from_chart);
     [PageBlock::Facts(levels.chain(warmest).chain(events).collect())].into_iter().chain(charts).collect()
 }
 
@@ -231,5 +246,5 @@ fn part_times(report: &CheckReport) -> Vec<PageFact> {
     };
     let spent = duration(body.moved.seconds);
     let all = if body.budget_s > 0.0 { format!("{spent} of {}", duration(body.budget_s)) } else { spent };
-    body.parts.iter().map(part).chain([fact("total", all), fact("I/O", moved(&body.moved))]).collect()
+    body.parts.iter().map(part).chain([fact("total", all), fact("I/O", io_summary(&body.moved))]).collect()
 }

@@ -17,34 +17,34 @@ const MAP: f64 = 0.6;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TimeBudget {
     began: f64,
-    all: f64,
+    total_s: f64,
 }
 
 impl TimeBudget {
     pub(super) fn new(all: Duration, now: f64) -> Self {
-        TimeBudget { began: now, all: all.as_secs_f64() }
+        TimeBudget { began: now, total_s: all.as_secs_f64() }
     }
 
     /// Time for `verify`, restoring included.
-    pub(super) fn verify(&self, keeps: bool) -> Duration {
-        Duration::from_secs_f64(self.all * if keeps { VERIFY_KEEPING } else { VERIFY })
+    pub(super) fn verify_time(&self, keeps: bool) -> Duration {
+        Duration::from_secs_f64(self.total_s * if keeps { VERIFY_KEEPING } else { VERIFY })
     }
 
-    pub(super) fn left(&self, now: f64) -> f64 {
-        (self.began + self.all - now).max(0.0)
+    pub(super) fn seconds_left(&self, now: f64) -> f64 {
+        (self.began + self.total_s - now).max(0.0)
     }
 
     /// Share of the remaining time, restoring included.
-    pub(super) fn share(&self, now: f64, share: f64) -> Duration {
-        Duration::from_secs_f64(self.left(now) * share)
+    pub(super) fn share_of_rest(&self, now: f64, share: f64) -> Duration {
+        Duration::from_secs_f64(self.seconds_left(now) * share)
     }
 
-    pub(super) fn map(&self, now: f64) -> Duration {
-        self.share(now, MAP)
+    pub(super) fn map_time(&self, now: f64) -> Duration {
+        self.share_of_rest(now, MAP)
     }
 
     /// Seconds since the start.
-    pub(super) fn spent(&self, now: f64) -> f64 {
+    pub(super) fn seconds_spent(&self, now: f64) -> f64 {
         now - self.began
     }
 }
@@ -56,11 +56,11 @@ mod tests {
     #[test]
     fn verify_gets_half_or_85_percent_of_the_budget() {
         let budget = TimeBudget::new(Duration::from_secs(180), 1000.0);
-        assert_eq!(budget.verify(false), Duration::from_secs(90));
-        assert_eq!(budget.verify(true), Duration::from_secs(153));
-        assert_eq!((budget.left(1100.0), budget.left(2000.0)), (80.0, 0.0));
-        assert_eq!(budget.share(1100.0, 0.5), Duration::from_secs(40));
-        assert_eq!(budget.map(1100.0), Duration::from_secs(48));
-        assert_eq!(budget.spent(1030.0), 30.0);
+        assert_eq!(budget.verify_time(false), Duration::from_secs(90));
+        assert_eq!(budget.verify_time(true), Duration::from_secs(153));
+        assert_eq!((budget.seconds_left(1100.0), budget.seconds_left(2000.0)), (80.0, 0.0));
+        assert_eq!(budget.share_of_rest(1100.0, 0.5), Duration::from_secs(40));
+        assert_eq!(budget.map_time(1100.0), Duration::from_secs(48));
+        assert_eq!(budget.seconds_spent(1030.0), 30.0);
     }
 }

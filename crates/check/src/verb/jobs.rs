@@ -1,12 +1,12 @@
 //! Scores of the jobs from the card's figures.
 
-use super::visit::CheckRun;
-use cardscope_compare::judge::ranking::{AfterCache, after_cache};
+use super::check_run::CheckRun;
+use cardscope_compare::judge::ranking::{AfterCache, speed_after_cache};
 use cardscope_model::check::CheckReport;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::job::{self, Figures};
 use cardscope_model::result::TestResult;
-use cardscope_model::shell::quoted;
+use cardscope_model::shell::shell_quote;
 
 impl CheckRun<'_, '_> {
     /// Scores the jobs, but not of a fake or defective card, which suits none.
@@ -14,7 +14,7 @@ impl CheckRun<'_, '_> {
         if self.report.body.verdict.is_bad() || self.report.body.bench.is_empty() {
             return;
         }
-        let (figures, assumed) = figures(self.report);
+        let (figures, assumed) = job_figures(self.report);
         if assumed && figures.sustained_write_mb_s.is_some() {
             self.report.header.findings.push(
                 Finding::new(
@@ -23,22 +23,22 @@ impl CheckRun<'_, '_> {
                     0.6,
                     "The test did not reach the end of the write cache; long writes may be slower.",
                 )
-                .advise(format!(
+                .with_advice(format!(
                     "Run `cardscope sustain {}` to find the speed after the cache.",
-                    quoted(&self.report.header.target)
+                    shell_quote(&self.report.header.target)
                 )),
             );
         }
         // Cannot fail: a test parses all built-in jobs.
-        let jobs = job::JOBS.all(job::parse).unwrap_or_default();
-        self.report.body.jobs = jobs.iter().map(|job| job::score(job, &figures)).collect();
+        let jobs = job::JOBS.parse_all(job::parse_job).unwrap_or_default();
+        self.report.body.jobs = jobs.iter().map(|job| job::score_job(job, &figures)).collect();
     }
 }
 
 /// Figures for the jobs, and true if the sustained write speed is only assumed from a short test.
-pub(super) fn figures(report: &CheckReport) -> (Figures, bool) {
+pub(super) fn job_figures(report: &CheckReport) -> (Figures, bool) {
     // Results with failed I/Os are left out.
-    let clean = report.body.bench.iter().filter(|result| !result.met_failed_ios());
+    let clean = report.body.bench.iter().filter(|result| !result.has_failed_ios());
     let result = |name: &str| clean.clone().find(|r| r.name().to_string() == name);
     let speed = |name: &str| result(name).map(|r| r.mb_s);
     let best = |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::max);
@@ -65,7 +65,10 @@ fn announced_capacity(report: &CheckReport) -> u64 {
 }
 
 fn sustained_write(report: &CheckReport, write_mb_s: Option<f64>) -> (Option<f64>, bool) {
-    match after_cache(report.body.sustain.as_ref(), report.body.map.as_ref().map(|map| &map.body.measured)) {
+    match speed_after_cache(
+        report.body.sustain.as_ref(),
+        report.body.map.as_ref().map(|map| &map.body.measured),
+    ) {
         AfterCache::Measured(mb_s) => (Some(mb_s), false),
         AfterCache::NoCache => (write_mb_s, false),
         AfterCache::Unknown => (write_mb_s, true),

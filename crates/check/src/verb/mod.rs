@@ -1,25 +1,25 @@
 //! `check`: tests a card completely within a time budget. The card's data is preserved by default.
 
 mod budget;
+mod check_run;
 mod jobs;
-mod marking;
+mod marks_part;
 mod next;
-mod speed;
-mod verbs;
-mod visit;
+mod speed_parts;
+mod verb_parts;
 
 pub use crate::request::CheckRequest;
 
-use cardscope_flash::verb::NOTHING_TO_READ;
+use cardscope_flash::verb::READ_ONLY_DIRECTORY;
 use cardscope_model::check::{CheckReport, CheckResult as Body};
 use cardscope_sd::label;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{
-    CardNeeds, CommonOptions, NOT_RESTORED, Procedure, VerbSession, keep_no_clean_verdict,
+    CardNeeds, CommonOptions, NOT_RESTORED, Procedure, VerbSession, withdraw_good_verdict,
 };
-use cardscope_session::opened::TargetType;
+use cardscope_session::open_target::TargetType;
+use check_run::CheckRun;
 use std::time::Duration;
-use visit::CheckRun;
 
 /// Shortest budget that allows any result.
 const LEAST: Duration = Duration::from_secs(1);
@@ -35,8 +35,8 @@ impl Procedure for CheckRequest {
     fn needs(&self) -> CardNeeds {
         match (self.read_only, self.erase) {
             (true, _) => CardNeeds::Read,
-            (_, true) => CardNeeds::WriteAndLose(None),
-            _ => CardNeeds::WriteAndKeep,
+            (_, true) => CardNeeds::Overwrite(None),
+            _ => CardNeeds::WriteAndRestore,
         }
     }
 
@@ -52,7 +52,7 @@ impl Procedure for CheckRequest {
                 self.erase && (self.read_only || directory),
                 "--erase works only on a card or file, and not with --read-only",
             ),
-            (self.read_only && directory, NOTHING_TO_READ),
+            (self.read_only && directory, READ_ONLY_DIRECTORY),
         ])
     }
 
@@ -61,12 +61,12 @@ impl Procedure for CheckRequest {
             session.opened.limit_writes(self.limits.max_write());
         }
         report.body.announced_bytes = session.bytes();
-        report.body.budget_s = if self.takes_its_time() { 0.0 } else { self.budget().as_secs_f64() };
+        report.body.budget_s = if self.has_no_time_limit() { 0.0 } else { self.budget().as_secs_f64() };
         report.body.moved.data_kept = true;
         session.begin_row(report)?;
         let mut visit = CheckRun::begin(self, session, report);
-        let ended = visit.all();
-        keep_no_clean_verdict(visit.report, ended.as_ref().err());
+        let ended = visit.run_parts();
+        withdraw_good_verdict(visit.report, ended.as_ref().err());
         if !self.erase && !visit.report.body.moved.data_kept {
             visit.report.withdraw_verdict(NOT_RESTORED);
         }

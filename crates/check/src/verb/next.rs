@@ -1,18 +1,19 @@
 //! Next steps that follow from the results.
 
 use super::CheckRequest;
-use crate::request::BUDGET;
+use crate::request::DEFAULT_BUDGET;
 use cardscope_model::check::CheckReport;
 use cardscope_model::report::NextStep;
-use cardscope_model::shell::quoted;
+use cardscope_model::shell::shell_quote;
 use cardscope_model::verify::{TestMethod, Verdict, Verification};
 use cardscope_session::after_verdict::{
-    EVERYTHING, RETURN, TestOptions, TestedCard, after, again, label_option, step,
+    ALL_DATA, RETURN_ADVICE, TestOptions, TestedCard, label_option, next_step, repeat_description,
+    steps_after_verdict,
 };
 use std::time::Duration;
 
 /// Next steps, the most important first.
-pub(super) fn next(
+pub(super) fn next_steps(
     report: &CheckReport,
     request: &CheckRequest,
     directory: bool,
@@ -32,19 +33,19 @@ pub(super) fn next(
         label: request.label.as_deref(),
         options: TestOptions { files: directory, ..TestOptions::default() },
     };
-    let mut steps = after(&tested, &found, &report.header.findings);
+    let mut steps = steps_after_verdict(&tested, &found, &report.header.findings);
     if (more_time || cut_short) && found.verdict == Verdict::Inconclusive {
         steps.clear();
     }
     // A card that goes back to the shop needs no further test.
-    let goes_back = steps.iter().any(|next| next.what == RETURN);
-    let lost = request.erase.then_some(EVERYTHING);
-    let given = request.limits.budget.filter(|given| *given != BUDGET);
+    let goes_back = steps.iter().any(|next| next.what == RETURN_ADVICE);
+    let lost = request.erase.then_some(ALL_DATA);
+    let given = request.limits.budget.filter(|given| *given != DEFAULT_BUDGET);
     let once_more = if cut_short {
-        Some(step(again("run it again", lost), Some(check_command(request, given))))
+        Some(next_step(repeat_description("run it again", lost), Some(check_command(request, given))))
     } else if more_time {
-        Some(step(
-            again("run it again with more time", lost),
+        Some(next_step(
+            repeat_description("run it again with more time", lost),
             Some(check_command(request, Some(longer_budget(request)))),
         ))
     } else {
@@ -60,7 +61,7 @@ fn longer_budget(request: &CheckRequest) -> Duration {
 
 /// Command that repeats the test within a budget and allows no more than now.
 fn check_command(request: &CheckRequest, budget: Option<Duration>) -> String {
-    let mut command = format!("cardscope check {}", quoted(&request.common.target));
+    let mut command = format!("cardscope check {}", shell_quote(&request.common.target));
     if let Some(seconds) = budget.map(|budget| budget.as_secs()) {
         let (number, unit) = if seconds % 60 == 0 { (seconds / 60, "m") } else { (seconds, "s") };
         command.push_str(&format!(" --budget {number}{unit}"));
@@ -72,5 +73,7 @@ fn check_command(request: &CheckRequest, budget: Option<Duration>) -> String {
             command.push_str(option);
         }
     }
-    command + &label_option(request.label.as_deref()) + &request.common.options(request.limits.max_write())
+    command
+        + &label_option(request.label.as_deref())
+        + &request.common.repeat_options(request.limits.max_write())
 }

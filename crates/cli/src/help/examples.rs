@@ -5,7 +5,7 @@ pub(crate) const EXIT_STATUS: &str = "0 nothing bad found, 1 a finding is bad, 2
     3 I/O error, 4 not proven, 130 interrupted.";
 
 /// Returns the examples of a verb.
-pub(crate) fn of(verb: &str) -> &'static [&'static str] {
+pub(crate) fn examples_of(verb: &str) -> &'static [&'static str] {
     ALL.iter().find(|(name, _)| *name == verb).map_or(&[], |(_, examples)| examples)
 }
 

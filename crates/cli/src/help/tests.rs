@@ -1,6 +1,6 @@
 use super::*;
 use cardscope_model::{job::JOBS, recipe::RECIPES};
-use cardscope_session::simulate;
+use cardscope_session::simulated_cards;
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
 
@@ -29,7 +29,7 @@ fn every_verb_is_in_exactly_one_group() {
 
 #[test]
 fn help_starts_with_first_steps_and_fits_80_columns() {
-    for text in [command().render_help(), command().render_long_help()] {
+    for text in [full_command().render_help(), full_command().render_long_help()] {
         let text = text.to_string();
         assert_eq!(text.lines().nth(1), Some("Start with `cardscope check DEVICE`."), "{text}");
         let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
@@ -49,7 +49,7 @@ fn every_verb_has_examples_that_parse() {
             let words = words(example);
             assert_eq!(words[..2], ["cardscope", verb.as_str()], "{example}");
             let taken =
-                command().try_get_matches_from(&words).and_then(|m| CommandLine::from_arg_matches(&m));
+                full_command().try_get_matches_from(&words).and_then(|m| CommandLine::from_arg_matches(&m));
             assert!(taken.is_ok(), "{example}: {}", taken.unwrap_err());
             assert!(example.chars().count() <= 78, "{example}");
         }
@@ -61,11 +61,11 @@ fn names_in_examples_exist() {
     for example in examples::ALL.iter().flat_map(|(_, examples)| *examples) {
         let words = words(example);
         let behind = |option: &str| words.iter().position(|w| w == option).map(|at| words[at + 1].as_str());
-        behind("--recipe").iter().for_each(|name| assert!(RECIPES.find(name).is_ok(), "{example}"));
-        let is_job = |name: &&str| JOBS.find(name).is_ok() || words[1] == "observe";
+        behind("--recipe").iter().for_each(|name| assert!(RECIPES.find_text(name).is_ok(), "{example}"));
+        let is_job = |name: &&str| JOBS.find_text(name).is_ok() || words[1] == "observe";
         assert!(behind("--for").iter().all(is_job), "{example}");
         for card in words.iter().filter(|word| word.starts_with("sim:")) {
-            assert!(simulate::show(card).is_ok(), "{example}");
+            assert!(simulated_cards::explain_card(card).is_ok(), "{example}");
         }
     }
 }
@@ -82,7 +82,7 @@ fn verbs_on_cards_have_simulated_example() {
 
 #[test]
 fn verb_help_ends_with_examples() {
-    let mut command = command();
+    let mut command = full_command();
     let check = command.find_subcommand_mut("check").unwrap();
     let help = check.render_help().to_string();
     assert!(help.trim_end().ends_with("Examples:\n  cardscope check /dev/sdb\n  cardscope check /dev/mmcblk0 --budget 10m --html card.html\n  cardscope check sim:sandian-1tb-52g"), "{help}");
@@ -90,7 +90,7 @@ fn verb_help_ends_with_examples() {
 
 #[test]
 fn no_arguments_print_help_as_error() {
-    let asked = command().try_get_matches_from(["cardscope"]).unwrap_err();
+    let asked = full_command().try_get_matches_from(["cardscope"]).unwrap_err();
     assert_eq!(asked.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
     assert_eq!(asked.exit_code(), 2);
     assert!(asked.to_string().contains("Start with `cardscope check DEVICE`."));

@@ -42,7 +42,7 @@ impl ElapsedTime<'_> {
     }
 
     fn extrapolated(self) -> Option<f64> {
-        let share = self.position.share();
+        let share = self.position.stage_share();
         let before = self.elapsed - self.in_stage;
         let expected = before / share.start * (share.end - share.start);
         let by_time = (expected.is_finite() && expected > 0.0)
@@ -56,21 +56,21 @@ impl ElapsedTime<'_> {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Eta {
-    shown: Option<f64>,
-    at: f64,
+    smoothed_s: Option<f64>,
+    updated_at: f64,
 }
 
 impl Eta {
     pub(super) fn seconds(self) -> Option<f64> {
-        self.shown
+        self.smoothed_s
     }
 
     /// Counts down by the elapsed time and moves towards the new estimate.
     pub(super) fn update(&mut self, at: ElapsedTime<'_>) {
-        let passed = (at.elapsed - self.at).max(0.0);
-        self.at = at.elapsed;
+        let passed = (at.elapsed - self.updated_at).max(0.0);
+        self.updated_at = at.elapsed;
         let estimate = at.estimate();
-        self.shown = match (self.shown, estimate) {
+        self.smoothed_s = match (self.smoothed_s, estimate) {
             (Some(shown), Some(estimate)) => {
                 let shown = (shown - passed).max(0.0);
                 Some(shown + (estimate - shown) * (1.0 - (-passed / SMOOTHING_S).exp()))
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(at(&position, 30.0, 30.0, None).estimate(), Some(150.0));
         assert_eq!(at(&position, 200.0, 30.0, None).estimate(), None);
         position.plan.duration = PlannedDuration::SumOfWeights;
-        position.enter("write");
+        position.enter_stage("write");
         assert_eq!(at(&position, 12.0, 12.0, None).estimate(), Some(28.0));
         assert_eq!(at(&position, 99.0, 99.0, None).estimate(), Some(10.0));
         position.plan.duration = PlannedDuration::Extrapolated;
@@ -108,14 +108,14 @@ mod tests {
             "the first stage does not tell how far it is"
         );
         assert_eq!(at(&position, 1.0, 1.0, Some(0.5)).estimate(), None, "too early");
-        position.enter("read");
+        position.enter_stage("read");
         assert_eq!(at(&position, 35.0, 5.0, None).estimate(), Some(5.0), "the stage before tells");
     }
 
     #[test]
     fn eta_counts_down_without_jumps() {
         let mut position = PlanPosition::new(StagePlan::from_stages([("write", 1.0)]));
-        position.enter("write");
+        position.enter_stage("write");
         let mut eta = Eta::default();
         eta.update(at(&position, 10.0, 10.0, Some(0.5)));
         assert_eq!(eta.seconds(), Some(10.0));

@@ -2,22 +2,22 @@
 //! `--events`.
 
 mod eta;
+pub(crate) mod format;
 pub(crate) mod screen;
 mod sparkline;
 mod state;
-pub(crate) mod words;
 
 pub(crate) use state::{PendingRestore, stop_message};
 
 use crate::output::{self, OutputOptions};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_engine::pending::{PendingWait, debts, longest_wait};
-use cardscope_engine::pulse;
-use cardscope_model::outside;
+use cardscope_engine::io_counters;
+use cardscope_engine::pending::{PendingWait, longest_wait, pending_cleanups};
 use cardscope_model::progress::{ProgressEvent, SpeedFigure};
 use cardscope_model::units::SpeedMbS;
-use cardscope_page::figure::wrapped;
+use cardscope_model::untrusted_text;
+use cardscope_page::figure::wrap_text;
 use state::{ProcessState, ProgressState};
 use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,17 +56,16 @@ impl ProgressDisplay {
                 let events = |watcher| ProgressMode::Events(watcher, interrupt.clone());
                 DisplayThread::start(interrupt, print_samples_until_over).map_or(ProgressMode::Quiet, events)
             }
-            _ if screen::is_there() => {
-                DisplayThread::start(interrupt, draw).map_or_else(ProgressMode::lines, ProgressMode::Drawn)
-            }
-            _ => ProgressMode::lines(),
+            _ if screen::can_draw() => DisplayThread::start(interrupt, draw_until_over)
+                .map_or_else(ProgressMode::plain_lines, ProgressMode::Drawn),
+            _ => ProgressMode::plain_lines(),
         };
         ProgressDisplay { mode }
     }
 }
 
 impl ProgressMode {
-    fn lines() -> Self {
+    fn plain_lines() -> Self {
         ProgressMode::Lines(Box::default())
     }
 
@@ -101,24 +100,24 @@ impl Listener for ProgressDisplay {
                 match (mode, event) {
                     (ProgressMode::Lines(state), ProgressEvent::PlanStage(_)) => vec![state.announcement()],
                     (ProgressMode::Lines(_), ProgressEvent::Wait(seconds)) if *seconds >= LONG_WAIT_S => {
-                        vec![state::waiting(*seconds)]
+                        vec![state::waiting_message(*seconds)]
                     }
                     (ProgressMode::Drawn(_), ProgressEvent::Plan(plan)) if !plan.says.is_empty() => {
-                        wrapped(&outside::line(&plan.says), screen::width())
+                        wrap_text(&untrusted_text::escape_line(&plan.says), screen::line_width())
                     }
                     (_, ProgressEvent::Plan(plan)) if !plan.says.is_empty() => vec![plan.says.clone()],
                     _ => Vec::new(),
                 }
             }
         };
-        lines.iter().for_each(|line| screen::say(line));
+        lines.iter().for_each(|line| screen::print_above(line));
     }
 }
 
 /// Returns the data that must be restored before the verb can end.
 pub(crate) fn pending_restore() -> PendingRestore {
-    let bytes = debts().iter().map(|debt| debt.restores).sum();
-    PendingRestore { bytes, seconds: pulse::restoring_takes(bytes).filter(|_| bytes > 0) }
+    let bytes = pending_cleanups().iter().map(|debt| debt.restore_bytes).sum();
+    PendingRestore { bytes, seconds: io_counters::estimate_restore_seconds(bytes).filter(|_| bytes > 0) }
 }
 
 /// Thread that shows progress even during a single long I/O.
@@ -157,32 +156,32 @@ fn lock_state(state: &Mutex<ProgressState>) -> MutexGuard<'_, ProgressState> {
 }
 
 fn read_process_state(began: Instant, interrupt: &InterruptFlag) -> ProcessState {
-    let silent = longest_wait().filter(|(wait, _)| !matches!(wait, PendingWait::Look));
+    let silent = longest_wait().filter(|(wait, _)| !matches!(wait, PendingWait::OwnershipCheck));
     ProcessState {
-        pulse: pulse::now(),
+        counters: io_counters::snapshot(),
         wall_s: began.elapsed().as_secs_f64(),
         silent_s: silent.as_ref().map_or(0.0, |(_, since)| since.as_secs_f64()),
         waits_for: silent.and_then(|(wait, _)| match wait {
             PendingWait::Call(what) => Some(what.to_string()),
-            PendingWait::Io { .. } | PendingWait::Look => None,
+            PendingWait::Io { .. } | PendingWait::OwnershipCheck => None,
         }),
-        stopping: interrupt.raised().then(pending_restore),
+        stopping: interrupt.is_raised().then(pending_restore),
     }
 }
 
-fn draw(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &InterruptFlag) {
+fn draw_until_over(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &InterruptFlag) {
     let began = Instant::now();
     while !over.load(Ordering::Relaxed) {
         let now = read_process_state(began, interrupt);
         let lines = {
             let mut state = lock_state(state);
             state.tick(now);
-            if state.has_begun() { state.lines(screen::width()) } else { Vec::new() }
+            if state.has_begun() { state.lines(screen::line_width()) } else { Vec::new() }
         };
-        screen::draw(lines);
+        screen::draw_lines(lines);
         std::thread::park_timeout(FRAME_INTERVAL);
     }
-    screen::draw(Vec::new());
+    screen::draw_lines(Vec::new());
 }
 
 fn print_samples_until_over(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &InterruptFlag) {
@@ -194,7 +193,7 @@ fn print_samples_until_over(state: &Mutex<ProgressState>, over: &AtomicBool, int
         let sample = {
             let mut state = lock_state(state);
             state.tick(now);
-            state.has_begun().then(|| ProgressEvent::Sample(state.sample()))
+            state.has_begun().then(|| ProgressEvent::Sample(state.to_sample()))
         };
         if let Some(sample) = sample.filter(|sample| last.as_ref() != Some(sample)) {
             print_event(&sample, interrupt);

@@ -2,7 +2,7 @@
 //! one terminal.
 
 use crate::output;
-use cardscope_model::outside;
+use cardscope_model::untrusted_text;
 use rustix::termios::tcgetwinsize;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
@@ -20,9 +20,9 @@ static PAUSED: AtomicBool = AtomicBool::new(false);
 pub(crate) struct PausedDisplay(());
 
 /// Erases the lines and suppresses drawing until the guard is dropped.
-pub(crate) fn pause() -> PausedDisplay {
+pub(crate) fn pause_drawing() -> PausedDisplay {
     PAUSED.store(true, Ordering::Relaxed);
-    let mut lines = lines();
+    let mut lines = lock_lines();
     write_stderr(&replacement(&lines, &[], ""));
     DRAWN.store(false, Ordering::Relaxed);
     lines.clear();
@@ -35,12 +35,12 @@ impl Drop for PausedDisplay {
     }
 }
 
-fn lines() -> MutexGuard<'static, Vec<String>> {
+fn lock_lines() -> MutexGuard<'static, Vec<String>> {
     LINES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// True if lines can be drawn: on a terminal that can move its cursor.
-pub(super) fn is_there() -> bool {
+pub(super) fn can_draw() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
@@ -50,14 +50,14 @@ pub(crate) fn is_drawn() -> bool {
 }
 
 /// Width of a line. The last column stays free, because some terminals wrap after it.
-pub(super) fn width() -> usize {
+pub(super) fn line_width() -> usize {
     let columns = tcgetwinsize(output::stderr()).map_or(0, |size| usize::from(size.ws_col));
     if columns == 0 { DEFAULT_WIDTH - 1 } else { columns - 1 }
 }
 
 /// Replaces the drawn lines; none erases them.
-pub(super) fn draw(new: Vec<String>) {
-    let mut lines = lines();
+pub(super) fn draw_lines(new: Vec<String>) {
+    let mut lines = lock_lines();
     // Checked under the lock, so that no line appears between the pause and the question.
     if *lines == new || PAUSED.load(Ordering::Relaxed) {
         return;
@@ -69,9 +69,9 @@ pub(super) fn draw(new: Vec<String>) {
 }
 
 /// Prints a message above the drawn lines.
-pub(crate) fn say(text: &str) {
-    let lines = lines();
-    write_stderr(&replacement(&lines, &lines, &format!("{}\n", outside::line(text))));
+pub(crate) fn print_above(text: &str) {
+    let lines = lock_lines();
+    write_stderr(&replacement(&lines, &lines, &format!("{}\n", untrusted_text::escape_line(text))));
 }
 
 /// Terminal output that replaces `old` by `new`, with a text above.

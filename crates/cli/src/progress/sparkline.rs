@@ -1,7 +1,7 @@
 //! Sparklines of speed and temperature over a whole long run.
 
-use super::words;
-use cardscope_engine::pulse::IoCounters;
+use super::format;
+use cardscope_engine::io_counters::IoCounters;
 use cardscope_model::units::{MB, SpeedMbS, three_digits};
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -24,7 +24,7 @@ struct SparklineInterval {
 }
 
 impl SparklineInterval {
-    fn and(self, other: SparklineInterval) -> SparklineInterval {
+    fn merged_with(self, other: SparklineInterval) -> SparklineInterval {
         SparklineInterval {
             seconds: self.seconds + other.seconds,
             bytes: self.bytes + other.bytes,
@@ -36,18 +36,18 @@ impl SparklineInterval {
 /// Bytes and temperatures over time in a bounded number of intervals.
 #[derive(Debug, Clone)]
 pub(super) struct SparklineHistory {
-    stretches: Vec<SparklineInterval>,
+    intervals: Vec<SparklineInterval>,
     current: SparklineInterval,
-    length: f64,
+    interval_s: f64,
     last: Option<IoCounters>,
 }
 
 impl Default for SparklineHistory {
     fn default() -> Self {
         SparklineHistory {
-            stretches: Vec::new(),
+            intervals: Vec::new(),
             current: SparklineInterval::default(),
-            length: INITIAL_INTERVAL_S,
+            interval_s: INITIAL_INTERVAL_S,
             last: None,
         }
     }
@@ -56,15 +56,16 @@ impl Default for SparklineHistory {
 impl SparklineHistory {
     pub(super) fn push(&mut self, pulse: IoCounters) {
         let Some(last) = self.last.replace(pulse) else { return };
-        let (seconds, bytes) = (pulse.seconds - last.seconds, pulse.bytes.saturating_sub(last.bytes));
-        self.current = self.current.and(SparklineInterval { seconds, bytes, celsius: pulse.celsius });
-        if self.current.seconds < self.length {
+        let (seconds, bytes) =
+            (pulse.card_seconds - last.card_seconds, pulse.bytes.saturating_sub(last.bytes));
+        self.current = self.current.merged_with(SparklineInterval { seconds, bytes, celsius: pulse.celsius });
+        if self.current.seconds < self.interval_s {
             return;
         }
-        self.stretches.push(std::mem::take(&mut self.current));
-        if self.stretches.len() == MAX_INTERVALS {
-            self.length *= 2.0;
-            self.stretches = self.stretches.chunks(2).map(merge_all).collect();
+        self.intervals.push(std::mem::take(&mut self.current));
+        if self.intervals.len() == MAX_INTERVALS {
+            self.interval_s *= 2.0;
+            self.intervals = self.intervals.chunks(2).map(merge_all).collect();
         }
     }
 
@@ -75,22 +76,22 @@ impl SparklineHistory {
         };
         let celsius = |stretch: &SparklineInterval| stretch.celsius;
         let lines = [
-            self.line("speed", width, &speed, |low, high| {
+            self.sparkline("speed", width, &speed, |low, high| {
                 format!("{} to {}", three_digits(low), SpeedMbS(high))
             }),
-            self.line("temp.", width, &celsius, |low, high| format!("{low:.0} to {high:.0} °C")),
+            self.sparkline("temp.", width, &celsius, |low, high| format!("{low:.0} to {high:.0} °C")),
         ];
         lines.into_iter().flatten().collect()
     }
 
-    fn line(
+    fn sparkline(
         &self,
         name: &str,
         width: usize,
         value: &dyn Fn(&SparklineInterval) -> Option<f64>,
         range: impl Fn(f64, f64) -> String,
     ) -> Option<String> {
-        let all: Vec<f64> = self.stretches.iter().filter_map(value).collect();
+        let all: Vec<f64> = self.intervals.iter().filter_map(value).collect();
         if all.len() < MIN_CHARACTERS {
             return None;
         }
@@ -98,20 +99,20 @@ impl SparklineHistory {
         let high = all.iter().copied().reduce(f64::max)?;
         let range = range(low, high);
         let room = width
-            .checked_sub(name.len() + words::columns(&range) + 2)
+            .checked_sub(name.len() + format::columns(&range) + 2)
             .filter(|room| *room >= MIN_CHARACTERS)?;
-        let each = self.stretches.len().div_ceil(room).max(1);
+        let each = self.intervals.len().div_ceil(room).max(1);
         let level = |value: f64| {
             let share = if high > low { (value - low) / (high - low) } else { 1.0 };
             BLOCKS[((share * 7.0).round() as usize).min(7)]
         };
-        let strip = self.stretches.chunks(each).map(|chunk| value(&merge_all(chunk)).map_or(' ', level));
+        let strip = self.intervals.chunks(each).map(|chunk| value(&merge_all(chunk)).map_or(' ', level));
         Some(format!("{name} {} {range}", strip.collect::<String>()))
     }
 }
 
 fn merge_all(stretches: &[SparklineInterval]) -> SparklineInterval {
-    stretches.iter().copied().fold(SparklineInterval::default(), SparklineInterval::and)
+    stretches.iter().copied().fold(SparklineInterval::default(), SparklineInterval::merged_with)
 }
 
 #[cfg(test)]
@@ -125,8 +126,13 @@ mod tests {
         for second in 0..20_000 {
             bytes += if second < 10_000 { 90_000_000 } else { 20_000_000 };
             let celsius = Some(30.0 + f64::from(second) / 1000.0);
-            history.push(IoCounters { bytes, seconds: f64::from(second), celsius, ..IoCounters::default() });
-            all.push(history.lines(60).iter().map(|line| words::columns(line)).max());
+            history.push(IoCounters {
+                bytes,
+                card_seconds: f64::from(second),
+                celsius,
+                ..IoCounters::default()
+            });
+            all.push(history.lines(60).iter().map(|line| format::columns(line)).max());
         }
         let lines = history.lines(60);
         assert!(lines[0].starts_with("speed ██") && lines[0].ends_with("▁ 20.0 to 90.0 MB/s"), "{lines:?}");

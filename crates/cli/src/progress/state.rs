@@ -1,13 +1,13 @@
 //! Accumulates progress events and I/O counters into samples for `--events` and lines for the terminal. Reads no clock.
 
 use super::eta::{ElapsedTime, Eta};
+use super::format;
 use super::sparkline::SparklineHistory;
-use super::words;
 use cardscope_engine::event::PlanPosition;
-use cardscope_engine::pulse::IoCounters;
-use cardscope_model::outside;
+use cardscope_engine::io_counters::IoCounters;
 use cardscope_model::progress::{ProgressEvent, ProgressSample, ProgressStep};
 use cardscope_model::units::{DecimalSize, MB, SpeedMbS};
+use cardscope_model::untrusted_text;
 use std::ops::Range;
 
 /// Time constant of the speed's smoothing in seconds.
@@ -27,7 +27,7 @@ const MIN_SPARKLINE_WIDTH: usize = 50;
 /// Counters and waits of the process at one time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProcessState {
-    pub(super) pulse: IoCounters,
+    pub(super) counters: IoCounters,
     /// Wall clock seconds since the start of the verb.
     pub(super) wall_s: f64,
     /// Seconds of the longest current wait.
@@ -84,18 +84,20 @@ impl ProgressState {
                 self.began = [self.now; 3];
             }
             ProgressEvent::PlanStage(step) => {
-                self.position.enter(&step.name);
+                self.position.enter_stage(&step.name);
                 (self.stage, self.phase, self.done) = (step.clone(), ProgressStep::default(), None);
                 self.began = [self.began[0], self.now, self.now];
-                self.begin_part(0.0..1.0);
+                self.reset_part(0.0..1.0);
             }
             ProgressEvent::Phase { step, part } => {
                 self.phase = step.clone();
                 self.began[2] = self.now;
-                self.begin_part(part.clone());
+                self.reset_part(part.clone());
             }
             ProgressEvent::Bytes(bytes) => self.bytes = Some(*bytes),
-            ProgressEvent::Wait(seconds) => self.wait = Some((self.now + seconds, self.process.pulse.bytes)),
+            ProgressEvent::Wait(seconds) => {
+                self.wait = Some((self.now + seconds, self.process.counters.bytes))
+            }
             ProgressEvent::Stored { .. }
             | ProgressEvent::Sample(_)
             | ProgressEvent::ProgressFigure(_)
@@ -105,25 +107,25 @@ impl ProgressState {
         self.update_estimate();
     }
 
-    fn begin_part(&mut self, part: Range<f64>) {
+    fn reset_part(&mut self, part: Range<f64>) {
         (self.part, self.bytes, self.wait) = (part, None, None);
     }
 
     /// Updates the state with new counters of the process.
     pub(super) fn tick(&mut self, process: ProcessState) {
         let last = std::mem::replace(&mut self.process, process);
-        let (pulse, first) = (self.process.pulse, *self.first.get_or_insert(self.process.pulse));
+        let (pulse, first) = (self.process.counters, *self.first.get_or_insert(self.process.counters));
         // A simulated card's clock runs ahead of the wall clock; the clock of a hanging card stops.
-        self.now = (pulse.seconds - first.seconds).max(self.process.wall_s).max(self.now);
-        let passed = pulse.seconds - last.pulse.seconds;
-        if passed > 0.0 && last.pulse.seconds >= first.seconds {
-            let speed = pulse.bytes.saturating_sub(last.pulse.bytes) as f64 / MB / passed;
+        self.now = (pulse.card_seconds - first.card_seconds).max(self.process.wall_s).max(self.now);
+        let passed = pulse.card_seconds - last.counters.card_seconds;
+        if passed > 0.0 && last.counters.card_seconds >= first.card_seconds {
+            let speed = pulse.bytes.saturating_sub(last.counters.bytes) as f64 / MB / passed;
             let before = self.speed.unwrap_or(speed);
             self.speed = Some(before + (speed - before) * (1.0 - (-passed / SMOOTHING_S).exp()));
         }
-        if pulse.ios > last.pulse.ios {
-            let ios = (pulse.ios - last.pulse.ios) as f64;
-            self.latency_us = Some((pulse.waited_s - last.pulse.waited_s).max(0.0) * 1e6 / ios);
+        if pulse.ios > last.counters.ios {
+            let ios = (pulse.ios - last.counters.ios) as f64;
+            self.latency_us = Some((pulse.latency_sum_s - last.counters.latency_sum_s).max(0.0) * 1e6 / ios);
         }
         if self.wait.is_some_and(|(until, bytes)| self.now >= until || pulse.bytes > bytes) {
             self.wait = None;
@@ -147,7 +149,7 @@ impl ProgressState {
         self.eta.update(ElapsedTime { position: &self.position, elapsed, in_stage, done: self.done });
     }
 
-    fn step(&self) -> &ProgressStep {
+    fn current_step(&self) -> &ProgressStep {
         let of_phase =
             self.phase.bytes.is_some() || self.phase.seconds.is_some() || !self.phase.name.is_empty();
         if of_phase { &self.phase } else { &self.stage }
@@ -158,7 +160,7 @@ impl ProgressState {
     }
 
     fn share_of_step(&self) -> Option<f64> {
-        let ProgressStep { bytes: all, seconds, .. } = self.step();
+        let ProgressStep { bytes: all, seconds, .. } = self.current_step();
         let by_bytes = all.filter(|all| *all > 0).zip(self.bytes).map(|(all, done)| done as f64 / all as f64);
         let by_time = seconds.filter(|all| *all > 0.0).map(|all| self.seconds_in_step() / all);
         [by_bytes, by_time].into_iter().flatten().reduce(f64::max).map(|share| share.clamp(0.0, 1.0))
@@ -170,9 +172,9 @@ impl ProgressState {
             let seconds =
                 pending.seconds.map(|seconds| seconds - (self.now - since)).filter(|left| *left > 0.0);
             let pending = PendingRestore { bytes: self.bytes_to_restore(pending), seconds };
-            return vec![words::cut(&stop_message(&pending), width)];
+            return vec![format::cut_to_width(&stop_message(&pending), width)];
         }
-        let mut lines = vec![self.line(width)];
+        let mut lines = vec![self.main_line(width)];
         if width >= MIN_SPARKLINE_WIDTH {
             lines.extend(self.history.lines(width));
         }
@@ -180,8 +182,8 @@ impl ProgressState {
     }
 
     /// Sample for `--events`.
-    pub(super) fn sample(&self) -> ProgressSample {
-        let share = self.position.share();
+    pub(super) fn to_sample(&self) -> ProgressSample {
+        let share = self.position.stage_share();
         let of_all = |done: f64| share.start + done * (share.end - share.start);
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let waits = (self.process.silent_s >= SILENCE_S)
@@ -195,10 +197,10 @@ impl ProgressState {
             done: (self.position.number() > 0 || self.done.is_some())
                 .then(|| of_all(self.done.unwrap_or_default()).clamp(0.0, 1.0)),
             bytes: self.bytes,
-            total_bytes: self.step().bytes,
+            total_bytes: self.current_step().bytes,
             mb_s: self.speed.filter(|_| self.wait.is_none()),
             latency_us: self.latency_us,
-            celsius: self.process.pulse.celsius,
+            celsius: self.process.counters.celsius,
             left_s: self.eta.seconds(),
             waits_for: waits,
         }
@@ -211,44 +213,47 @@ impl ProgressState {
     }
 
     /// Main line, without its least important parts if they do not fit.
-    fn line(&self, width: usize) -> String {
-        let head = format!("{} {}{}", self.spinner(), self.number(), self.stage.name);
+    fn main_line(&self, width: usize) -> String {
+        let head = format!("{} {}{}", self.spinner(), self.stage_prefix(), self.stage.name);
         let (phase, done) = (self.phase.name.clone(), self.done_of_total());
-        let [speed, celsius, time_left] = [self.speed(), self.celsius(), self.time_left()];
+        let [speed, celsius, time_left] = [self.speed_text(), self.temperature_text(), self.time_left_text()];
         let full = [phase, done, speed, celsius, time_left];
         // Indices of `full`. Dropped first: temperature, then done of total, speed, phase, and the time left.
         let keeps = [&[0, 1, 2, 3, 4][..], &[0, 1, 2, 4], &[0, 2, 4], &[0, 4], &[4], &[]];
-        let lines = keeps.iter().map(|keep| joined(&head, keep.iter().map(|at| (*at, full[*at].as_str()))));
-        let mut lines = lines.map(|line| outside::line(&line).into_owned());
-        let fitting = lines.find(|line| words::columns(line) <= width);
-        fitting.unwrap_or_else(|| words::cut(&outside::line(&head), width))
+        let lines =
+            keeps.iter().map(|keep| join_parts(&head, keep.iter().map(|at| (*at, full[*at].as_str()))));
+        let mut lines = lines.map(|line| untrusted_text::escape_line(&line).into_owned());
+        let fitting = lines.find(|line| format::columns(line) <= width);
+        fitting.unwrap_or_else(|| format::cut_to_width(&untrusted_text::escape_line(&head), width))
     }
 
     fn spinner(&self) -> char {
         ['|', '/', '-', '\\'][(self.process.wall_s * 4.0) as usize % 4]
     }
 
-    fn number(&self) -> String {
+    fn stage_prefix(&self) -> String {
         let (number, of) = (self.position.number(), self.position.plan.stages.len());
         if of > 1 && number > 0 { format!("{number}/{of} ") } else { String::new() }
     }
 
     fn done_of_total(&self) -> String {
         if let Some((until, _)) = self.wait {
-            return waiting(until - self.now);
+            return waiting_message(until - self.now);
         }
-        let ProgressStep { bytes, seconds, .. } = self.step();
+        let ProgressStep { bytes, seconds, .. } = self.current_step();
         match (bytes, self.bytes, seconds) {
-            (Some(all), done, _) if *all > 0 => words::of_bytes(done.unwrap_or_default().min(*all), *all),
-            (_, _, Some(all)) if *all >= 1.0 => words::of_time(self.seconds_in_step().min(*all), *all),
+            (Some(all), done, _) if *all > 0 => {
+                format::bytes_of_total(done.unwrap_or_default().min(*all), *all)
+            }
+            (_, _, Some(all)) if *all >= 1.0 => format::time_of_total(self.seconds_in_step().min(*all), *all),
             (None, Some(done), _) if done > 0 => DecimalSize(done).in_table(),
             _ => String::new(),
         }
     }
 
-    fn speed(&self) -> String {
+    fn speed_text(&self) -> String {
         if self.process.silent_s >= SILENCE_S {
-            let time = words::time(self.process.silent_s.floor());
+            let time = format::format_time(self.process.silent_s.floor());
             return match &self.process.waits_for {
                 Some(what) => format!("waiting {time} for {what}"),
                 None => format!("no answer for {time}"),
@@ -258,26 +263,27 @@ impl ProgressState {
         speed.map(|speed| SpeedMbS(speed).to_string()).unwrap_or_default()
     }
 
-    fn celsius(&self) -> String {
-        self.process.pulse.celsius.map_or_else(String::new, |celsius| format!("{celsius:.0} °C"))
+    fn temperature_text(&self) -> String {
+        self.process.counters.celsius.map_or_else(String::new, |celsius| format!("{celsius:.0} °C"))
     }
 
-    fn time_left(&self) -> String {
-        self.eta.seconds().map_or_else(String::new, |left| format!("{} left", words::time(left)))
+    fn time_left_text(&self) -> String {
+        self.eta.seconds().map_or_else(String::new, |left| format!("{} left", format::format_time(left)))
     }
 
     /// Name and planned size of the stage, for output to a file.
     pub(super) fn announcement(&self) -> String {
         let ProgressStep { name, bytes, seconds, .. } = &self.stage;
         let bytes = bytes.map(|bytes| DecimalSize(bytes).to_string());
-        let planned =
-            bytes.or(seconds.map(words::time)).map_or_else(String::new, |planned| format!(", {planned}"));
-        format!("{}{name}{planned}", self.number())
+        let planned = bytes
+            .or(seconds.map(format::format_time))
+            .map_or_else(String::new, |planned| format!(", {planned}"));
+        format!("{}{name}{planned}", self.stage_prefix())
     }
 }
 
 /// Joins the non-empty parts; figures follow the name of their phase without a separator.
-fn joined<'a>(head: &str, parts: impl Iterator<Item = (usize, &'a str)>) -> String {
+fn join_parts<'a>(head: &str, parts: impl Iterator<Item = (usize, &'a str)>) -> String {
     let (mut line, mut named) = (head.to_owned(), true);
     for (at, part) in parts.filter(|(_, part)| !part.is_empty()) {
         let figures = at == 1 && named && part.starts_with(|c: char| c.is_ascii_digit());
@@ -289,7 +295,7 @@ fn joined<'a>(head: &str, parts: impl Iterator<Item = (usize, &'a str)>) -> Stri
 }
 
 /// Message about a pause in which the card settles.
-pub(super) fn waiting(seconds: f64) -> String {
+pub(super) fn waiting_message(seconds: f64) -> String {
     format!("waiting {:.0} s for the card to settle", seconds.max(0.0).ceil())
 }
 
@@ -299,7 +305,7 @@ pub(crate) fn stop_message(pending: &PendingRestore) -> String {
         (0, _) => "stopping".to_owned(),
         (bytes, None) => format!("stopping: restoring {}", DecimalSize(bytes)),
         (bytes, Some(seconds)) => {
-            format!("stopping: restoring {}, {}", DecimalSize(bytes), words::time(seconds))
+            format!("stopping: restoring {}, {}", DecimalSize(bytes), format::format_time(seconds))
         }
     }
 }

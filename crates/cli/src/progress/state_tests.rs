@@ -12,24 +12,25 @@ impl Listener for ProgressState {
 }
 
 fn at(seconds: f64, mb: f64, celsius: Option<f64>) -> ProcessState {
-    let pulse = IoCounters { bytes: (mb * 1e6) as u64, seconds, celsius, ..IoCounters::default() };
-    ProcessState { pulse, wall_s: seconds, ..ProcessState::default() }
+    let pulse =
+        IoCounters { bytes: (mb * 1e6) as u64, card_seconds: seconds, celsius, ..IoCounters::default() };
+    ProcessState { counters: pulse, wall_s: seconds, ..ProcessState::default() }
 }
 
 /// A check in its second stage.
 fn in_capacity() -> ProgressState {
     let mut state = ProgressState::default();
     state.tick(at(0.0, 0.0, None));
-    state.plan(StagePlan {
+    state.announce_plan(StagePlan {
         duration: PlannedDuration::AtMost(180.0),
         ..StagePlan::from_stages(["identity", "capacity", "speed"].map(|s| (s, 1.0)))
     });
-    state.stage("identity", None, None);
-    state.stage("capacity", None, None);
+    state.begin_stage("identity", None, None);
+    state.begin_stage("capacity", None, None);
     let mut nested = NestedListener::new(&mut state);
-    nested.plan(StagePlan::from_stages([("writing test data", 1.0), ("restoring", 1.0)]));
-    nested.stage("writing test data", Some(540_000_000), None);
-    nested.progress(132_000_000);
+    nested.announce_plan(StagePlan::from_stages([("writing test data", 1.0), ("restoring", 1.0)]));
+    nested.begin_stage("writing test data", Some(540_000_000), None);
+    nested.report_bytes(132_000_000);
     state.tick(at(80.0, 3056.0, Some(41.2)));
     state
 }
@@ -71,7 +72,7 @@ fn waits_silence_and_stopping_are_shown() {
     state.tick(ProcessState { stopping: Some(pending.clone()), ..at(87.0, 3094.0, None) });
     assert_eq!(state.lines(100), ["stopping: restoring 12 MB, 3 s"]);
     state.restoring_stage("restoring", 12_000_000);
-    state.progress(9_000_000);
+    state.report_bytes(9_000_000);
     state.tick(ProcessState { stopping: Some(pending), ..at(97.0, 3094.0, None) });
     assert_eq!(state.lines(100), ["stopping: restoring 3 MB"], "what is restored is no longer owed");
     assert_eq!(stop_message(&PendingRestore::default()), "stopping");
@@ -80,9 +81,9 @@ fn waits_silence_and_stopping_are_shown() {
 #[test]
 fn announcement_has_planned_size_or_time() {
     let mut state = ProgressState::default();
-    state.stage("reading back", Some(540_000_000), None);
+    state.begin_stage("reading back", Some(540_000_000), None);
     assert_eq!(state.announcement(), "reading back, 540 MB");
-    state.stage("pausing", None, Some(30.0));
+    state.begin_stage("pausing", None, Some(30.0));
     assert_eq!(state.announcement(), "pausing, 30 s");
 }
 
@@ -106,7 +107,7 @@ fn lines_fit_progress_is_monotonic_and_eta_finite() {
         ];
         let stages = (0..random.below(5)).map(|_| (names[random.below(4) as usize], random.below(9) as f64));
         let stages: Vec<_> = stages.collect();
-        state.plan(StagePlan {
+        state.announce_plan(StagePlan {
             duration: durations[random.below(3) as usize],
             long: random.below(2) == 0,
             ..StagePlan::from_stages(stages)
@@ -116,10 +117,10 @@ fn lines_fit_progress_is_monotonic_and_eta_finite() {
             let bytes = (random.below(2) == 0).then(|| random.below(1 << 40));
             let time = (random.below(3) == 0).then(|| random.below(1000) as f64);
             match random.below(8) {
-                0 => state.stage(name, bytes, time),
-                1 => state.phase(name, bytes, time),
-                2 => state.part(0.25..0.75, name, bytes, time),
-                3 => state.progress(random.below(1 << 40)),
+                0 => state.begin_stage(name, bytes, time),
+                1 => state.begin_phase(name, bytes, time),
+                2 => state.begin_part(0.25..0.75, name, bytes, time),
+                3 => state.report_bytes(random.below(1 << 40)),
                 4 => state.report_wait(random.below(10) as f64),
                 _ => {
                     seconds += random.below(100) as f64 / 10.0;
@@ -129,7 +130,7 @@ fn lines_fit_progress_is_monotonic_and_eta_finite() {
             }
             let width = random.below(140) as usize;
             let lines = state.lines(width);
-            assert!(lines.iter().all(|line| words::columns(line) <= width), "{width}: {lines:?}");
+            assert!(lines.iter().all(|line| format::columns(line) <= width), "{width}: {lines:?}");
             assert!(state.position.number() >= number, "{lines:?}");
             number = state.position.number();
             assert!(state.eta.seconds().is_none_or(|left| left.is_finite() && left >= 0.0), "{state:?}");

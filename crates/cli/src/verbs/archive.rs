@@ -1,6 +1,6 @@
 //! `archive`: lists, shows, edits and exports sessions and cards.
 
-use super::page::attended;
+use super::execution::with_progress;
 use crate::output::{self, OutputOptions};
 use cardscope_archive as archive;
 use cardscope_archive::tables;
@@ -14,49 +14,52 @@ use std::path::Path;
 mod pages;
 
 pub(super) fn run(asked: ArchiveRequest, options: &OutputOptions) -> Result<u8> {
-    let path = asked.archive.named();
+    let path = asked.archive.named_path();
     match asked.what {
         ArchiveAction::List => {
-            let sessions = archive::list(path, &answer_cache())?;
-            output::list(options, "sessions", &sessions, |sessions| pages::sessions(sessions))
+            let sessions = archive::list_sessions(path, &answer_cache())?;
+            output::print_list(options, "sessions", &sessions, |sessions| pages::sessions_page(sessions))
         }
         ArchiveAction::Cards { builtin: true } => {
-            output::list(options, "cards", &cardscope_compare::card_source::builtin()?, |cards| {
-                pages::builtin(cards)
+            output::print_list(options, "cards", &cardscope_compare::card_source::builtin_cards()?, |cards| {
+                pages::builtin_page(cards)
             })
         }
         ArchiveAction::Cards { builtin: false } => {
-            output::list(options, "cards", &archive::cards(path)?, |cards| pages::cards(cards))
+            output::print_list(options, "cards", &archive::list_cards(path)?, |cards| {
+                pages::cards_page(cards)
+            })
         }
         ArchiveAction::Show { what } => show_item(options, path, &what),
         ArchiveAction::Edit(edit) => {
-            let card = archive::edit(path, &edit, &answer_cache())?;
-            output::document(options, &card, |card| pages::edited(&edit, card))
+            let card = archive::edit_card(path, &edit, &answer_cache())?;
+            output::print_document(options, &card, |card| pages::edited_page(&edit, card))
         }
         ArchiveAction::Merge { from, into } => {
-            let card = archive::merge(path, &from, &into, &answer_cache())?;
-            output::document(options, &card, |card| pages::merged(&from, card))
+            let card = archive::merge_cards(path, &from, &into, &answer_cache())?;
+            output::print_document(options, &card, |card| pages::merged_page(&from, card))
         }
         ArchiveAction::Remove { session, yes_remove } => {
-            let removed = archive::remove(path, &session, yes_remove.as_deref())?;
-            output::list(options, "removed", &removed, |session| {
-                Page::plain(format!("Removed session {session}."))
+            let removed = archive::remove_session(path, &session, yes_remove.as_deref())?;
+            output::print_list(options, "removed", &removed, |session| {
+                Page::from_answer(format!("Removed session {session}."))
             })
         }
         ArchiveAction::Export { parquet: Some(folder), .. } => {
-            let written =
-                attended(options, None, |_, interrupt, _| tables::export(path, &folder, interrupt))?;
-            output::list(options, "tables", &written, |written| pages::tables(written, &folder))
+            let written = with_progress(options, None, |_, interrupt, _| {
+                tables::export_tables(path, &folder, interrupt)
+            })?;
+            output::print_list(options, "tables", &written, |written| pages::tables_page(written, &folder))
         }
         ArchiveAction::Export { what, output, .. } => {
             let folder = output.unwrap_or_default();
-            let files = archive::export(path, &what, &folder)?;
+            let files = archive::export_sessions(path, &what, &folder)?;
             let folder = folder.display().to_string();
-            output::list(options, "files", &files, |files| pages::exported(files, &folder))
+            output::print_list(options, "files", &files, |files| pages::exported_page(files, &folder))
         }
         ArchiveAction::Import { files } => {
-            let taken = archive::take(path, &files)?;
-            output::list(options, "files", &taken, |taken| pages::taken(taken))?;
+            let taken = archive::import_session_files(path, &files)?;
+            output::print_list(options, "files", &taken, |taken| pages::imported_page(taken))?;
             // Exit status 1: not all files were imported.
             Ok(u8::from(taken.iter().any(|t| t.error.is_some())))
         }
@@ -64,19 +67,21 @@ pub(super) fn run(asked: ArchiveRequest, options: &OutputOptions) -> Result<u8> 
 }
 
 fn answer_cache() -> AnswerCache {
-    AnswerCache::new(cardscope_verbs::records::answer)
+    AnswerCache::new(cardscope_verbs::registry::answer_of_document)
 }
 
 /// Shows a session or a card.
 fn show_item(options: &OutputOptions, path: Option<&Path>, what: &str) -> Result<u8> {
-    match archive::find(path, what, &answer_cache())? {
-        FoundItem::Card(card) => output::document(options, &*card, pages::card),
+    match archive::find_session_or_card(path, what, &answer_cache())? {
+        FoundItem::Card(card) => output::print_document(options, &*card, pages::card_page),
         FoundItem::Session(StoredDocument::Bench(report)) => {
-            output::document(options, &*report, VerbDocument::page)
+            output::print_document(options, &*report, VerbDocument::page)
         }
-        FoundItem::Session(StoredDocument::Log(log)) => output::document(options, &*log, VerbDocument::page),
+        FoundItem::Session(StoredDocument::Log(log)) => {
+            output::print_document(options, &*log, VerbDocument::page)
+        }
         FoundItem::Session(StoredDocument::Record { kind, document }) => {
-            output::document(options, &document, |document| pages::record(&kind, document))
+            output::print_document(options, &document, |document| pages::record_page(&kind, document))
         }
     }
 }

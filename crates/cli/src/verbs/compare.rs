@@ -23,7 +23,9 @@ pub(crate) struct CompareCommand {
 impl CompareCommand {
     pub(crate) fn run(self, options: &OutputOptions) -> Result<u8> {
         let how = ComparisonLayout { as_printed: self.as_printed, every_run: self.every_run };
-        let comparison = compare::compare(&self.request)?;
-        output::document(options, &comparison, |comparison| comparison::page(comparison, how))
+        let comparison = compare::compare_cards(&self.request)?;
+        output::print_document(options, &comparison, |comparison| {
+            comparison::comparison_page(comparison, how)
+        })
     }
 }

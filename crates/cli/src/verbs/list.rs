@@ -5,30 +5,31 @@ use cardscope_model::units::DecimalSize;
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock};
 
-pub(super) fn page(devices: &[DeviceInfo], all: bool) -> Page {
+pub(super) fn devices_page(devices: &[DeviceInfo], all: bool) -> Page {
     let safe: Vec<&DeviceInfo> = devices.iter().filter(|device| device.safe).collect();
-    let mut page = Page::plain(answer(devices, &safe));
-    let table = Table::of(
+    let mut page = Page::from_answer(answer(devices, &safe));
+    let table = Table::from_items(
         devices,
         &[
             ("device", &|d| d.path.clone()),
-            ("size", &size),
+            ("size", &size_text),
             ("model", &|d| d.model.clone().unwrap_or_default()),
-            ("safe to test", &reason),
+            ("safe to test", &safety_text),
             ("bus", &|d| d.bus.to_string()),
         ],
     );
     let table = table.left_aligned(["model", "safe to test", "bus"]);
-    page.add("", [PageBlock::Table(table.always(["size", "safe to test"]))]);
+    page.add_section("", [PageBlock::Table(table.never_dropped(["size", "safe to test"]))]);
     let advice = |d: &DeviceInfo| Some(format!("{}: {}.", d.path, d.advice.as_deref()?));
-    page.add("To test one of them", [PageBlock::Lines(devices.iter().filter_map(advice).collect())]);
-    let held = devices.iter().map(|d| (d.path.clone(), holds(d))).filter(|(_, held)| !held.is_empty());
-    page.fold("Partitions and file systems", [PageBlock::Facts(held.collect())]);
+    page.add_section("To test one of them", [PageBlock::Lines(devices.iter().filter_map(advice).collect())]);
+    let held =
+        devices.iter().map(|d| (d.path.clone(), file_systems_text(d))).filter(|(_, held)| !held.is_empty());
+    page.add_detail("Partitions and file systems", [PageBlock::Facts(held.collect())]);
     match safe.first() {
-        Some(device) => page.step("Test it:", Some(format!("cardscope check {}", device.path))),
+        Some(device) => page.add_step("Test it:", Some(format!("cardscope check {}", device.path))),
         None if devices.is_empty() && !all => {
-            page.step("Show fixed disks and loop devices, too:", Some("cardscope list --all".to_owned()));
-            page.step("Or try a simulated card:", Some("cardscope sim list".to_owned()));
+            page.add_step("Show fixed disks and loop devices, too:", Some("cardscope list --all".to_owned()));
+            page.add_step("Or try a simulated card:", Some("cardscope sim list".to_owned()));
         }
         None => {}
     }
@@ -45,11 +46,11 @@ fn answer(devices: &[DeviceInfo], safe: &[&DeviceInfo]) -> String {
     }
 }
 
-fn reason(d: &DeviceInfo) -> String {
+fn safety_text(d: &DeviceInfo) -> String {
     d.cause.as_ref().map_or_else(|| "yes".to_owned(), |cause| format!("no: {cause}"))
 }
 
-fn size(d: &DeviceInfo) -> String {
+fn size_text(d: &DeviceInfo) -> String {
     match d.bytes {
         _ if d.empty => "empty slot".to_owned(),
         Some(bytes) => DecimalSize(bytes).in_table(),
@@ -58,7 +59,7 @@ fn size(d: &DeviceInfo) -> String {
 }
 
 /// File systems and their mount points in one line.
-fn holds(d: &DeviceInfo) -> String {
+fn file_systems_text(d: &DeviceInfo) -> String {
     let of = |name: &str, system: &Option<String>, mounted: &[String]| {
         let system = system.as_deref().unwrap_or("unknown");
         let at = if mounted.is_empty() { String::new() } else { format!(" at {}", mounted.join(", ")) };
@@ -92,8 +93,8 @@ mod tests {
             through: String::new(),
         };
         (busy.cause, busy.advice) = (Some(refusal.cause()), Some(refusal.advice()));
-        assert_eq!(reason(&busy), "no: in use: sdb1 is mounted at /a");
-        let text = page(&[busy], true).text();
+        assert_eq!(safety_text(&busy), "no: in use: sdb1 is mounted at /a");
+        let text = devices_page(&[busy], true).to_text();
         assert!(
             text.contains("To test one of them\n  /dev/sdb: unmount it (umount /a) and start again.\n"),
             "{text}"

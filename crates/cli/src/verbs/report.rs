@@ -5,10 +5,10 @@ use cardscope_compare::page::publication;
 use cardscope_compare::page::publication::{FORMATS, PictureFormat, PublicationFormat};
 use cardscope_compare::verb::publish;
 use cardscope_compare::verb::publish::PublishRequest;
-use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use cardscope_model::units::DecimalSize;
-use cardscope_page::figure::count;
+use cardscope_model::untrusted_text;
+use cardscope_page::figure::pluralize;
 use cardscope_page::tree::{Page, PageBlock};
 use cardscope_session::output_file::{FileMark, OutputFile};
 use cardscope_session::{Failure, Result};
@@ -52,45 +52,46 @@ impl ReportCommand {
 
     fn run_charts(self, options: &OutputOptions, picture: PictureFormat) -> Result<u8> {
         require_folder(&self.output)?;
-        let publication = publish::publish(&self.request)?;
+        let publication = publish::gather_publication(&self.request)?;
         let written = write_charts(&publication, picture, &self.output, self.overwrite)?;
-        output::document(options, &publication, |_| {
-            let charts = count(written.len() as u64, "chart");
-            let mut page = Page::plain(format!("Wrote {charts} to {}.", self.output.display()));
-            page.fold("Files", [PageBlock::Lines(written)]);
+        output::print_document(options, &publication, |_| {
+            let charts = pluralize(written.len() as u64, "chart");
+            let mut page = Page::from_answer(format!("Wrote {charts} to {}.", self.output.display()));
+            page.add_detail("Files", [PageBlock::Lines(written)]);
             page
         })
     }
 
     fn run_file(self, options: &OutputOptions) -> Result<u8> {
-        let format = format(self.format.as_deref(), &self.output)?;
+        let format = choose_format(self.format.as_deref(), &self.output)?;
         let path = &self.output;
         let to_stdout = *path == Path::new("-");
         if to_stdout && options.json {
             return Err(Failure::refused("--json and -o - both want stdout; give the report a file"));
         }
-        let mark = if self.overwrite { FileMark::Any } else { mark(format) };
+        let mark = if self.overwrite { FileMark::Any } else { report_mark(format) };
         // Claimed before anything is read, so that a foreign file is refused at once.
         let claim = || OutputFile::claim("--output", path, None, mark);
         let file = (!to_stdout).then(claim).transpose()?;
-        let publication = publish::publish(&self.request)?;
+        let publication = publish::gather_publication(&self.request)?;
         let bytes = (format.write)(&publication).map_err(Failure::refused)?;
         match file {
-            Some(file) => file.write(&bytes)?,
-            None => output::bytes(&bytes)?,
+            Some(file) => file.write_content(&bytes)?,
+            None => output::print_bytes(&bytes)?,
         }
-        let line =
-            |publication: &Publication| Page::plain(written_text(publication, format, path, bytes.len()));
-        if to_stdout { Ok(0) } else { output::document(options, &publication, line) }
+        let line = |publication: &Publication| {
+            Page::from_answer(written_text(publication, format, path, bytes.len()))
+        };
+        if to_stdout { Ok(0) } else { output::print_document(options, &publication, line) }
     }
 }
 
 /// Format by its name, else by the extension of the file.
-fn format(name: Option<&str>, path: &Path) -> Result<&'static PublicationFormat> {
+fn choose_format(name: Option<&str>, path: &Path) -> Result<&'static PublicationFormat> {
     let file = path.file_name().and_then(|file| file.to_str()).unwrap_or_default();
     let found = match name {
-        Some(name) => publication::by_name(name),
-        None => publication::by_file(file),
+        Some(name) => publication::format_by_name(name),
+        None => publication::format_by_file(file),
     };
     found.ok_or_else(|| {
         let known: Vec<String> = FORMATS.iter().map(|f| format!("{} (.{})", f.name, f.extension)).collect();
@@ -104,19 +105,19 @@ fn format(name: Option<&str>, path: &Path) -> Result<&'static PublicationFormat>
 
 /// Mark by which an existing file is recognized as a report of this format and may be replaced. A user's own notes may
 /// mention Cardscope, so the mark is more specific than the name.
-fn mark(format: &PublicationFormat) -> FileMark {
+fn report_mark(format: &PublicationFormat) -> FileMark {
     match format.name {
-        "html" => FileMark::Head(cardscope_page::HTML_HEAD),
+        "html" => FileMark::BeginsWith(cardscope_page::HTML_HEAD),
         "json" => FileMark::Fields(&["title", "made_on", "tool_version", "comparison", "cards"]),
-        "csv" => FileMark::Head("card,card_id,brand,name,"),
-        "markdown" | "plotly" => FileMark::Word("MB/s are 10^6 bytes a second. Made on "),
-        "crystaldiskmark" => FileMark::Word(", in the layout of CrystalDiskMark"),
-        "kdiskmark" => FileMark::Word(", in the layout and units of KDiskMark"),
-        "svg" => FileMark::Word(
+        "csv" => FileMark::BeginsWith("card,card_id,brand,name,"),
+        "markdown" | "plotly" => FileMark::ContainsWord("MB/s are 10^6 bytes a second. Made on "),
+        "crystaldiskmark" => FileMark::ContainsWord(", in the layout of CrystalDiskMark"),
+        "kdiskmark" => FileMark::ContainsWord(", in the layout and units of KDiskMark"),
+        "svg" => FileMark::ContainsWord(
             "class=\"chart\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\"",
         ),
         // A text chunk of the PNG. New formats need an arm of their own here.
-        _ => FileMark::Word(cardscope_page::png::MADE_BY),
+        _ => FileMark::ContainsWord(cardscope_page::png::SOFTWARE),
     }
 }
 
@@ -124,13 +125,18 @@ fn written_text(publication: &Publication, format: &PublicationFormat, path: &Pa
     let content = match (publication.comparison.entries.len(), &publication.rankings[..]) {
         (0, [first, ..]) => {
             let cards = first.places.len() + first.not_placed.len();
-            let orders = count(publication.rankings.len() as u64, "order");
-            format!("{orders} of {}", count(cards as u64, "card"))
+            let orders = pluralize(publication.rankings.len() as u64, "order");
+            format!("{orders} of {}", pluralize(cards as u64, "card"))
         }
-        _ => count(publication.comparison.cards() as u64, "card"),
+        _ => pluralize(publication.comparison.card_count() as u64, "card"),
     };
     let path = path.display().to_string();
-    format!("Wrote {}: {content}, {}, {}.", outside::line(&path), format.name, DecimalSize(bytes as u64))
+    format!(
+        "Wrote {}: {content}, {}, {}.",
+        untrusted_text::escape_line(&path),
+        format.name,
+        DecimalSize(bytes as u64)
+    )
 }
 
 /// Refuses anything but a folder, before data is read.
@@ -152,8 +158,8 @@ fn write_charts(
     folder: &Path,
     overwrite: bool,
 ) -> Result<Vec<String>> {
-    let pictures = publication::pictures(publication, picture).map_err(Failure::refused)?;
-    let mark = if overwrite { FileMark::Any } else { FileMark::Word("Cardscope") };
+    let pictures = publication::draw_all(publication, picture).map_err(Failure::refused)?;
+    let mark = if overwrite { FileMark::Any } else { FileMark::ContainsWord("Cardscope") };
     let mut claimed = Vec::new();
     for (name, bytes) in pictures {
         let file = OutputFile::claim("--charts", &folder.join(name), None, mark)?;
@@ -161,9 +167,9 @@ fn write_charts(
     }
     let mut written = Vec::new();
     for (file, bytes) in claimed {
-        file.write(&bytes)?;
+        file.write_content(&bytes)?;
         let name = file.name().display().to_string();
-        written.push(format!("{}: {} bytes", outside::line(&name), bytes.len()));
+        written.push(format!("{}: {} bytes", untrusted_text::escape_line(&name), bytes.len()));
     }
     Ok(written)
 }

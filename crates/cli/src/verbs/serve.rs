@@ -2,7 +2,7 @@
 
 use crate::output::{self, OutputOptions};
 use crate::signals;
-use cardscope_model::shell::quoted_path;
+use cardscope_model::shell::shell_quote_path;
 use cardscope_server::{ServeRequest, StartedServer};
 use cardscope_session::Result;
 use std::io::IsTerminal;
@@ -11,13 +11,13 @@ use std::process::{Command, Stdio};
 
 pub(super) fn run(asked: &ServeRequest, options: &OutputOptions) -> Result<u8> {
     let mut written = Ok(());
-    cardscope_server::serve(asked, &signals::interrupt(), &mut |started| {
-        started.remarks.iter().for_each(|remark| output::note(remark));
+    cardscope_server::serve(asked, &signals::shared_interrupt(), &mut |started| {
+        started.remarks.iter().for_each(|remark| output::print_note(remark));
         written = match options.json {
-            true => output::json(&serde_json::json!({ "address": started.link })),
-            false => output::bytes(format!("Open {}\n", printed_address(asked, started)).as_bytes()),
+            true => output::print_json(&serde_json::json!({ "address": started.link })),
+            false => output::print_bytes(format!("Open {}\n", printed_address(asked, started)).as_bytes()),
         };
-        if let Some(page) = &started.page {
+        if let Some(page) = &started.redirect_page {
             open_browser(page);
         }
     })?;
@@ -26,8 +26,8 @@ pub(super) fn run(asked: &ServeRequest, options: &OutputOptions) -> Result<u8> {
 
 /// URL with the token, unless the user has the token elsewhere: output of a service goes to a log that others may read.
 fn printed_address(asked: &ServeRequest, started: &StartedServer) -> String {
-    match (&asked.token_file, &started.page) {
-        (Some(file), _) => format!("{} and enter the token in {}", started.address, quoted_path(file)),
+    match (&asked.token_file, &started.redirect_page) {
+        (Some(file), _) => format!("{} and enter the token in {}", started.address, shell_quote_path(file)),
         (None, Some(_)) if !std::io::stdout().is_terminal() => started.address.clone(),
         _ => started.link.clone(),
     }
@@ -42,6 +42,8 @@ fn open_browser(page: &Path) {
         .stderr(Stdio::null())
         .spawn();
     if let Err(error) = started {
-        output::note(&format!("warning: no browser can be opened ({error}); open the address yourself"));
+        output::print_note(&format!(
+            "warning: no browser can be opened ({error}); open the address yourself"
+        ));
     }
 }

@@ -3,11 +3,11 @@
 use crate::output::{self, OutputOptions};
 use crate::signals;
 use cardscope_model::units::DecimalSize;
-use cardscope_page::figure::{in_a_line, sentence};
+use cardscope_page::figure::{answer_line, to_sentence};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock};
 use cardscope_session::Result;
-use cardscope_session::simulate::{self, ExplainedCard, ServeOptions, SimulatedInfo};
+use cardscope_session::simulated_cards::{self, ExplainedCard, ServeOptions, SimulatedInfo};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
@@ -43,12 +43,12 @@ impl SimCommand {
     pub(crate) fn run(self, options: &OutputOptions) -> Result<u8> {
         match self {
             SimCommand::List => {
-                let cards = simulate::list()?;
-                output::list(options, "cards", &cards, |cards| list_page(cards))
+                let cards = simulated_cards::list_cards()?;
+                output::print_list(options, "cards", &cards, |cards| list_page(cards))
             }
             SimCommand::Show { name } => {
-                let card = simulate::show(&name)?;
-                output::document(options, &card.document, |_| card_page(&card))
+                let card = simulated_cards::explain_card(&name)?;
+                output::print_document(options, &card.document, |_| card_page(&card))
             }
             SimCommand::Random(random) => random.run(options),
             SimCommand::Serve(serving) => serve_cards(&serving, options),
@@ -59,19 +59,19 @@ impl SimCommand {
 impl RandomCommand {
     fn run(self, options: &OutputOptions) -> Result<u8> {
         let seeds = self.seed..self.seed.saturating_add(self.count);
-        let cards = seeds.map(simulate::random).collect::<Result<Vec<_>, _>>()?;
+        let cards = seeds.map(simulated_cards::explain_random_card).collect::<Result<Vec<_>, _>>()?;
         let documents: Vec<Value> = cards.iter().map(|card| card.document.clone()).collect();
         if self.toml {
             let files = cards.iter().filter_map(|card| card.document["toml"].as_str());
-            return output::bytes(files.collect::<Vec<_>>().join("\n").as_bytes()).map(|()| 0);
+            return output::print_bytes(files.collect::<Vec<_>>().join("\n").as_bytes()).map(|()| 0);
         }
-        output::list(options, "cards", &documents, |_| match &cards[..] {
+        output::print_list(options, "cards", &documents, |_| match &cards[..] {
             [one] => card_page(one),
             several => {
                 let answer = format!("{} random cards, from seed {}.", several.len(), self.seed);
-                let mut page = Page::plain(answer);
+                let mut page = Page::from_answer(answer);
                 several.iter().for_each(|card| {
-                    page.add(&format!("{}: {}", card.name, card.title), description_blocks(card))
+                    page.add_section(&format!("{}: {}", card.name, card.title), description_blocks(card))
                 });
                 page
             }
@@ -80,25 +80,25 @@ impl RandomCommand {
 }
 
 fn list_page(cards: &[SimulatedInfo]) -> Page {
-    let mut page = Page::plain(format!("{} simulated cards; use one as sim:NAME.", cards.len()));
-    let table = Table::of(
+    let mut page = Page::from_answer(format!("{} simulated cards; use one as sim:NAME.", cards.len()));
+    let table = Table::from_items(
         cards,
         &[
             ("name", &|card| card.name.clone()),
             ("size", &|card| DecimalSize(card.announced_bytes).in_table()),
-            ("card", &|card| sentence(&card.title).trim_end_matches('.').to_owned()),
+            ("card", &|card| to_sentence(&card.title).trim_end_matches('.').to_owned()),
         ],
     );
-    page.add("", [PageBlock::Table(table.left_aligned(["card"]))]);
-    page.step("Explain one:", Some("cardscope sim show NAME".to_owned()));
-    page.step("Test one:", cards.first().map(|card| format!("cardscope check sim:{}", card.name)));
+    page.add_section("", [PageBlock::Table(table.left_aligned(["card"]))]);
+    page.add_step("Explain one:", Some("cardscope sim show NAME".to_owned()));
+    page.add_step("Test one:", cards.first().map(|card| format!("cardscope check sim:{}", card.name)));
     page
 }
 
 fn card_page(card: &ExplainedCard) -> Page {
-    let mut page = Page::plain(in_a_line(&sentence(&card.title)));
-    page.add("", description_blocks(card));
-    page.step("Test it:", Some(format!("cardscope check sim:{}", card.name)));
+    let mut page = Page::from_answer(answer_line(&to_sentence(&card.title)));
+    page.add_section("", description_blocks(card));
+    page.add_step("Test it:", Some(format!("cardscope check sim:{}", card.name)));
     page
 }
 
@@ -107,13 +107,13 @@ fn description_blocks(card: &ExplainedCard) -> impl Iterator<Item = PageBlock> {
 }
 
 fn serve_cards(serving: &ServeOptions, options: &OutputOptions) -> Result<u8> {
-    let cards = simulate::serve(serving, &signals::interrupt(), &mut |line| {
+    let cards = simulated_cards::serve_cards(serving, &signals::shared_interrupt(), &mut |line| {
         if !options.quiet {
-            output::note(line);
+            output::print_note(line);
         }
     })?;
     match options.json {
-        true => output::json(&serde_json::json!({ "cards": cards })).map(|()| 0),
+        true => output::print_json(&serde_json::json!({ "cards": cards })).map(|()| 0),
         false => Ok(0),
     }
 }

@@ -1,7 +1,7 @@
 //! Cards from logs outside of an archive: the built-in collection, and files that are read without being stored.
 
 use crate::details;
-use cardscope_model::archived::{StoredCard, SummaryRow};
+use cardscope_model::archive_rows::{StoredCard, SummaryRow};
 use cardscope_model::card::{CardEvent, EventKind};
 use cardscope_model::card_details::CardDetails;
 use cardscope_model::collection;
@@ -9,7 +9,7 @@ use cardscope_model::log::CardLog;
 use cardscope_model::run::{CardRun, Run};
 use cardscope_model::test_name::TestName;
 use cardscope_session::error::{Failure, Result};
-use cardscope_store::{is_named, setting_of, summaries_of};
+use cardscope_store::{is_named, run_setting, summarize_runs};
 use serde_json::Value;
 
 pub(super) struct CollectedCard {
@@ -19,12 +19,15 @@ pub(super) struct CollectedCard {
     pub(super) details: CardDetails,
 }
 
-pub(super) fn all() -> Result<Vec<CollectedCard>> {
-    let reports = collection::builtin().map_err(Failure::io)?;
+pub(super) fn collected_cards() -> Result<Vec<CollectedCard>> {
+    let reports = collection::load_builtin_reports().map_err(Failure::io)?;
     let of = |report: &collection::CollectedReport| {
         let source = format!("{} (built in)", report.title);
         let mut gathered = GatheredCards::default();
-        gathered.add(&LogOrigin { file: &report.name, part: "", source: &source, title: None }, &report.logs);
+        gathered.add_logs(
+            &LogOrigin { file: &report.name, part: "", source: &source, title: None },
+            &report.logs,
+        );
         gathered.cards
     };
     Ok(reports.iter().flat_map(of).collect())
@@ -50,7 +53,7 @@ pub(super) struct GatheredCards {
 
 impl GatheredCards {
     /// Adds logs to their cards, and new cards.
-    pub(super) fn add(&mut self, origin: &LogOrigin<'_>, logs: &[CardLog]) {
+    pub(super) fn add_logs(&mut self, origin: &LogOrigin<'_>, logs: &[CardLog]) {
         for log in logs {
             let title = origin.log_title(log);
             let id = origin.log_id(log, &title, self.logs);
@@ -58,7 +61,7 @@ impl GatheredCards {
                 self.cards.push(new_card(id, title, log));
                 self.cards.len() - 1
             });
-            self.cards[at].add(log, origin.source, self.logs);
+            self.cards[at].add_log(log, origin.source, self.logs);
             self.logs += 1;
         }
     }
@@ -97,18 +100,18 @@ fn new_card(id: String, title: String, log: &CardLog) -> CollectedCard {
 }
 
 impl CollectedCard {
-    fn add(&mut self, log: &CardLog, source: &str, number: usize) {
-        self.details.add_noted(&log.condition);
-        details::add_log(&mut self.details, &Value::Object(log.other.clone()));
+    fn add_log(&mut self, log: &CardLog, source: &str, number: usize) {
+        self.details.add_note_temperatures(&log.condition);
+        details::add_log_details(&mut self.details, &Value::Object(log.other.clone()));
         let session = stable_session_id(&format!("{} {number}", self.card.id));
         let runs = log.runs.iter().map(|run| CardRun {
             session: session.clone(),
             card_id: self.card.id.clone(),
             unit: None,
-            setting: setting_of(log, run),
-            at: log.date.clone(),
+            setting: run_setting(log, run),
+            measured_at: log.date.clone(),
             source: Some(source.to_owned()),
-            run: Run { run: run.run, loops: run.loops, results: run.speeds(), ..Run::default() },
+            run: Run { run: run.run, loops: run.loops, results: run.valid_figures(), ..Run::default() },
         });
         let before = self.runs.len();
         self.runs.extend(runs.filter(|run| !run.run.results.is_empty()));
@@ -117,7 +120,7 @@ impl CollectedCard {
     }
 
     /// True if all words of a text are in the card's name, or its id begins with the text.
-    pub(super) fn is_named(&self, text: &str) -> bool {
+    pub(super) fn matches_text(&self, text: &str) -> bool {
         let facts = &self.card.facts;
         let parts = [facts.brand.as_deref(), facts.name.as_deref(), facts.model.as_deref()];
         let name = [self.card.title.as_str()]
@@ -134,7 +137,7 @@ impl CollectedCard {
 
     /// Summaries as an archive computes them.
     pub(super) fn summaries(&self, wanted: impl Fn(TestName) -> bool) -> Vec<SummaryRow> {
-        summaries_of(&self.runs, wanted)
+        summarize_runs(&self.runs, wanted)
     }
 }
 

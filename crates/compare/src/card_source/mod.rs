@@ -2,14 +2,14 @@
 //!
 //! The built-in collection is never stored in a user's archive; a lookup searches both.
 
+mod card_selection;
 mod collected;
-mod named;
 
-pub use named::{no_card, set_apart, the_one};
+pub use card_selection::{disambiguate_titles, no_card_refusal, select_card};
 
 use crate::details;
 use cardscope_import::verb as import;
-use cardscope_model::archived::{StoredCard, SummaryRow};
+use cardscope_model::archive_rows::{StoredCard, SummaryRow};
 use cardscope_model::card::CardEvent;
 use cardscope_model::card_details::CardDetails;
 use cardscope_model::comparison::ComparedEntry;
@@ -17,9 +17,9 @@ use cardscope_model::run::CardRun;
 use cardscope_model::test_name::TestName;
 use cardscope_session::archive_access::open_to_read;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::not_cards::{NotCard, not_cards};
+use cardscope_session::not_cards::{NotCard, find_not_cards};
 use cardscope_session::spreads;
-use cardscope_statistics::usual::SpreadTable;
+use cardscope_statistics::priors::SpreadTable;
 use cardscope_store::{Archive, ArchiveError};
 use collected::{CollectedCard, GatheredCards, LogOrigin};
 use std::collections::{BTreeMap, HashMap};
@@ -31,7 +31,7 @@ pub struct CardSource {
     archive: Option<Archive>,
     collected: Vec<CollectedCard>,
     /// Files that were read, with the ids of their cards.
-    taken: Vec<(PathBuf, Vec<String>)>,
+    files: Vec<(PathBuf, Vec<String>)>,
     /// Entries of the archive that are not cards, once computed.
     not_cards: Option<HashMap<String, NotCard>>,
 }
@@ -40,8 +40,8 @@ impl CardSource {
     /// Opens the archive (`None` is the user's own) if it exists, and the collection if wanted.
     pub fn open(archive: Option<&Path>, with_collection: bool) -> Result<Self> {
         let archive = open_to_read(archive)?;
-        let collected = if with_collection { collected::all()? } else { Vec::new() };
-        Ok(CardSource { archive, collected, taken: Vec::new(), not_cards: None })
+        let collected = if with_collection { collected::collected_cards()? } else { Vec::new() };
+        Ok(CardSource { archive, collected, files: Vec::new(), not_cards: None })
     }
 
     pub(crate) fn archive(&mut self) -> Option<&mut Archive> {
@@ -52,7 +52,7 @@ impl CardSource {
     pub(crate) fn not_cards(&mut self) -> Result<&HashMap<String, NotCard>> {
         let found = match (self.not_cards.take(), &mut self.archive) {
             (Some(known), _) => known,
-            (None, Some(archive)) => not_cards(archive)?,
+            (None, Some(archive)) => find_not_cards(archive)?,
             (None, None) => HashMap::new(),
         };
         Ok(self.not_cards.insert(found))
@@ -62,14 +62,17 @@ impl CardSource {
     pub(crate) fn spreads(&mut self) -> Result<SpreadTable> {
         self.not_cards()?;
         match (&mut self.archive, &self.not_cards) {
-            (Some(archive), Some(not_cards)) => spreads::without(archive, not_cards),
+            (Some(archive), Some(not_cards)) => spreads::table_excluding(archive, not_cards),
             _ => Ok(SpreadTable::shipped().clone()),
         }
     }
 
     /// Adds the kind of an object that is not a card to its title: `Samsung Evo+ 32GB (simulated)`. The name of a simulated card
     /// shows it already.
-    pub(crate) fn label<'a>(&mut self, cards: impl Iterator<Item = &'a mut StoredCard>) -> Result<()> {
+    pub(crate) fn label_not_cards<'a>(
+        &mut self,
+        cards: impl Iterator<Item = &'a mut StoredCard>,
+    ) -> Result<()> {
         let not_cards = self.not_cards()?;
         for card in cards.filter(|card| card.facts.simulated_target().is_none()) {
             let Some(what) = not_cards.get(&card.id) else { continue };
@@ -82,13 +85,16 @@ impl CardSource {
     }
 
     /// Result of a query to the archive; empty without an archive.
-    fn stored<T>(&mut self, of: impl FnOnce(&mut Archive) -> Result<Vec<T>, ArchiveError>) -> Result<Vec<T>> {
+    fn query_archive<T>(
+        &mut self,
+        of: impl FnOnce(&mut Archive) -> Result<Vec<T>, ArchiveError>,
+    ) -> Result<Vec<T>> {
         self.archive.as_mut().map_or(Ok(Vec::new()), |archive| Ok(of(archive)?))
     }
 
     /// Every card, those of the archive first.
     pub fn cards(&mut self) -> Result<Vec<StoredCard>> {
-        let mut cards = self.stored(|archive| archive.cards())?;
+        let mut cards = self.query_archive(|archive| archive.cards())?;
         let others = self.other_collected(&cards, |_| true);
         cards.extend(others);
         Ok(cards)
@@ -110,7 +116,7 @@ impl CardSource {
         self.collected.iter().any(|c| c.card.id == card)
     }
 
-    pub(crate) fn card(&mut self, id: &str) -> Result<StoredCard> {
+    pub(crate) fn card_by_id(&mut self, id: &str) -> Result<StoredCard> {
         let collected = self.collected.iter().find(|c| c.card.id == id).map(|c| c.card.clone());
         let found = match (collected, &mut self.archive) {
             (None, Some(archive)) => archive.find_cards(id)?.into_iter().find(|c| c.id == id),
@@ -120,34 +126,34 @@ impl CardSource {
     }
 
     /// Cards that match a text by words of their names, or by a prefix of their id.
-    pub(crate) fn find(&mut self, text: &str) -> Result<Vec<StoredCard>> {
-        let mut found = self.stored(|archive| archive.find_cards(text))?;
-        let others = self.other_collected(&found, |c| c.is_named(text));
+    pub(crate) fn find_cards(&mut self, text: &str) -> Result<Vec<StoredCard>> {
+        let mut found = self.query_archive(|archive| archive.find_cards(text))?;
+        let others = self.other_collected(&found, |c| c.matches_text(text));
         found.extend(others);
         // A short text is a prefix of many ids, so ids count only if no name matches.
         match found.is_empty() {
-            true => self.stored(|archive| archive.cards_by_id(text)),
+            true => self.query_archive(|archive| archive.cards_by_id(text)),
             false => Ok(found),
         }
     }
 
     /// Reads the logs of a file as cards, without storing them, and returns the cards with runs. Each file is read once.
-    pub(crate) fn take_file(&mut self, path: &Path) -> Result<Vec<StoredCard>> {
+    pub(crate) fn read_file(&mut self, path: &Path) -> Result<Vec<StoredCard>> {
         // Several paths may lead to one file.
         let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        if !self.taken.iter().any(|(taken, _)| *taken == file) {
+        if !self.files.iter().any(|(taken, _)| *taken == file) {
             let found = cards_in_file(path)?;
-            self.taken.push((file.clone(), found.iter().map(|c| c.card.id.clone()).collect()));
+            self.files.push((file.clone(), found.iter().map(|c| c.card.id.clone()).collect()));
             self.collected.extend(found);
         }
-        let ids = self.taken.iter().filter(|(taken, _)| *taken == file).flat_map(|(_, ids)| ids);
+        let ids = self.files.iter().filter(|(taken, _)| *taken == file).flat_map(|(_, ids)| ids);
         let measured = |id: &String| self.collected.iter().find(|c| c.card.id == *id && !c.runs.is_empty());
         Ok(ids.filter_map(measured).map(|c| c.card.clone()).collect())
     }
 
     /// All runs of some cards, in the order measured.
     pub(crate) fn measurements(&mut self, cards: &[String]) -> Result<Vec<CardRun>> {
-        let mut runs = self.stored(|archive| archive.measurements(cards))?;
+        let mut runs = self.query_archive(|archive| archive.measurements(cards))?;
         let asked = self.collected.iter().filter(|c| cards.contains(&c.card.id));
         runs.extend(asked.flat_map(|c| c.runs.iter().cloned()));
         Ok(runs)
@@ -155,52 +161,55 @@ impl CardSource {
 
     /// Means over the runs of every card, for the tests that are wanted.
     pub(crate) fn summaries(&mut self, wanted: impl Fn(TestName) -> bool + Sync) -> Result<Vec<SummaryRow>> {
-        let mut rows = self.stored(|archive| archive.summaries(&wanted))?;
+        let mut rows = self.query_archive(|archive| archive.summaries(&wanted))?;
         rows.extend(self.collected.iter().flat_map(|c| c.summaries(&wanted)));
         Ok(rows)
     }
 
     /// Details of the cards of a comparison; cards without any are omitted.
-    pub(crate) fn details(&mut self, entries: &[ComparedEntry]) -> Result<BTreeMap<String, CardDetails>> {
+    pub(crate) fn details_by_card(
+        &mut self,
+        entries: &[ComparedEntry],
+    ) -> Result<BTreeMap<String, CardDetails>> {
         let mut all = BTreeMap::new();
         for entry in entries {
             if !all.contains_key(&entry.card_id) {
-                all.insert(entry.card_id.clone(), self.details_of(&entry.card_id)?);
+                all.insert(entry.card_id.clone(), self.card_details(&entry.card_id)?);
             }
         }
         all.retain(|_, details| !details.is_empty());
         Ok(all)
     }
 
-    fn details_of(&mut self, card: &str) -> Result<CardDetails> {
+    fn card_details(&mut self, card: &str) -> Result<CardDetails> {
         if let Some(collected) = self.collected.iter().find(|c| c.card.id == card) {
             return Ok(collected.details.clone());
         }
-        Ok(details::of_words(&self.stored(|archive| archive.card_words(card))?))
+        Ok(details::details_from_sessions(&self.query_archive(|archive| archive.card_statements(card))?))
     }
 
-    pub(crate) fn events(&mut self, card: &str) -> Result<Vec<CardEvent>> {
+    pub(crate) fn card_events(&mut self, card: &str) -> Result<Vec<CardEvent>> {
         if let Some(collected) = self.collected.iter().find(|c| c.card.id == card) {
             return Ok(collected.events.clone());
         }
-        let events = self.stored(|archive| archive.events(card))?;
+        let events = self.query_archive(|archive| archive.events(card))?;
         Ok(events.into_iter().map(|(_, event)| event).collect())
     }
 }
 
-pub fn builtin() -> Result<Vec<StoredCard>> {
-    Ok(collected::all()?.into_iter().map(|collected| collected.card).collect())
+pub fn builtin_cards() -> Result<Vec<StoredCard>> {
+    Ok(collected::collected_cards()?.into_iter().map(|collected| collected.card).collect())
 }
 
 /// Cards in the logs of a file, or of each file packed in it.
 fn cards_in_file(path: &Path) -> Result<Vec<CollectedCard>> {
     let file = path.display().to_string();
     let mut gathered = GatheredCards::default();
-    for found in import::logs_of(path)? {
+    for found in import::read_logs(path)? {
         let part = if found.member.is_empty() { String::new() } else { format!("/{}", found.member) };
         let source = format!("{file}{part}");
         let origin = LogOrigin { file: &file, part: &part, source: &source, title: found.title.as_deref() };
-        gathered.add(&origin, &found.logs);
+        gathered.add_logs(&origin, &found.logs);
     }
     Ok(gathered.cards)
 }

@@ -1,6 +1,6 @@
 use super::*;
 use cardscope_session::options::ArchiveAt;
-use cardscope_testkit::cards::dd;
+use cardscope_testkit::cards::dd_output;
 
 fn source() -> (tempfile::TempDir, CardSource) {
     let folder = tempfile::tempdir().unwrap();
@@ -14,9 +14,9 @@ fn source() -> (tempfile::TempDir, CardSource) {
 fn file_named_twice_is_read_once() {
     let (folder, mut source) = source();
     let file = folder.path().join("Acme.log");
-    std::fs::write(&file, dd(20, "\n")).unwrap();
-    let first = source.take_file(&file).unwrap();
-    let again = source.take_file(&folder.path().join(".").join("Acme.log")).unwrap();
+    std::fs::write(&file, dd_output(20, "\n")).unwrap();
+    let first = source.read_file(&file).unwrap();
+    let again = source.read_file(&folder.path().join(".").join("Acme.log")).unwrap();
     assert_eq!((first.len(), &again), (1, &first));
     let ids: Vec<String> = first.into_iter().map(|card| card.id).collect();
     assert_eq!(source.measurements(&ids).unwrap().len(), 1);
@@ -27,20 +27,20 @@ fn file_named_twice_is_read_once() {
 fn card_of_a_file_is_found_by_its_exact_id() {
     let (folder, mut source) = source();
     let file = folder.path().join("ADATA Swift.log");
-    std::fs::write(&file, dd(20, "\n")).unwrap();
-    let card = source.take_file(&file).unwrap().remove(0);
+    std::fs::write(&file, dd_output(20, "\n")).unwrap();
+    let card = source.read_file(&file).unwrap().remove(0);
     assert_eq!(card.title, "ADATA Swift");
-    assert_eq!(source.card(&card.id).unwrap(), card);
-    assert_eq!(the_one(source.find(&card.id).unwrap(), &card.id).unwrap(), card);
-    assert_eq!(source.find("adata").unwrap(), [card]);
-    assert!(source.card("elsewhere").is_err());
+    assert_eq!(source.card_by_id(&card.id).unwrap(), card);
+    assert_eq!(select_card(source.find_cards(&card.id).unwrap(), &card.id).unwrap(), card);
+    assert_eq!(source.find_cards("adata").unwrap(), [card]);
+    assert!(source.card_by_id("elsewhere").is_err());
 }
 
 #[test]
 fn collection_ids_need_no_shell_quotes() {
-    for card in collected::all().unwrap() {
+    for card in collected::collected_cards().unwrap() {
         let id = card.card.id;
-        assert_eq!(cardscope_model::shell::quoted(&id), id);
+        assert_eq!(cardscope_model::shell::shell_quote(&id), id);
     }
 }
 
@@ -53,14 +53,14 @@ fn cards_of_files_are_summarised_like_archived_ones() {
         Acme Swift 64GB,SEQ1M Q1T1 read,3,88,1000,2024-05-01\n";
     let file = folder.path().join("typed.csv");
     std::fs::write(&file, table).unwrap();
-    source.take_file(&file).unwrap();
+    source.read_file(&file).unwrap();
     let place = folder.path().join("archive.sqlite");
     let request = import::ImportRequest {
         files: vec![file],
         archive: ArchiveAt { archive: Some(place.clone()) },
         ..import::ImportRequest::default()
     };
-    import::import(
+    import::run_import(
         &request,
         &cardscope_engine::interrupt::InterruptFlag::default(),
         &mut cardscope_engine::event::Silent,

@@ -1,15 +1,16 @@
 //! Bar charts: a figure of each card, every run of one card (as in published comparisons), and places of a ranking.
 
-use crate::page::comparison::words;
-use crate::page::comparison::words::RunMeasure;
+use crate::page::comparison::sentences;
+use crate::page::comparison::sentences::RunMeasure;
 use crate::page::ranking;
 use cardscope_model::comparison::{ComparedEntry, ComparedTest, Comparison, Spread};
 use cardscope_model::ranking::{RankedBy, RankedCard, Ranking};
-use cardscope_model::statistics::distinct;
+use cardscope_model::statistics::distinct_values;
 use cardscope_model::test_name::IoOrder;
 use cardscope_model::units::three_digits as speed;
 use cardscope_page::chart::{
-    BarGroup, BarGroups, Chart, ChartBar, ChartCaption, ChartKind, LimitLine, MB_S, POINTS, bar_chart,
+    BarGroup, BarGroups, Chart, ChartBar, ChartCaption, ChartKind, LimitLine, SCORE_UNIT, SPEED_UNIT,
+    bar_chart,
 };
 
 /// Explains whiskers and ticks.
@@ -19,25 +20,30 @@ const CI95_LEGEND: &str = "whiskers: 95 % interval of the mean, ticks: single ru
 const MOST_BUS_RATIO: f64 = 2.0;
 
 /// Bars of a figure of each card, for each test; `None` without measurements.
-pub fn by_card(comparison: &Comparison, measure: RunMeasure) -> Option<Chart> {
+pub fn bars_by_card(comparison: &Comparison, measure: RunMeasure) -> Option<Chart> {
     let bar = |(of, spread): (usize, &Option<Spread>)| {
         let spread = spread.as_ref()?;
         let interval = spread.ci95.filter(|_| measure == RunMeasure::Average);
-        let measures = Some(RunMeasure::ALL.map(|measure| measure.of(spread)));
-        Some(ChartBar { of, value: measure.of(spread), interval, runs: spread.runs.clone(), measures })
+        let measures = Some(RunMeasure::ALL.map(|measure| measure.value_in(spread)));
+        Some(ChartBar { of, value: measure.value_in(spread), interval, runs: spread.runs.clone(), measures })
     };
-    let buses = buses(comparison);
+    let buses = bus_limits(comparison);
     let groups = comparison.tests.iter().map(|test| BarGroup {
-        name: words::test(test),
+        name: sentences::test_title(test),
         bars: test.spreads.iter().enumerate().filter_map(bar).collect(),
-        limits: limits(&buses, test),
+        limits: test_limits(&buses, test),
         ..BarGroup::default()
     });
     let interval = if measure == RunMeasure::Average { CI95_LEGEND } else { "ticks: single runs" };
     let names = comparison.entries.iter().map(|entry| entry.name.clone()).collect();
     bar_chart(
         &format!("{} of the runs", measure.word()),
-        ChartCaption::new(MB_S, words::runs(comparison), interval, words::common_setting(comparison)),
+        ChartCaption::new(
+            SPEED_UNIT,
+            sentences::run_range(comparison),
+            interval,
+            sentences::common_setting(comparison),
+        ),
         BarGroups {
             unit: "MB/s".into(),
             names,
@@ -49,7 +55,7 @@ pub fn by_card(comparison: &Comparison, measure: RunMeasure) -> Option<Chart> {
 
 /// Bus limits of the entries, slowest first, each once. Empty if that of any entry is unknown, since a line of another bus
 /// would cross its bar.
-fn buses(comparison: &Comparison) -> Vec<LimitLine> {
+fn bus_limits(comparison: &Comparison) -> Vec<LimitLine> {
     let bus = |entry: &ComparedEntry| {
         let value = entry.bus_ceiling_mb_s()?;
         let mode = entry.settings.first()?.value("bus_mode")?;
@@ -57,13 +63,13 @@ fn buses(comparison: &Comparison) -> Vec<LimitLine> {
         Some(LimitLine { value, name: format!("{mode}: {} MB/s", speed(value)) })
     };
     let known: Option<Vec<LimitLine>> = comparison.entries.iter().map(bus).collect();
-    let mut buses = distinct(known.unwrap_or_default());
+    let mut buses = distinct_values(known.unwrap_or_default());
     buses.sort_by(|a, b| a.value.total_cmp(&b.value));
     buses
 }
 
 /// Limits for a sequential test that comes near them. A line far beyond all bars would only shorten these.
-fn limits(buses: &[LimitLine], test: &ComparedTest) -> Vec<LimitLine> {
+fn test_limits(buses: &[LimitLine], test: &ComparedTest) -> Vec<LimitLine> {
     let fastest = test.spreads.iter().flatten().map(|spread| spread.best).fold(0.0, f64::max);
     let near = |bus: &&LimitLine| bus.value < MOST_BUS_RATIO * fastest;
     let fills = test.test.pattern.order == IoOrder::Sequential;
@@ -71,8 +77,9 @@ fn limits(buses: &[LimitLine], test: &ComparedTest) -> Vec<LimitLine> {
 }
 
 /// Averages of a single card, with tests of one pattern and operation grouped, by queue; `None` without measurements.
-pub fn by_queue(comparison: &Comparison) -> Option<Chart> {
-    let Chart { title, caption, kind: ChartKind::Bars(by_test) } = by_card(comparison, RunMeasure::Average)?
+pub fn bars_by_queue(comparison: &Comparison) -> Option<Chart> {
+    let Chart { title, caption, kind: ChartKind::Bars(by_test) } =
+        bars_by_card(comparison, RunMeasure::Average)?
     else {
         return None;
     };
@@ -80,10 +87,10 @@ pub fn by_queue(comparison: &Comparison) -> Option<Chart> {
     for (test, one) in by_test.groups.iter().filter_map(|one| Some((find_test(comparison, &one.name)?, one)))
     {
         let pattern = test.test.pattern;
-        let queue = pattern.parallelism();
+        let queue = pattern.parallelism_text();
         let queue = test.step.as_ref().map_or_else(|| queue.clone(), |step| format!("{queue} ({step})"));
         let of = find_or_push(&mut bars.names, |known| *known == queue, || queue.clone());
-        let name = format!("{} {}", pattern.access(), test.test.op);
+        let name = format!("{} {}", pattern.access_text(), test.test.op);
         let new = || BarGroup { name: name.clone(), limits: one.limits.clone(), ..BarGroup::default() };
         let group = find_or_push(&mut bars.groups, |known| known.name == name, new);
         bars.groups[group].bars.extend(one.bars.iter().map(|bar| ChartBar { of, ..bar.clone() }));
@@ -92,7 +99,7 @@ pub fn by_queue(comparison: &Comparison) -> Option<Chart> {
 }
 
 fn find_test<'a>(comparison: &'a Comparison, name: &str) -> Option<&'a ComparedTest> {
-    comparison.tests.iter().find(|test| words::test(test) == name)
+    comparison.tests.iter().find(|test| sentences::test_title(test) == name)
 }
 
 /// Index of the first match, which is added if there is none.
@@ -104,20 +111,25 @@ fn find_or_push<T>(all: &mut Vec<T>, is_it: impl Fn(&T) -> bool, new: impl FnOnc
 }
 
 /// Every run of one card, for each test; `None` without measurements.
-pub fn by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
+pub fn bars_by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
     let card = comparison.entries.get(entry)?;
     let group = |test: &ComparedTest| {
         let runs = &test.spreads.get(entry)?.as_ref()?.runs;
         let bars =
             runs.iter().enumerate().map(|(of, value)| ChartBar { of, value: *value, ..ChartBar::default() });
-        Some(BarGroup { name: words::test(test), bars: bars.collect(), ..BarGroup::default() })
+        Some(BarGroup { name: sentences::test_title(test), bars: bars.collect(), ..BarGroup::default() })
     };
     let groups: Vec<BarGroup> = comparison.tests.iter().filter_map(group).collect();
     let runs = groups.iter().map(|group| group.bars.len()).max().unwrap_or(0);
-    let settings: Vec<String> = card.settings.iter().map(words::setting).collect();
+    let settings: Vec<String> = card.settings.iter().map(sentences::setting_line).collect();
     bar_chart(
         &format!("Every run of {}", card.name),
-        ChartCaption::new(MB_S, words::amount(card), "no interval: single runs", settings.join(" | ")),
+        ChartCaption::new(
+            SPEED_UNIT,
+            sentences::measured_amount(card),
+            "no interval: single runs",
+            settings.join(" | "),
+        ),
         BarGroups {
             unit: "MB/s".into(),
             names: (1..=runs).map(|run| format!("Run {run}")).collect(),
@@ -131,7 +143,7 @@ pub fn by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
 const MOST_PLACES: usize = 60;
 
 /// Places of a ranking, limited to the first ones.
-pub fn by_place(ranking: &Ranking) -> Option<Chart> {
+pub fn bars_by_place(ranking: &Ranking) -> Option<Chart> {
     let places = &ranking.places[..ranking.places.len().min(MOST_PLACES)];
     let bars = places.iter().enumerate().map(|(of, place)| ChartBar {
         of,
@@ -141,14 +153,14 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
     });
     let names = places.iter().map(|p| format!("{}  {}", p.placement.place, p.entry.name));
     let (unit, name) = match &ranking.by {
-        RankedBy::Job(job) => (POINTS, job.clone()),
+        RankedBy::Job(job) => (SCORE_UNIT, job.clone()),
         RankedBy::Test(test) => ("MB/s", test.to_string()),
     };
     bar_chart(
-        &ranking::title(ranking),
+        &ranking::ranking_title(ranking),
         ChartCaption::new(
-            if unit == POINTS { "points of 100" } else { MB_S },
-            words::runs_each(places.iter().map(|p| p.entry.runs)),
+            if unit == SCORE_UNIT { "points of 100" } else { SPEED_UNIT },
+            sentences::range_of_runs(places.iter().map(|p| p.entry.runs)),
             "whiskers: 95 % interval",
             ranking_condition(ranking, places),
         ),
@@ -167,7 +179,7 @@ fn ranking_condition(ranking: &Ranking, places: &[RankedCard]) -> String {
     let more = ranking.places.len() - places.len();
     let parts = [
         ranking.on.as_ref().map(|host| format!("on {host}")),
-        Some(words::in_common(&entries, false)),
+        Some(sentences::shared_conditions(&entries, false)),
         (more > 0).then(|| format!("{more} more not drawn")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
@@ -181,7 +193,7 @@ mod tests {
 
     #[test]
     fn single_card_has_bars_by_queue() {
-        let chart = by_queue(&sample::comparison(1, 3, 4)).unwrap();
+        let chart = bars_by_queue(&sample::comparison(1, 3, 4)).unwrap();
         let ChartKind::Bars(bars) = chart.kind else { panic!("bars") };
         assert_eq!(bars.groups.iter().map(|group| group.bars.len()).sum::<usize>(), 4, "{bars:?}");
         assert!(bars.names.iter().all(|name| name.starts_with('Q')), "{:?}", bars.names);
@@ -205,7 +217,7 @@ mod tests {
             {
                 spread.best = share * 50.0;
             }
-            let ChartKind::Bars(bars) = by_card(&two, RunMeasure::Average).unwrap().kind else {
+            let ChartKind::Bars(bars) = bars_by_card(&two, RunMeasure::Average).unwrap().kind else {
                 panic!("bars")
             };
             let of = |sequential: bool| {
@@ -217,19 +229,19 @@ mod tests {
                 groups.flat_map(|(group, _)| group.limits.iter().map(|l| l.name.clone())).collect::<Vec<_>>()
             };
             assert_eq!(of(false), [""; 0], "random tests never fill a bus");
-            distinct(of(true))
+            distinct_values(of(true))
         };
         assert_eq!(lines("SDR50", 0.9), ["SDR50: 50.0 MB/s"]);
         assert!(lines("SDR50", 0.4).is_empty() && lines("unheard of", 0.9).is_empty());
         let mut one_known = sample::comparison(2, 3, 12);
         one_known.entries[0].settings[0].condition.set("bus_mode", "SDR50", ConditionOrigin::Stated);
         one_known.entries[1].settings[0].condition.set("bus_mode", "unheard of", ConditionOrigin::Stated);
-        assert!(buses(&one_known).is_empty(), "a line of one bus is nothing to a card on another");
+        assert!(bus_limits(&one_known).is_empty(), "a line of one bus is nothing to a card on another");
     }
 
     #[test]
     fn ranking_chart_states_conditions_and_omitted_cards() {
-        let of = |cards: usize| by_place(&sample::ranking(cards)).unwrap().caption.condition;
+        let of = |cards: usize| bars_by_place(&sample::ranking(cards)).unwrap().caption.condition;
         assert_eq!(
             of(3),
             "on Raspberry Pi 4 · cdm8-default · 1 GiB · reader reader slot; other settings differ"

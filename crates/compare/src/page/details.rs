@@ -1,11 +1,11 @@
 //! Details of a card other than speeds, as phrases for every output: controller, link, temperatures, flash.
 
 use cardscope_model::card_details::{CardDetails, CardTemperatures};
-use cardscope_page::figure::sentence;
+use cardscope_page::figure::to_sentence;
 use cardscope_page::properties;
 
 /// Details with their names, except temperatures (see [`heat`]); unknown ones are omitted.
-pub(crate) fn known(details: &CardDetails) -> Vec<(String, String)> {
+pub(crate) fn detail_facts(details: &CardDetails) -> Vec<(String, String)> {
     let limits = &details.limits;
     let celsius = |limit: Option<f64>| limit.map(celsius_text);
     let all = [
@@ -18,16 +18,16 @@ pub(crate) fn known(details: &CardDetails) -> Vec<(String, String)> {
         ("critical temperature", celsius(limits.critical_celsius)),
     ];
     let all = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    all.chain(details.geometry.as_ref().map(properties::geometry).unwrap_or_default()).collect()
+    all.chain(details.geometry.as_ref().map(properties::geometry_facts).unwrap_or_default()).collect()
 }
 
 /// A sentence for each cooling: `Idle 45 °C, peak 82 °C (passive cooling).`
-pub(crate) fn heat(details: &CardDetails) -> Vec<String> {
-    details.temperatures.iter().map(|heat| sentence(&heat_phrase(heat))).collect()
+pub(crate) fn heat_sentences(details: &CardDetails) -> Vec<String> {
+    details.temperatures.iter().map(|heat| to_sentence(&heat_phrase(heat))).collect()
 }
 
 /// Temperatures as facts, with a name for each cooling.
-pub(crate) fn heat_by_cooling(details: &CardDetails) -> Vec<(String, String)> {
+pub(crate) fn heat_facts(details: &CardDetails) -> Vec<(String, String)> {
     let fact = |heat: &CardTemperatures| {
         let how = heat.cooling.as_ref().map_or(String::new(), |cooling| format!(", {cooling} cooling"));
         (format!("temperature{how}"), idle_and_peak(heat))
@@ -64,7 +64,7 @@ mod tests {
         let heat_of = |cooling: Option<&str>, idle_c, peak_c| {
             let cooling = cooling.map(str::to_owned);
             let temperatures = vec![CardTemperatures { cooling, idle_c, peak_c }];
-            heat(&CardDetails { temperatures, ..CardDetails::default() }).remove(0)
+            heat_sentences(&CardDetails { temperatures, ..CardDetails::default() }).remove(0)
         };
         assert_eq!(heat_of(None, Some(45.0), Some(82.0)), "Idle 45 °C, peak 82 °C.");
         assert_eq!(heat_of(Some("passive"), None, Some(82.0)), "Up to 82 °C (passive cooling).");

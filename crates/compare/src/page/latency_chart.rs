@@ -5,7 +5,7 @@ use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
 use cardscope_model::histogram::LatencyHistogram;
 use cardscope_model::publication::TestLatencies;
 use cardscope_page::chart::{Chart, ChartCaption};
-use cardscope_page::figure::{count, test_of};
+use cardscope_page::figure::{pluralize, test_with_step};
 
 /// Points for each power of ten of the share.
 const POINTS_PER_DECADE: u32 = 4;
@@ -14,14 +14,14 @@ const POINTS_PER_DECADE: u32 = 4;
 pub const MOST_CURVES: usize = 6;
 
 /// Curves of the distributions; `None` without I/Os. Each curve names its condition if these differ.
-pub fn chart(title: &str, all: &[&TestLatencies]) -> Option<Chart> {
+pub fn latency_chart(title: &str, all: &[&TestLatencies]) -> Option<Chart> {
     let all: Vec<&&TestLatencies> = all.iter().filter(|l| l.histogram.count() > 0).collect();
     let timed = &all[..all.len().min(MOST_CURVES)];
     let first = timed.first()?;
     let runs = timed.iter().map(|l| l.runs).max().unwrap_or_default();
     let alike = timed.iter().all(|l| l.entry == first.entry);
     let name = |l: &TestLatencies| {
-        let test = test_of(l.test, l.step.as_deref());
+        let test = test_with_step(l.test, l.step.as_deref());
         if alike { test } else { format!("{test} · {}", curve_name(l)) }
     };
     let series =
@@ -31,7 +31,7 @@ pub fn chart(title: &str, all: &[&TestLatencies]) -> Option<Chart> {
     let more = if more > 0 { format!(" · {more} more not drawn") } else { String::new() };
     let caption = ChartCaption::new(
         "% of all I/Os that took longer than a time in µs",
-        format!("up to {}", count(runs, "run")),
+        format!("up to {}", pluralize(runs, "run")),
         "no interval: all I/Os counted",
         format!("{condition}{more}"),
     );
@@ -42,7 +42,7 @@ pub fn chart(title: &str, all: &[&TestLatencies]) -> Option<Chart> {
         series,
         marks: Vec::new(),
     };
-    Some(Chart::lines(plot.into(), caption))
+    Some(Chart::from_lines(plot.into(), caption))
 }
 
 /// Distinguishes curves of the same test.
@@ -81,12 +81,12 @@ mod tests {
         let tests = ["SEQ1M Q8T1 read", "SEQ1M Q1T1 read", "RND4K Q32T1 read", "RND4K Q1T1 read"];
         let all: Vec<TestLatencies> =
             ["active", "passive"].iter().flat_map(|c| tests.map(|test| latencies(test, c))).collect();
-        let drawn = chart("How long reads took", &all.iter().collect::<Vec<_>>()).unwrap();
+        let drawn = latency_chart("How long reads took", &all.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(drawn.caption.condition, "conditions differ · 2 more not drawn");
         let cardscope_page::chart::ChartKind::Lines(lines) = drawn.kind else { panic!("curves") };
         assert_eq!(lines.plot.series.len(), MOST_CURVES);
         assert_eq!(lines.plot.series[4].name, "SEQ1M Q8T1 read · cooling passive");
-        let alike = chart("How long reads took", &all[..4].iter().collect::<Vec<_>>()).unwrap();
+        let alike = latency_chart("How long reads took", &all[..4].iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(alike.caption.condition, "cooling active");
     }
 

@@ -4,8 +4,8 @@ use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
 use cardscope_model::publication::TestSeries;
 use cardscope_model::series::SeriesBucket;
 use cardscope_model::statistics::median;
-use cardscope_page::chart::{Chart, ChartCaption, LineChart, MB_S, second_axis};
-use cardscope_page::figure::{count, test_of};
+use cardscope_page::chart::{Chart, ChartCaption, LineChart, SPEED_UNIT, temperature_axis};
+use cardscope_page::figure::{pluralize, test_with_step};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Points of a curve. A chart has no room for more, so neighbours are merged.
@@ -25,18 +25,18 @@ pub struct CombinedRuns {
 
 impl CombinedRuns {
     /// Slowest second of all runs, in MB/s.
-    pub fn slowest(&self) -> Option<f64> {
+    pub fn slowest_second(&self) -> Option<f64> {
         self.band.iter().map(|(_, [low, _])| *low).reduce(f64::min)
     }
 
     /// Fastest second of all runs, in MB/s.
-    pub fn fastest(&self) -> Option<f64> {
+    pub fn fastest_second(&self) -> Option<f64> {
         self.band.iter().map(|(_, [_, high])| *high).reduce(f64::max)
     }
 
     /// Ratio of the fastest second to the slowest, at least 1.
-    pub fn fall(&self) -> f64 {
-        match (self.fastest(), self.slowest()) {
+    pub fn speed_ratio(&self) -> f64 {
+        match (self.fastest_second(), self.slowest_second()) {
             (Some(fast), Some(slow)) if fast > 0.0 => (fast / slow.max(fast / 1e3)).max(1.0),
             _ => 1.0,
         }
@@ -44,7 +44,7 @@ impl CombinedRuns {
 }
 
 /// Combines runs of one test of one entry to at most `points` points. Several loops of a run count as one run.
-pub fn together(series: &[&TestSeries], points: usize) -> CombinedRuns {
+pub fn combine_runs(series: &[&TestSeries], points: usize) -> CombinedRuns {
     let mut seconds: BTreeMap<u32, Vec<&SeriesBucket>> = BTreeMap::new();
     for second in series.iter().flat_map(|one| &one.seconds) {
         seconds.entry(second.at_s).or_default().push(second);
@@ -71,16 +71,16 @@ pub fn together(series: &[&TestSeries], points: usize) -> CombinedRuns {
 }
 
 /// Speed and temperature of one test over its runs; `None` if it was too short.
-pub fn of_test(series: &[&TestSeries]) -> Option<Chart> {
+pub fn test_chart(series: &[&TestSeries]) -> Option<Chart> {
     let first = series.first()?;
-    let together = together(series, POINTS);
+    let together = combine_runs(series, POINTS);
     if together.median.len() < 3 {
         return None;
     }
     let several = together.runs > 1;
     let name = if several { "median of the runs" } else { "speed" };
     let plot = Plot {
-        title: format!("Speed over time, {}", test_of(first.test, first.step.as_deref())),
+        title: format!("Speed over time, {}", test_with_step(first.test, first.step.as_deref())),
         x: PlotAxis::new("time", "s", AxisScale::Linear),
         y: PlotAxis::new("speed", "MB/s", AxisScale::Linear),
         series: vec![PlotSeries { name: name.into(), points: together.median }],
@@ -88,9 +88,10 @@ pub fn of_test(series: &[&TestSeries]) -> Option<Chart> {
     };
     let celsius = PlotSeries { name: "temperature".into(), points: together.celsius };
     let shaded = if several { "shaded: slowest to fastest run" } else { "" };
-    let caption = ChartCaption::new(MB_S, count(together.runs, "run"), shaded, first.condition.clone());
+    let caption =
+        ChartCaption::new(SPEED_UNIT, pluralize(together.runs, "run"), shaded, first.condition.clone());
     let band = if several { together.band } else { Vec::new() };
-    Some(Chart::lines(LineChart { plot, band, second: second_axis(vec![celsius]) }, caption))
+    Some(Chart::from_lines(LineChart { plot, band, second: temperature_axis(vec![celsius]) }, caption))
 }
 
 #[cfg(test)]
@@ -100,10 +101,10 @@ mod tests {
 
     #[test]
     fn loops_of_a_run_count_as_one_run() {
-        let mut series = sample::series(0, 0, 2);
-        series.extend(sample::series(0, 0, 1));
+        let mut series = sample::test_series(0, 0, 2);
+        series.extend(sample::test_series(0, 0, 1));
         let of: Vec<&TestSeries> = series.iter().collect();
-        assert_eq!(together(&of, POINTS).runs, 2);
-        assert_eq!(of_test(&of).unwrap().caption.runs, "2 runs");
+        assert_eq!(combine_runs(&of, POINTS).runs, 2);
+        assert_eq!(test_chart(&of).unwrap().caption.runs, "2 runs");
     }
 }

@@ -1,12 +1,12 @@
 //! `compare`: compares cards. Measurements are read from the archive here; `crate::judge::comparison` builds the document.
 
-use crate::card_source::{CardSource, set_apart, the_one};
-use crate::judge::comparison::{AGE, ComparedColumn, RunDivision, columns, comparison};
-use cardscope_model::archived::StoredCard;
+use crate::card_source::{CardSource, disambiguate_titles, select_card};
+use crate::judge::comparison::{AGE, ComparedColumn, RunDivision, build_comparison, divide_runs};
+use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::comparison::Comparison;
 use cardscope_model::run::CardRun;
 use cardscope_model::setting::{Setting, WantedSetting};
-use cardscope_model::statistics::distinct;
+use cardscope_model::statistics::distinct_values;
 use cardscope_model::test_name::TestName;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::options::ArchiveAt;
@@ -43,8 +43,8 @@ impl MeasurementChoice {
     }
 
     /// Opens the source of the measurements.
-    pub(crate) fn open(&self) -> Result<CardSource> {
-        CardSource::open(self.archive.named(), !self.without_collection)
+    pub(crate) fn open_source(&self) -> Result<CardSource> {
+        CardSource::open(self.archive.named_path(), !self.without_collection)
     }
 }
 
@@ -78,19 +78,19 @@ pub(crate) type Chosen = (StoredCard, Vec<WantedSetting>);
 ///
 /// # Errors
 /// Refuses unknown and ambiguous names, and a selection without measurements.
-pub fn compare(request: &CompareRequest) -> Result<Comparison> {
-    let mut source = request.choice.open()?;
-    let cards = chosen(request, &mut source)?;
-    let division = division(request)?;
-    let columns =
-        columns_of(request, &cards, &division, &mut source)?.ok_or_else(|| too_many(cards.len()))?;
-    let mut compared = comparison(columns, &division, &source.spreads()?);
-    compared.details = source.details(&compared.entries)?;
+pub fn compare_cards(request: &CompareRequest) -> Result<Comparison> {
+    let mut source = request.choice.open_source()?;
+    let cards = chosen_cards(request, &mut source)?;
+    let division = requested_division(request)?;
+    let columns = read_columns(request, &cards, &division, &mut source)?
+        .ok_or_else(|| too_many_columns(cards.len()))?;
+    let mut compared = build_comparison(columns, &division, &source.spreads()?);
+    compared.details = source.details_by_card(&compared.entries)?;
     Ok(compared)
 }
 
 /// Columns of a request; `None` if there are more than [`MOST_COLUMNS`], in which case the rest is not read.
-pub(crate) fn columns_of(
+pub(crate) fn read_columns(
     request: &CompareRequest,
     cards: &[Chosen],
     division: &RunDivision,
@@ -105,7 +105,7 @@ pub(crate) fn columns_of(
             let under = if selected { " under the selected condition" } else { "" };
             return Err(Failure::refused(format!("{:?} has no measurements{under}", card.title)));
         }
-        found.extend(columns(card, runs, division));
+        found.extend(divide_runs(card, runs, division));
         if found.len() > MOST_COLUMNS {
             return Ok(None);
         }
@@ -139,7 +139,7 @@ fn matching_runs(
 }
 
 /// Refusal of more than [`MOST_COLUMNS`] columns.
-pub(crate) fn too_many(cards: usize) -> Failure {
+pub(crate) fn too_many_columns(cards: usize) -> Failure {
     Failure::refused(format!(
         "{cards} cards and their settings need more than {MOST_COLUMNS} columns; name fewer cards, select \
          settings with --condition, or pool them with --pool. `cardscope rank` and `cardscope report` order \
@@ -148,9 +148,9 @@ pub(crate) fn too_many(cards: usize) -> Failure {
 }
 
 /// Division of a card's runs in a request; refuses unknown words.
-pub(crate) fn division(request: &CompareRequest) -> Result<RunDivision> {
+pub(crate) fn requested_division(request: &CompareRequest) -> Result<RunDivision> {
     let word = |text: &String| {
-        Setting::word(text).map_err(|why| Failure::refused_for(format!("--by: {why}, {AGE}"), why))
+        Setting::find_word(text).map_err(|why| Failure::refused_for(format!("--by: {why}, {AGE}"), why))
     };
     Ok(match &request.by[..] {
         _ if request.pool => RunDivision::Pooled,
@@ -159,15 +159,15 @@ pub(crate) fn division(request: &CompareRequest) -> Result<RunDivision> {
         words if words.iter().any(|word| word == AGE) => {
             return Err(Failure::refused("--by age divides by months alone: name no other word beside it"));
         }
-        words => RunDivision::By(distinct(words.iter().map(word).collect::<Result<Vec<_>>>()?)),
+        words => RunDivision::By(distinct_values(words.iter().map(word).collect::<Result<Vec<_>>>()?)),
     })
 }
 
 /// Cards of a request with distinct titles; the title of an object that is not a card states this.
-pub(crate) fn chosen(request: &CompareRequest, source: &mut CardSource) -> Result<Vec<Chosen>> {
+pub(crate) fn chosen_cards(request: &CompareRequest, source: &mut CardSource) -> Result<Vec<Chosen>> {
     let mut found = requested_cards(request, source)?;
-    set_apart(found.iter_mut().map(|(card, _)| card));
-    source.label(found.iter_mut().map(|(card, _)| card))?;
+    disambiguate_titles(found.iter_mut().map(|(card, _)| card));
+    source.label_not_cards(found.iter_mut().map(|(card, _)| card))?;
     Ok(found)
 }
 
@@ -196,51 +196,53 @@ fn requested_cards(request: &CompareRequest, source: &mut CardSource) -> Result<
 /// selects the cards in its logs.
 fn cards_or_file(source: &mut CardSource, text: &str) -> Result<Vec<Chosen>> {
     if !Path::new(text).is_file() {
-        return Ok(vec![card(source, text)?]);
+        return Ok(vec![card_with_conditions(source, text)?]);
     }
-    Ok(source.take_file(Path::new(text))?.into_iter().map(|card| (card, Vec::new())).collect())
+    Ok(source.read_file(Path::new(text))?.into_iter().map(|card| (card, Vec::new())).collect())
 }
 
-fn card(source: &mut CardSource, text: &str) -> Result<Chosen> {
+fn card_with_conditions(source: &mut CardSource, text: &str) -> Result<Chosen> {
     let (name, wanted) = text.split_once('@').unwrap_or((text, ""));
     let wanted = wanted.split(',').filter(|w| !w.is_empty()).map(WantedSetting::parse);
     let wanted = wanted.collect::<Result<Vec<_>, _>>().map_err(Failure::refused)?;
-    let mut found = source.find(name)?;
+    let mut found = source.find_cards(name)?;
     // A card without runs cannot be compared, so it does not make a name ambiguous.
     if found.iter().any(|card| card.runs > 0) {
         found.retain(|card| card.runs > 0);
     }
-    Ok((the_one(found, name)?, wanted))
+    Ok((select_card(found, name)?, wanted))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_testkit::cards::{card, file_of_cards};
+    use cardscope_testkit::cards::{csv_of_cards, stored_card};
 
     #[test]
     fn too_many_cards_are_refused_before_all_are_read() {
-        let file = file_of_cards(240);
+        let file = csv_of_cards(240);
         let archive = tempfile::NamedTempFile::new().unwrap();
         let mut source = CardSource::open(Some(archive.path()), false).unwrap();
         let request = CompareRequest {
             cards: vec![file.path().to_str().unwrap().to_owned()],
             ..CompareRequest::default()
         };
-        let cards = chosen(&request, &mut source).unwrap();
+        let cards = chosen_cards(&request, &mut source).unwrap();
         assert_eq!(cards.len(), 240);
         assert!(
-            columns_of(&request, &cards[..MOST_COLUMNS], &RunDivision::BySetting, &mut source)
+            read_columns(&request, &cards[..MOST_COLUMNS], &RunDivision::BySetting, &mut source)
                 .unwrap()
                 .is_some()
         );
-        assert!(columns_of(&request, &cards, &RunDivision::BySetting, &mut source).unwrap().is_none());
+        assert!(read_columns(&request, &cards, &RunDivision::BySetting, &mut source).unwrap().is_none());
         // Cards after the 201st are not read: one without measurements would be refused.
         let mut with_an_empty_one = cards[..=MOST_COLUMNS].to_vec();
-        with_an_empty_one.push((card("nobody measured it"), Vec::new()));
+        with_an_empty_one.push((stored_card("nobody measured it"), Vec::new()));
         assert!(
-            columns_of(&request, &with_an_empty_one, &RunDivision::BySetting, &mut source).unwrap().is_none()
+            read_columns(&request, &with_an_empty_one, &RunDivision::BySetting, &mut source)
+                .unwrap()
+                .is_none()
         );
-        assert!(too_many(240).to_string().contains("more than 200 columns"));
+        assert!(too_many_columns(240).to_string().contains("more than 200 columns"));
     }
 }

@@ -1,6 +1,6 @@
 //! `jobs`: lists the built-in jobs, or explains any job.
 
-use cardscope_engine::input;
+use cardscope_engine::input_file;
 use cardscope_model::host::{self, HOSTS, Host};
 use cardscope_model::job::{self, JOBS, Job};
 use cardscope_session::error::{Failure, Result};
@@ -17,34 +17,34 @@ pub struct JobsRequest {
 }
 
 /// All built-in jobs.
-pub fn list() -> Result<Vec<Job>> {
-    JOBS.all(job::parse).map_err(Failure::io)
+pub fn builtin_jobs() -> Result<Vec<Job>> {
+    JOBS.parse_all(job::parse_job).map_err(Failure::io)
 }
 
 /// A built-in job; refuses an unknown name.
-pub fn builtin(name: &str) -> Result<Job> {
-    job::find(name).map_err(Failure::refused)
+pub fn builtin_job(name: &str) -> Result<Job> {
+    job::find_job(name).map_err(Failure::refused)
 }
 
 /// All built-in hosts.
-pub fn hosts() -> Result<Vec<Host>> {
-    HOSTS.all(host::parse).map_err(Failure::io)
+pub fn builtin_hosts() -> Result<Vec<Host>> {
+    HOSTS.parse_all(host::parse_host).map_err(Failure::io)
 }
 
 /// A job by its name, or from a file.
-pub fn show(name: &str) -> Result<Job> {
-    match own(name)? {
-        Some(text) => job::parse(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e)),
-        None => job::find(name).map_err(Failure::refused),
+pub fn find_job(name: &str) -> Result<Job> {
+    match read_own_file(name)? {
+        Some(text) => job::parse_job(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e)),
+        None => job::find_job(name).map_err(Failure::refused),
     }
 }
 
 /// Text of a file, if the name is that of one (`.toml`).
-pub(crate) fn own(name: &str) -> Result<Option<String>> {
+pub(crate) fn read_own_file(name: &str) -> Result<Option<String>> {
     if Path::new(name).extension().is_none_or(|e| e != "toml") {
         return Ok(None);
     }
-    let text = input::text(Path::new(name), input::MOST_TEXT);
+    let text = input_file::read_text(Path::new(name), input_file::MAX_TEXT_BYTES);
     text.map(Some).map_err(|e| Failure::refused_for(format!("{name} cannot be read: {e}"), e))
 }
 
@@ -54,10 +54,10 @@ mod tests {
 
     #[test]
     fn every_job_is_found_and_a_wrong_name_gets_a_suggestion() {
-        let all = list().unwrap();
+        let all = builtin_jobs().unwrap();
         assert_eq!(all.len(), JOBS.names().count());
-        assert!(all.iter().all(|job| show(&job.name).unwrap() == *job));
-        let refused = show("pi-bot").unwrap_err().to_string();
+        assert!(all.iter().all(|job| find_job(&job.name).unwrap() == *job));
+        let refused = find_job("pi-bot").unwrap_err().to_string();
         assert!(
             refused.contains("did you mean \"pi-boot\"?") && refused.contains("`cardscope jobs` lists"),
             "{refused}"

@@ -88,7 +88,7 @@ fn with_block(command: IocCommand, block: &mut [u8]) -> IocCommand {
 }
 
 /// Reads the SD status (SSR). The kernel supplies the card's address.
-pub(super) fn sd_status(fd: &OwnedFd) -> Result<[u8; 64], Errno> {
+pub(super) fn read_sd_status(fd: &OwnedFd) -> Result<[u8; 64], Errno> {
     let mut block = [0; 64];
     transfer(fd, IocCommand { opcode: SD_STATUS, is_acmd: 1, ..IocCommand::default() }, &mut block)?;
     Ok(block)

@@ -8,10 +8,10 @@ mod mmc;
 mod scsi;
 
 use crate::block::BlockDevice;
-use crate::bus::bus;
+use crate::bus::disk_bus;
 use crate::nvme;
-use crate::refused::reason;
-use crate::system::{SystemRoots, number};
+use crate::refused::errno_reason;
+use crate::system::{SystemRoots, read_number};
 use cardscope_model::device::Bus;
 use cardscope_sd::health::{HealthQuery, PAGE_BYTES};
 use cardscope_sd::nvme::SmartLog;
@@ -29,7 +29,7 @@ pub struct DeviceCommands {
     /// Reasons why a supported command is missing, worded as caveats.
     pub missing: Vec<String>,
     /// True if the card is missing or was swapped. Readers report that only once, so the caller must not go on.
-    pub gone: bool,
+    pub card_gone: bool,
 }
 
 /// Device that is opened anew for each command and identified each time: after a re-plug another card may have its
@@ -46,7 +46,7 @@ struct ReopenedDevice {
 }
 
 impl ReopenedDevice {
-    fn at(path: PathBuf, disk: &BlockDevice) -> ReopenedDevice {
+    fn for_path(path: PathBuf, disk: &BlockDevice) -> ReopenedDevice {
         let number = rustix::fs::stat(&path).ok().map(|stat| stat.st_rdev);
         ReopenedDevice { number, sequence: disk.sequence(), disk: disk.clone(), path }
     }
@@ -73,7 +73,7 @@ impl ReopenedDevice {
 
 #[derive(Debug)]
 pub struct PingCommand {
-    asked: ReopenedDevice,
+    device: ReopenedDevice,
     command: CommandWords,
 }
 
@@ -88,17 +88,17 @@ impl PingCommand {
     /// Times the command until its answer; `NXIO` if the device is gone or another one, `NOMEDIUM` if the card was
     /// removed or may have been swapped.
     pub fn ping(&self) -> Result<Duration, Errno> {
-        let fd = self.asked.open()?;
+        let fd = self.device.open()?;
         let start = Instant::now();
         match self.command {
             CommandWords::SendStatus { rca } => mmc::send_status(&fd, rca)?,
             CommandWords::TestUnitReady => scsi::test_unit_ready(&fd)?,
-            CommandWords::GetFeatures => nvme::ping(&fd)?,
+            CommandWords::GetFeatures => nvme::ping_controller(&fd)?,
         }
         Ok(start.elapsed())
     }
 
-    pub fn command(&self) -> &'static str {
+    pub fn command_name(&self) -> &'static str {
         match self.command {
             CommandWords::SendStatus { .. } => "SD send status (CMD13)",
             CommandWords::TestUnitReady => "SCSI test unit ready",
@@ -115,8 +115,8 @@ pub struct HealthCommand {
 
 impl HealthCommand {
     /// Reads the log now; `None` if the card does not answer or was replaced.
-    pub fn read(&self) -> Option<SmartLog> {
-        let log = nvme::smart_log(&self.controller.path).ok()?;
+    pub fn read_log(&self) -> Option<SmartLog> {
+        let log = nvme::read_smart_log(&self.controller.path).ok()?;
         // Checked afterwards, so that the log is certainly this card's.
         self.controller.has_same_medium().then(|| SmartLog::decode(&log).ok()).flatten()
     }
@@ -124,19 +124,19 @@ impl HealthCommand {
 
 /// Detects the commands of a disk, given by name or path, by sending each once. Devices without such commands (loop,
 /// virtio, network) and recorded ones get none, and nothing counts as missing.
-pub fn commands(system: &SystemRoots, device: &str) -> DeviceCommands {
+pub fn detect_commands(system: &SystemRoots, device: &str) -> DeviceCommands {
     let mut found = DeviceCommands::default();
     let Some(disk) = BlockDevice::find(system, device).map(|device| device.disk()) else { return found };
-    let Some(ping) = system.is_live().then(|| ping_of(system, &disk)).flatten() else { return found };
+    let Some(ping) = system.is_live().then(|| ping_for(system, &disk)).flatten() else { return found };
     if ping.command == CommandWords::GetFeatures {
-        match nvme::smart_log(&ping.asked.path) {
-            Ok(_) => found.health = Some(HealthCommand { controller: ping.asked.clone() }),
+        match nvme::read_smart_log(&ping.device.path) {
+            Ok(_) => found.health = Some(HealthCommand { controller: ping.device.clone() }),
             Err(reason) => found.missing.push(format!("SMART log not read: {reason}")),
         }
     }
     match ping.ping() {
         Ok(_) => found.ping = Some(ping),
-        Err(Errno::NOMEDIUM) => found.gone = true,
+        Err(Errno::NOMEDIUM) => found.card_gone = true,
         Err(errno) => found.missing.push(timing_refused_text(&ping, errno)),
     }
     found
@@ -144,20 +144,20 @@ pub fn commands(system: &SystemRoots, device: &str) -> DeviceCommands {
 
 /// Reads the SD status by ACMD13, since kernels before 4.14 have no file for it; `PERM` without the right to send
 /// commands, `NXIO` if the card was replaced.
-pub(crate) fn sd_status(system: &SystemRoots, disk: &BlockDevice) -> Result<[u8; 64], Errno> {
-    mmc::sd_status(&ReopenedDevice::at(disk.path(system), disk).open()?)
+pub(crate) fn read_sd_status(system: &SystemRoots, disk: &BlockDevice) -> Result<[u8; 64], Errno> {
+    mmc::read_sd_status(&ReopenedDevice::for_path(disk.path(system), disk).open()?)
 }
 
 /// Cards may need this long to prepare their page.
 const PAGE_READY: Duration = Duration::from_secs(1);
 
 /// Reads the vendor-specific health page by CMD56; most cards fail or do not answer. Errors are those of [`sd_status`].
-pub(crate) fn health_page(
+pub(crate) fn read_health_page(
     system: &SystemRoots,
     disk: &BlockDevice,
     question: HealthQuery,
 ) -> Result<[u8; PAGE_BYTES], Errno> {
-    let asked = ReopenedDevice::at(disk.path(system), disk);
+    let asked = ReopenedDevice::for_path(disk.path(system), disk);
     let fd = asked.open()?;
     if let Some(argument) = question.prepare {
         mmc::prepare_page(&fd, argument)?;
@@ -168,17 +168,18 @@ pub(crate) fn health_page(
     if asked.has_same_medium() { Ok(page) } else { Err(Errno::NXIO) }
 }
 
-fn ping_of(system: &SystemRoots, disk: &BlockDevice) -> Option<PingCommand> {
-    let at = |path| ReopenedDevice::at(path, disk);
-    match bus(system, disk) {
+fn ping_for(system: &SystemRoots, disk: &BlockDevice) -> Option<PingCommand> {
+    let at = |path| ReopenedDevice::for_path(path, disk);
+    match disk_bus(system, disk) {
         Bus::Mmc => {
-            let rca = number(disk.hardware(system).join("rca")).and_then(|rca| u16::try_from(rca).ok())?;
-            Some(PingCommand { asked: at(disk.path(system)), command: CommandWords::SendStatus { rca } })
+            let rca =
+                read_number(disk.hardware_dir(system).join("rca")).and_then(|rca| u16::try_from(rca).ok())?;
+            Some(PingCommand { device: at(disk.path(system)), command: CommandWords::SendStatus { rca } })
         }
-        Bus::Usb => Some(PingCommand { asked: at(disk.path(system)), command: CommandWords::TestUnitReady }),
+        Bus::Usb => Some(PingCommand { device: at(disk.path(system)), command: CommandWords::TestUnitReady }),
         Bus::Nvme => {
             let controller = nvme::controller_device(system, disk)?;
-            Some(PingCommand { asked: at(controller), command: CommandWords::GetFeatures })
+            Some(PingCommand { device: at(controller), command: CommandWords::GetFeatures })
         }
         // libata answers TEST UNIT READY itself, without the disk.
         Bus::Ata | Bus::Virtio | Bus::Loop | Bus::Nbd | Bus::Other => None,
@@ -186,7 +187,7 @@ fn ping_of(system: &SystemRoots, disk: &BlockDevice) -> Option<PingCommand> {
 }
 
 fn timing_refused_text(ping: &PingCommand, errno: Errno) -> String {
-    format!("{} could not be timed: {}", ping.command(), reason(errno))
+    format!("{} could not be timed: {}", ping.command_name(), errno_reason(errno))
 }
 
 #[cfg(test)]
@@ -196,14 +197,14 @@ mod tests {
 
     fn ping(path: &str, command: CommandWords) -> PingCommand {
         let disk = BlockDevice { name: "none".to_owned(), dir: "/none".into(), whole: None };
-        PingCommand { asked: ReopenedDevice::at(path.into(), &disk), command }
+        PingCommand { device: ReopenedDevice::for_path(path.into(), &disk), command }
     }
 
     #[test]
     fn recorded_or_unknown_device_has_no_commands() {
         let (_dir, system) = machine("sys/block/mmcblk0/device/rca = 0xaaaa");
         for device in ["mmcblk0", "sdz", ""] {
-            let found = commands(&system, device);
+            let found = detect_commands(&system, device);
             assert!(found.ping.is_none() && found.health.is_none() && found.missing.is_empty(), "{device}");
         }
     }
@@ -224,7 +225,8 @@ mod tests {
             sys/bus/usb/devices/1-2/1-2:1.0/host1/target1:0:0/1:0:0:0/block/sda/size = 8
             ",
         );
-        let command = |name| ping_of(&system, &BlockDevice::named(&system, name).unwrap()).map(|p| p.command);
+        let command =
+            |name| ping_for(&system, &BlockDevice::by_name(&system, name).unwrap()).map(|p| p.command);
         assert_eq!(command("mmcblk0"), Some(CommandWords::SendStatus { rca: 0xaaaa }));
         assert_eq!(command("mmcblk1"), None, "without its address a card is not addressed");
         assert_eq!(command("sda"), Some(CommandWords::TestUnitReady));
@@ -258,8 +260,8 @@ mod tests {
     fn replaced_card_is_not_queried() {
         let (dir, system) = machine("sys/block/sda/diskseq = 7");
         let sequence = dir.path().join("sys/block/sda/diskseq");
-        let disk = BlockDevice::named(&system, "sda").unwrap();
-        let asked = ReopenedDevice::at("/dev/null".into(), &disk);
+        let disk = BlockDevice::by_name(&system, "sda").unwrap();
+        let asked = ReopenedDevice::for_path("/dev/null".into(), &disk);
         assert!(asked.open().is_ok());
         std::fs::write(&sequence, "8\n").unwrap();
         assert_eq!(asked.open().map(drop), Err(Errno::NXIO), "it came anew");
@@ -274,8 +276,11 @@ mod tests {
     fn without_disk_sequence_number_identifies_device() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("sys/block/sda")).unwrap();
-        let disk = BlockDevice::named(&SystemRoots::recorded(dir.path()), "sda").unwrap();
-        assert!(ReopenedDevice::at("/dev/null".into(), &disk).open().is_ok());
-        assert_eq!(ReopenedDevice::at("/dev/none-such".into(), &disk).open().map(drop), Err(Errno::NXIO));
+        let disk = BlockDevice::by_name(&SystemRoots::recorded(dir.path()), "sda").unwrap();
+        assert!(ReopenedDevice::for_path("/dev/null".into(), &disk).open().is_ok());
+        assert_eq!(
+            ReopenedDevice::for_path("/dev/none-such".into(), &disk).open().map(drop),
+            Err(Errno::NXIO)
+        );
     }
 }

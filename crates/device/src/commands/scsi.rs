@@ -73,7 +73,7 @@ struct ReaderAnswer {
 }
 
 /// Header of a command without data. The kernel reads the command and writes sense data while it is sent.
-fn header(command: &mut [u8; 6], sense: &mut [u8; SENSE_BYTES]) -> SgIoHeader {
+fn command_header(command: &mut [u8; 6], sense: &mut [u8; SENSE_BYTES]) -> SgIoHeader {
     SgIoHeader {
         interface_id: INTERFACE,
         dxfer_direction: NO_DATA,
@@ -86,9 +86,9 @@ fn header(command: &mut [u8; 6], sense: &mut [u8; SENSE_BYTES]) -> SgIoHeader {
     }
 }
 
-fn ask(fd: &OwnedFd) -> Result<ReaderAnswer, Errno> {
+fn send_test_unit_ready(fd: &OwnedFd) -> Result<ReaderAnswer, Errno> {
     let (mut command, mut sense) = (TEST_UNIT_READY, [0; SENSE_BYTES]);
-    let mut header = header(&mut command, &mut sense);
+    let mut header = command_header(&mut command, &mut sense);
     // SAFETY: SG_IO takes `struct sg_io_hdr`, whose layout is asserted above; its pointers lead to `command` and
     // `sense`, which outlive the call. The command moves no data and changes nothing.
     unsafe { rustix::ioctl::ioctl(fd, Updater::<SG_IO, SgIoHeader>::new(&mut header)) }?;
@@ -96,7 +96,7 @@ fn ask(fd: &OwnedFd) -> Result<ReaderAnswer, Errno> {
 }
 
 pub(super) fn test_unit_ready(fd: &OwnedFd) -> Result<(), Errno> {
-    retry_unit_attention(|| ask(fd))
+    retry_unit_attention(|| send_test_unit_ready(fd))
 }
 
 /// Repeats the command until no unit attention is pending. A changed medium is not skipped: readers report it only
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn test_unit_ready_moves_no_data() {
         let (mut command, mut sense) = (TEST_UNIT_READY, [0; SENSE_BYTES]);
-        let header = header(&mut command, &mut sense);
+        let header = command_header(&mut command, &mut sense);
         assert_eq!((header.interface_id, header.dxfer_direction), (0x53, -1));
         assert_eq!((header.cmd_len, header.dxfer_len, command), (6, 0, [0; 6]));
     }

@@ -3,7 +3,7 @@
 //! Positions and values: the Linux kernel's headers of each format (`include/uapi/linux/magic.h`, `fs/*/`,
 //! `include/uapi/linux/raid/md_p.h`), the LUKS2 and exFAT specifications.
 
-use super::reader::{ByteSource, label, le, wide_label};
+use super::reader::{ByteSource, parse_label, parse_wide_label, read_le};
 use serde::Serialize;
 use std::fmt;
 
@@ -67,15 +67,17 @@ const ZFS_FIRST: u64 = 128 << 10;
 const ZFS_MAGIC: u64 = 0x00ba_b10c;
 
 /// Recognizes the content of `bytes` bytes from `start` on.
-pub(crate) fn recognise(source: &dyn ByteSource, start: u64, bytes: u64) -> Option<FoundContent> {
+pub(crate) fn recognize_content(source: &dyn ByteSource, start: u64, bytes: u64) -> Option<FoundContent> {
     let at = |place: u64, count: u64| source.read(start.checked_add(place)?, count);
     let matches = |magic: &&MagicNumber| {
         let inside = magic.1 + magic.2.len() as u64 <= bytes;
         inside && at(magic.1, magic.2.len() as u64).as_deref() == Some(magic.2)
     };
     let by_table = MAGICS.iter().find(matches).map(|magic| magic.0);
-    let kind =
-        by_table.or_else(|| raid_at_end(&at, bytes)).or_else(|| zfs(&at)).or_else(|| unnamed_fat(&at))?;
+    let kind = by_table
+        .or_else(|| raid_at_end(&at, bytes))
+        .or_else(|| find_zfs(&at))
+        .or_else(|| unnamed_fat(&at))?;
     // A disk with a GPT or MBR may begin like an unnamed FAT boot sector; both are reported then.
     Some(FoundContent { kind: refine_kind(kind, &at), label: find_label(kind, &at) })
 }
@@ -85,14 +87,14 @@ type ReadAt<'a> = &'a dyn Fn(u64, u64) -> Option<Vec<u8>>;
 fn raid_at_end(at: ReadAt<'_>, bytes: u64) -> Option<&'static str> {
     let old = (bytes & !0xffff).checked_sub(0x1_0000)?;
     let new = (bytes.checked_sub(0x2000)?) & !0xfff;
-    let is_raid = |place: u64| at(place, 4).is_some_and(|word| le::<4>(&word, 0) == RAID_MAGIC);
+    let is_raid = |place: u64| at(place, 4).is_some_and(|word| read_le::<4>(&word, 0) == RAID_MAGIC);
     (is_raid(old) || is_raid(new)).then_some("RAID")
 }
 
-fn zfs(at: ReadAt<'_>) -> Option<&'static str> {
+fn find_zfs(at: ReadAt<'_>) -> Option<&'static str> {
     let area = at(ZFS_FIRST, 128 << 10)?;
     let is_uberblock = |block: &[u8]| {
-        let word = le::<8>(block, 0);
+        let word = read_le::<8>(block, 0);
         word == ZFS_MAGIC || word.swap_bytes() == ZFS_MAGIC
     };
     area.chunks_exact(1024).any(is_uberblock).then_some("zfs")
@@ -102,13 +104,13 @@ fn zfs(at: ReadAt<'_>) -> Option<&'static str> {
 fn unnamed_fat(at: ReadAt<'_>) -> Option<&'static str> {
     let boot = at(0, 512)?;
     let jump = boot[0] == 0xeb && boot[2] == 0x90 || boot[0] == 0xe9;
-    let sector = le::<2>(&boot, 11);
+    let sector = read_le::<2>(&boot, 11);
     let fits = boot[510..512] == [0x55, 0xaa]
         && jump
         && sector.is_power_of_two()
         && (512..=4096).contains(&sector)
         && boot[13].is_power_of_two()
-        && le::<2>(&boot, 14) > 0
+        && read_le::<2>(&boot, 14) > 0
         && (1..=2).contains(&boot[16])
         && boot[21] >= 0xf0;
     fits.then_some("vfat")
@@ -125,7 +127,7 @@ fn refine_kind(kind: &'static str, at: ReadAt<'_>) -> &'static str {
 fn ext_version(at: ReadAt<'_>) -> &'static str {
     let Some(block) = at(1024, 256) else { return "ext2" };
     let (compatible, incompatible, read_only) =
-        (le::<4>(&block, 92), le::<4>(&block, 96), le::<4>(&block, 100));
+        (read_le::<4>(&block, 92), read_le::<4>(&block, 96), read_le::<4>(&block, 100));
     // Features of ext3: filetype, recover, meta_bg; sparse_super, large_file, btree_dir.
     let ext4 = incompatible & !0x16 != 0 || read_only & !0x7 != 0;
     match (ext4, compatible & 0x4 != 0) {
@@ -136,7 +138,7 @@ fn ext_version(at: ReadAt<'_>) -> &'static str {
 }
 
 fn find_label(kind: &str, at: ReadAt<'_>) -> Option<String> {
-    let text = |place, count| at(place, count).and_then(|bytes| label(&bytes));
+    let text = |place, count| at(place, count).and_then(|bytes| parse_label(&bytes));
     match kind {
         "ext" => text(1024 + 120, 16),
         "xfs" => text(108, 12),
@@ -144,7 +146,7 @@ fn find_label(kind: &str, at: ReadAt<'_>) -> Option<String> {
         "nilfs2" => text(1024 + 152, 80),
         "iso9660" => text(32768 + 40, 32),
         "swap" => text(1024 + 28, 16),
-        "f2fs" => at(1024 + 0x7c, 128).and_then(|bytes| wide_label(&bytes)),
+        "f2fs" => at(1024 + 0x7c, 128).and_then(|bytes| parse_wide_label(&bytes)),
         // LUKS1 has no label but the name of a cipher at this position.
         "LUKS" => at(6, 2).filter(|version| *version == [0, 2]).and_then(|_| text(24, 48)),
         "vfat" => fat_label(at),
@@ -156,9 +158,9 @@ fn find_label(kind: &str, at: ReadAt<'_>) -> Option<String> {
 fn fat_label(at: ReadAt<'_>) -> Option<String> {
     let boot = at(0, 512)?;
     // FAT32 has no 16-bit FAT size, and its label is 28 bytes further on.
-    let place = if le::<2>(&boot, 22) == 0 { 71 } else { 43 };
+    let place = if read_le::<2>(&boot, 22) == 0 { 71 } else { 43 };
     let signed = boot[place - 5] == 0x29;
-    label(&boot[place..place + 11]).filter(|name| signed && name != "NO NAME")
+    parse_label(&boot[place..place + 11]).filter(|name| signed && name != "NO NAME")
 }
 
 /// The label is an entry (type 83h) of the root directory, usually the first.
@@ -166,8 +168,8 @@ fn exfat_label(at: ReadAt<'_>) -> Option<String> {
     let boot = at(0, 512)?;
     let sector = 1u64.checked_shl(u32::from(boot[108])).filter(|size| (512..=4096).contains(size))?;
     let cluster = sector.checked_shl(u32::from(boot[109])).filter(|size| *size <= 32 << 20 && *size > 0)?;
-    let root = le::<4>(&boot, 96).checked_sub(2)?.checked_mul(cluster)?;
-    let directory = at(le::<4>(&boot, 88).checked_mul(sector)?.checked_add(root)?, 512)?;
+    let root = read_le::<4>(&boot, 96).checked_sub(2)?.checked_mul(cluster)?;
+    let directory = at(read_le::<4>(&boot, 88).checked_mul(sector)?.checked_add(root)?, 512)?;
     let entry = directory.chunks_exact(32).find(|entry| entry[0] == 0x83)?;
-    wide_label(&entry[2..2 + 2 * usize::from(entry[1]).min(11)])
+    parse_wide_label(&entry[2..2 + 2 * usize::from(entry[1]).min(11)])
 }

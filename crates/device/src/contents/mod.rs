@@ -3,15 +3,15 @@
 //!
 //! Parses bytes alone and tolerates garbage: a card may hold anything. Contents are no reason for a refusal.
 
+mod card_image;
 mod magic;
 mod reader;
 mod table;
-mod unlike;
 
+pub use card_image::UnlikeCard;
 pub use magic::FoundContent;
 pub use reader::ByteSource;
 pub use table::{TableKind, TablePartition};
-pub use unlike::UnlikeCard;
 
 use cardscope_model::present_layout::{AllocationUnit, PresentLayout, Read};
 use cardscope_sd::layout::boot::{self, BootVolume};
@@ -38,8 +38,8 @@ pub struct DeviceContents {
 }
 
 /// Examines an open device or image of `bytes` bytes. Reads some hundred KiB, aligned for `O_DIRECT`.
-pub fn describe(file: &File, bytes: u64) -> DeviceContents {
-    examine(&FileBytes { file, bytes })
+pub fn examine_file(file: &File, bytes: u64) -> DeviceContents {
+    examine_source(&FileBytes { file, bytes })
 }
 
 /// Reason why an open file of `bytes` bytes does not look like the image of a card.
@@ -48,23 +48,23 @@ pub fn unlike_card(file: &File, bytes: u64) -> Option<UnlikeCard> {
 }
 
 fn unlike_card_of(source: &dyn ByteSource) -> Option<UnlikeCard> {
-    let contents = examine(source);
-    unlike::look(source, !contents.is_empty() || contents.blank)
+    let contents = examine_source(source);
+    card_image::examine_image(source, !contents.is_empty() || contents.blank)
 }
 
-fn examine(source: &dyn ByteSource) -> DeviceContents {
+fn examine_source(source: &dyn ByteSource) -> DeviceContents {
     let Some(head) = source.read(0, 4096.min(source.len())) else {
         return DeviceContents { unreadable: true, ..DeviceContents::default() };
     };
-    let whole = magic::recognise(source, 0, source.len());
+    let whole = magic::recognize_content(source, 0, source.len());
     // The boot sector of a FAT or NTFS volume ends like an MBR, so its code would be parsed as partitions.
     let bare_volume =
         whole.as_ref().is_some_and(|found| matches!(found.kind, "vfat" | "exfat" | "ntfs" | "BitLocker"));
-    let listed = if bare_volume { None } else { table::read(source) };
+    let listed = if bare_volume { None } else { table::read_table(source) };
     let (table_sector, partitions_end) = listed.as_ref().map_or((None, 0), |l| (l.sector, l.end));
     let (table, mut partitions) = listed.map_or((None, Vec::new()), |l| (Some(l.table), l.parts));
-    for part in partitions.iter_mut().filter(|part| !part.extended()) {
-        part.found = magic::recognise(source, part.start, part.bytes);
+    for part in partitions.iter_mut().filter(|part| !part.is_extended()) {
+        part.found = magic::recognize_content(source, part.start, part.bytes);
     }
     DeviceContents {
         table,
@@ -98,7 +98,7 @@ impl DeviceContents {
     }
 
     fn table_sentence(&self, table: TableKind) -> String {
-        let parts: Vec<String> = self.partitions.iter().map(TablePartition::phrase).collect();
+        let parts: Vec<String> = self.partitions.iter().map(TablePartition::partition_text).collect();
         match parts.len() {
             0 => format!("{table} without partitions"),
             1 => format!("{table} with 1 partition ({})", parts[0]),
@@ -108,17 +108,17 @@ impl DeviceContents {
 }
 
 impl TablePartition {
-    fn phrase(&self) -> String {
+    fn partition_text(&self) -> String {
         let what = match (&self.found, &self.name) {
             (Some(found), _) => found.to_string(),
             (None, Some(name)) => format!("{name:?}, not recognised"),
             (None, None) => format!("type {}, not recognised", self.type_id),
         };
-        format!("{}: {what}, {}", self.number, size(self.bytes))
+        format!("{}: {what}, {}", self.number, size_text(self.bytes))
     }
 }
 
-fn size(bytes: u64) -> String {
+fn size_text(bytes: u64) -> String {
     let (unit, name) = match bytes {
         n if n >= 1 << 40 => (1u64 << 40, "TiB"),
         n if n >= 1 << 30 => (1 << 30, "GiB"),
@@ -135,12 +135,12 @@ fn size(bytes: u64) -> String {
 
 /// Layout of an open device or image of `bytes` bytes; `None` if its first blocks are unreadable. `stated` is the
 /// card's allocation unit from its registers.
-pub fn present_of(file: &File, bytes: u64, stated: Option<AllocationUnit>) -> Option<PresentLayout> {
-    present(&FileBytes { file, bytes }, stated)
+pub fn file_layout(file: &File, bytes: u64, stated: Option<AllocationUnit>) -> Option<PresentLayout> {
+    read_layout(&FileBytes { file, bytes }, stated)
 }
 
-pub fn present(source: &dyn ByteSource, stated: Option<AllocationUnit>) -> Option<PresentLayout> {
-    let contents = examine(source);
+pub fn read_layout(source: &dyn ByteSource, stated: Option<AllocationUnit>) -> Option<PresentLayout> {
+    let contents = examine_source(source);
     if contents.unreadable {
         return None;
     }
@@ -148,7 +148,8 @@ pub fn present(source: &dyn ByteSource, stated: Option<AllocationUnit>) -> Optio
         TableKind::Mbr => "mbr".to_owned(),
         TableKind::Gpt => "gpt".to_owned(),
     });
-    let read = if contents.table.is_some() { partitions(source, &contents) } else { whole(source) };
+    let read =
+        if contents.table.is_some() { partition_volumes(source, &contents) } else { whole_volume(source) };
     Some(PresentLayout {
         sector_bytes: Some(source.sector()),
         table_sector_bytes: contents.table_sector,
@@ -157,18 +158,18 @@ pub fn present(source: &dyn ByteSource, stated: Option<AllocationUnit>) -> Optio
     })
 }
 
-fn partitions(source: &dyn ByteSource, contents: &DeviceContents) -> Vec<Read> {
-    let read = |p: &TablePartition| (Some(p.number), p.start, p.bytes, volume(source, p.start));
-    contents.partitions.iter().filter(|p| !p.extended()).map(read).collect()
+fn partition_volumes(source: &dyn ByteSource, contents: &DeviceContents) -> Vec<Read> {
+    let read = |p: &TablePartition| (Some(p.number), p.start, p.bytes, read_volume(source, p.start));
+    contents.partitions.iter().filter(|p| !p.is_extended()).map(read).collect()
 }
 
-fn whole(source: &dyn ByteSource) -> Vec<Read> {
-    volume(source, 0).map(|volume| (None, 0, source.len(), Some(volume))).into_iter().collect()
+fn whole_volume(source: &dyn ByteSource) -> Vec<Read> {
+    read_volume(source, 0).map(|volume| (None, 0, source.len(), Some(volume))).into_iter().collect()
 }
 
-fn volume(source: &dyn ByteSource, start: u64) -> Option<BootVolume> {
+fn read_volume(source: &dyn ByteSource, start: u64) -> Option<BootVolume> {
     let room = source.len().checked_sub(start)?;
-    boot::read(&source.read(start, room.min(boot::HEAD as u64))?)
+    boot::parse_volume(&source.read(start, room.min(boot::BOOT_BYTES as u64))?)
 }
 
 #[cfg(test)]

@@ -62,18 +62,18 @@ impl ByteSource for Vec<u8> {
 }
 
 /// Decodes `N` little-endian bytes at `at`; 0 past the end.
-pub(crate) fn le<const N: usize>(bytes: &[u8], at: usize) -> u64 {
+pub(crate) fn read_le<const N: usize>(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..at + N).map_or(0, |part| part.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
 }
 
 /// Text up to the first NUL, trimmed; `None` if empty.
-pub(crate) fn label(bytes: &[u8]) -> Option<String> {
+pub(crate) fn parse_label(bytes: &[u8]) -> Option<String> {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     sanitize_label(&String::from_utf8_lossy(&bytes[..end]))
 }
 
 /// UTF-16 text, as in names of GPT, exFAT and F2FS.
-pub(crate) fn wide_label(bytes: &[u8]) -> Option<String> {
+pub(crate) fn parse_wide_label(bytes: &[u8]) -> Option<String> {
     let units: Vec<u16> = bytes
         .chunks_exact(2)
         .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))

@@ -3,8 +3,8 @@
 //! Layouts: UEFI specification 2.10, sections 5.2 (MBR) and 5.3 (GPT); extended partitions as Linux reads them
 //! (`block/partitions/msdos.c`).
 
-use super::magic::{FoundContent, recognise};
-use super::reader::{ByteSource, le, wide_label};
+use super::magic::{FoundContent, recognize_content};
+use super::reader::{ByteSource, parse_wide_label, read_le};
 use serde::Serialize;
 use std::fmt;
 
@@ -37,7 +37,7 @@ pub struct TablePartition {
 
 impl TablePartition {
     /// True for the container of logical partitions.
-    pub(super) fn extended(&self) -> bool {
+    pub(super) fn is_extended(&self) -> bool {
         u8::from_str_radix(&self.type_id, 16).is_ok_and(|code| EXTENDED.contains(&code))
     }
 }
@@ -64,7 +64,7 @@ pub(crate) struct PartitionTable {
     pub(crate) end: u64,
 }
 
-pub(crate) fn read(source: &dyn ByteSource) -> Option<PartitionTable> {
+pub(crate) fn read_table(source: &dyn ByteSource) -> Option<PartitionTable> {
     let found = TABLE_SECTORS.iter().find_map(|sector| Some((*sector, read_gpt(source, *sector)?)));
     if let Some((sector, parts)) = found {
         let end = parts.iter().map(|part| part.start.saturating_add(part.bytes)).max().unwrap_or(0);
@@ -80,15 +80,18 @@ struct PartitionEntry {
 }
 
 /// Four entries of a boot record; `None` without a signature, or if an entry is implausible.
-fn entries(record: &[u8]) -> Option<Vec<PartitionEntry>> {
+fn parse_entries(record: &[u8]) -> Option<Vec<PartitionEntry>> {
     if record.get(510..512)? != [0x55, 0xaa] {
         return None;
     }
     let table = &record[446..510];
     let plausible = table.chunks_exact(16).all(|entry| entry[0] & 0x7f == 0);
     plausible.then(|| {
-        let entry =
-            |e: &[u8]| PartitionEntry { type_code: e[4], start: le::<4>(e, 8), sectors: le::<4>(e, 12) };
+        let entry = |e: &[u8]| PartitionEntry {
+            type_code: e[4],
+            start: read_le::<4>(e, 8),
+            sectors: read_le::<4>(e, 12),
+        };
         table.chunks_exact(16).map(entry).collect()
     })
 }
@@ -101,12 +104,12 @@ impl PartitionEntry {
 }
 
 fn read_mbr(source: &dyn ByteSource) -> Option<PartitionTable> {
-    let entries = entries(&source.read(0, RECORD_BYTES)?)?;
+    let entries = parse_entries(&source.read(0, RECORD_BYTES)?)?;
     let certain = TABLE_SECTORS.into_iter().find(|sector| holds_volumes(source, &entries, *sector));
     let sector = certain.unwrap_or(source.sector());
     let mut parts = Vec::new();
     for (number, entry) in (1..).zip(&entries) {
-        parts.extend(part(source, number, entry.start, entry, sector));
+        parts.extend(mbr_partition(source, number, entry.start, entry, sector));
     }
     let mut next = 5;
     for entry in entries.iter().filter(|entry| EXTENDED.contains(&entry.type_code)) {
@@ -129,14 +132,14 @@ fn holds_volumes(source: &dyn ByteSource, table: &[PartitionEntry], sector: u64)
     let holds = |entry: &PartitionEntry| {
         let (start, bytes) = (entry.start * sector, entry.sectors * sector);
         if EXTENDED.contains(&entry.type_code) {
-            return source.read(start, RECORD_BYTES).is_some_and(|record| entries(&record).is_some());
+            return source.read(start, RECORD_BYTES).is_some_and(|record| parse_entries(&record).is_some());
         }
-        recognise(source, start, bytes).is_some()
+        recognize_content(source, start, bytes).is_some()
     };
     table.iter().filter(|entry| entry.is_partition() && entry.start > 0).any(holds)
 }
 
-fn part(
+fn mbr_partition(
     source: &dyn ByteSource,
     number: u32,
     start: u64,
@@ -165,11 +168,12 @@ fn read_logical(
 ) {
     let mut record = base;
     for _ in 0..MAX_LOGICAL {
-        let Some(entries) = source.read(record * sector, RECORD_BYTES).and_then(|bytes| entries(&bytes))
+        let Some(entries) =
+            source.read(record * sector, RECORD_BYTES).and_then(|bytes| parse_entries(&bytes))
         else {
             return;
         };
-        if let Some(found) = part(source, *next, record + entries[0].start, &entries[0], sector) {
+        if let Some(found) = mbr_partition(source, *next, record + entries[0].start, &entries[0], sector) {
             parts.push(found);
             *next += 1;
         }
@@ -185,9 +189,9 @@ fn read_gpt(source: &dyn ByteSource, sector: u64) -> Option<Vec<TablePartition>>
     if &header[..8] != b"EFI PART" {
         return None;
     }
-    let place = le::<8>(&header, 72).checked_mul(sector)?;
-    let count = le::<4>(&header, 80).min(MAX_GPT_ENTRIES);
-    let size = le::<4>(&header, 84);
+    let place = read_le::<8>(&header, 72).checked_mul(sector)?;
+    let count = read_le::<4>(&header, 80).min(MAX_GPT_ENTRIES);
+    let size = read_le::<4>(&header, 84);
     if !(128..=4096).contains(&size) {
         return Some(Vec::new());
     }
@@ -202,14 +206,14 @@ fn gpt_partition(number: u32, entry: &[u8], sector: u64) -> Option<TablePartitio
     if entry[..16].iter().all(|byte| *byte == 0) {
         return None;
     }
-    let (first, last) = (le::<8>(entry, 32), le::<8>(entry, 40));
+    let (first, last) = (read_le::<8>(entry, 32), read_le::<8>(entry, 40));
     let sectors = last.checked_sub(first)?.checked_add(1)?;
     Some(TablePartition {
         number,
         start: first.checked_mul(sector)?,
         bytes: sectors.checked_mul(sector)?,
         type_id: format_guid(&entry[..16]),
-        name: wide_label(&entry[56..128]),
+        name: parse_wide_label(&entry[56..128]),
         found: None,
     })
 }
@@ -219,9 +223,9 @@ fn format_guid(bytes: &[u8]) -> String {
     let tail: String = bytes[10..16].iter().map(|byte| format!("{byte:02x}")).collect();
     format!(
         "{:08x}-{:04x}-{:04x}-{:02x}{:02x}-{tail}",
-        le::<4>(bytes, 0),
-        le::<2>(bytes, 4),
-        le::<2>(bytes, 6),
+        read_le::<4>(bytes, 0),
+        read_le::<2>(bytes, 4),
+        read_le::<2>(bytes, 6),
         bytes[8],
         bytes[9]
     )

@@ -25,12 +25,12 @@ fn made_by(tool: &str, arguments: &[&str], bytes: u64) -> DeviceContents {
     let done = Command::new(tool).args(arguments).arg(file.path()).output();
     let done = done.unwrap_or_else(|error| panic!("{tool} is needed for this test: {error}"));
     assert!(done.status.success(), "{tool}: {}", String::from_utf8_lossy(&done.stderr));
-    describe(file.as_file(), bytes)
+    examine_file(file.as_file(), bytes)
 }
 
 #[test]
 fn blank_card_is_empty() {
-    let contents = examine(&vec![0u8; MIB]);
+    let contents = examine_source(&vec![0u8; MIB]);
     assert!(contents.is_empty() && contents.blank);
     assert_eq!(contents.sentence(), "nothing (blank first blocks)");
 }
@@ -70,7 +70,7 @@ fn mbr_partitions_are_described_with_content() {
     mbr_entry(&mut image, 0, 1, 0x83, 6144, 8192);
     put(&mut image, 2048 * 512 + 82, b"FAT32   ");
     put(&mut image, 6144 * 512, b"XFSB");
-    let contents = examine(&image);
+    let contents = examine_source(&image);
     assert_eq!(
         contents.sentence(),
         "an MBR partition table with 2 partitions (1: vfat, 2 MiB; 2: xfs, 4 MiB)"
@@ -86,9 +86,10 @@ fn logical_partitions_start_at_five_and_loops_end() {
     mbr_entry(&mut image, first, 1, 0x05, 2048, 2048);
     let second = (2048 + 2048) * 512;
     mbr_entry(&mut image, second, 0, 0x82, 64, 500);
-    let numbers = |image: &Vec<u8>| examine(image).partitions.iter().map(|p| p.number).collect::<Vec<_>>();
+    let numbers =
+        |image: &Vec<u8>| examine_source(image).partitions.iter().map(|p| p.number).collect::<Vec<_>>();
     assert_eq!(numbers(&image), [1, 5, 6]);
-    assert_eq!(examine(&image).partitions[2].start, (4096 + 64) * 512);
+    assert_eq!(examine_source(&image).partitions[2].start, (4096 + 64) * 512);
     mbr_entry(&mut image, second, 1, 0x05, 2048, 2048);
     assert!(numbers(&image).len() <= 70, "a ring must end");
 }
@@ -108,7 +109,7 @@ fn gpt_is_read_for_both_sector_sizes() {
         put(&mut image, entry + 32, &256u64.to_le_bytes());
         put(&mut image, entry + 40, &(255 + (MIB / sector) as u64).to_le_bytes());
         put(&mut image, entry + 56, &"data".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
-        let contents = examine(&image);
+        let contents = examine_source(&image);
         assert_eq!(contents.table, Some(TableKind::Gpt));
         assert_eq!(contents.partitions.len(), 1);
         let part = &contents.partitions[0];
@@ -139,7 +140,7 @@ fn volume_members_and_rare_file_systems_are_recognized() {
     for (at, magic, kind) in cases {
         let mut image = vec![0u8; 2 * MIB];
         put(&mut image, *at, magic);
-        assert_eq!(examine(&image).whole.map(|found| found.kind), Some(*kind));
+        assert_eq!(examine_source(&image).whole.map(|found| found.kind), Some(*kind));
     }
 }
 
@@ -148,13 +149,13 @@ fn luks2_label_is_sanitized() {
     let mut image = vec![0u8; MIB];
     put(&mut image, 0, b"LUKS\xba\xbe\0\x02");
     put(&mut image, 24, b"my\x1b[2Jcard");
-    assert_eq!(examine(&image).whole.unwrap().label.as_deref(), Some("my?[2Jcard"));
+    assert_eq!(examine_source(&image).whole.unwrap().label.as_deref(), Some("my?[2Jcard"));
 }
 
 #[test]
 fn truncated_file_is_unreadable() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let contents = describe(file.as_file(), 1 << 30);
+    let contents = examine_file(file.as_file(), 1 << 30);
     assert!(contents.unreadable && contents.sentence().contains("unreadable"));
 }
 
@@ -178,7 +179,7 @@ proptest! {
                 image[446 + 16 * entry] = 0;
             }
         }
-        prop_assert!(!examine(&image).sentence().is_empty());
+        prop_assert!(!examine_source(&image).sentence().is_empty());
     }
 }
 
@@ -203,7 +204,7 @@ impl ByteSource for Shown {
 }
 
 fn contradictions(image: &[u8], sector: u64) -> Vec<String> {
-    let layout = present(&Shown { image: image.to_vec(), sector }, None).unwrap();
+    let layout = read_layout(&Shown { image: image.to_vec(), sector }, None).unwrap();
     layout.contradictions().into_iter().map(|finding| finding.claim).collect()
 }
 

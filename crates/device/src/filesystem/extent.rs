@@ -48,7 +48,7 @@ struct FiemapQuery {
 }
 
 /// Byte of the device that holds byte `offset` of a file; `None` if the file system does not report it to this user.
-pub fn place_of(file: &File, offset: u64) -> Option<u64> {
+pub fn device_offset(file: &File, offset: u64) -> Option<u64> {
     if fstatfs(file).ok()?.f_type as u32 == BTRFS {
         return None;
     }

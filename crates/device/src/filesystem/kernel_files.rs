@@ -97,7 +97,7 @@ mod tests {
     fn magic_numbers_are_unique_and_store_no_data() {
         for (at, (magic, name)) in KINDS.iter().enumerate() {
             assert!(KINDS[..at].iter().all(|before| before.0 != *magic), "{name}");
-            assert!(matches!(super::super::kinds::name(*magic), None | Some("hugetlbfs")), "{name}");
+            assert!(matches!(super::super::kinds::name_by_magic(*magic), None | Some("hugetlbfs")), "{name}");
         }
     }
 }

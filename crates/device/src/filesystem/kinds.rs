@@ -53,7 +53,7 @@ fn by_magic(magic: u32) -> Option<&'static (u32, &'static str, Option<&'static s
     KINDS.iter().find(|kind| kind.0 == magic)
 }
 
-pub(super) fn name(magic: u32) -> Option<&'static str> {
+pub(super) fn name_by_magic(magic: u32) -> Option<&'static str> {
     by_magic(magic).map(|kind| kind.1)
 }
 
@@ -62,7 +62,7 @@ pub(super) fn is_in_memory(magic: u32) -> bool {
 }
 
 /// Effect of a file system on data; the name in the mount table distinguishes FUSE programs.
-pub(super) fn effect(magic: u32, name: &str) -> Option<String> {
+pub(super) fn data_effect(magic: u32, name: &str) -> Option<String> {
     match name {
         "virtiofs" => return Some("from the host of this virtual machine".to_owned()),
         "fuseblk" => return Some(format!("{PROGRAM} (such as ntfs-3g)")),

@@ -6,16 +6,16 @@
 mod extent;
 mod kernel_files;
 mod kinds;
-mod running;
+mod system_disk;
 
-pub use extent::place_of;
+pub use extent::device_offset;
 pub use kernel_files::{KernelFile, refuse_kernel_file};
-pub use running::{lies_on, shared_with_system};
+pub use system_disk::{disk_shared_with_system, is_on_disk_of};
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::guard;
 use crate::mounts::{MountEntry, mount_of, own_mounts};
-use crate::system::{SystemRoots, joined, text};
+use crate::system::{SystemRoots, join_texts, read_text};
 use cardscope_model::caveat::Caveat;
 use serde::Serialize;
 use std::os::unix::fs::MetadataExt;
@@ -75,14 +75,14 @@ impl FileSystem {
 }
 
 /// File system of a path on this computer, or of its nearest existing parent.
-pub fn of_path(path: &Path) -> std::io::Result<FileSystem> {
+pub fn file_system_at(path: &Path) -> std::io::Result<FileSystem> {
     let system = SystemRoots::host();
-    let real = nearest(path)?;
+    let real = nearest_existing(path)?;
     let magic = rustix::fs::statfs(&real)?.f_type as u32;
     let mounts = own_mounts(&system);
     let number = DeviceNumber::from_raw(real.metadata()?.dev());
     let mut file_system = describe_file_system(&system, &mounts, &real, magic, number);
-    file_system.effect = joined([file_system.effect, directory_attributes(&real)], ", ");
+    file_system.effect = join_texts([file_system.effect, directory_attributes(&real)], ", ");
     Ok(file_system)
 }
 
@@ -97,7 +97,7 @@ pub struct DiskSpace {
 }
 
 /// Free space below a path, from `statvfs(3)`.
-pub fn room(path: &Path) -> std::io::Result<DiskSpace> {
+pub fn disk_space(path: &Path) -> std::io::Result<DiskSpace> {
     let found = rustix::fs::statvfs(path)?;
     let number = path.metadata()?.dev();
     let system = ["/", "/usr", "/var", "/tmp", "/home"];
@@ -109,10 +109,10 @@ pub fn room(path: &Path) -> std::io::Result<DiskSpace> {
     })
 }
 
-fn nearest(path: &Path) -> std::io::Result<PathBuf> {
+fn nearest_existing(path: &Path) -> std::io::Result<PathBuf> {
     match path.canonicalize() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => nearest(parent),
+            Some(parent) if !parent.as_os_str().is_empty() => nearest_existing(parent),
             Some(_) => std::env::current_dir(),
             None => Err(error),
         },
@@ -128,11 +128,12 @@ fn describe_file_system(
     number: DeviceNumber,
 ) -> FileSystem {
     let mount = mount_of(mounts, path);
-    let by_magic = || kinds::name(magic).map_or_else(|| format!("unknown ({magic:#x})"), str::to_owned);
+    let by_magic =
+        || kinds::name_by_magic(magic).map_or_else(|| format!("unknown ({magic:#x})"), str::to_owned);
     let name = mount.map_or_else(by_magic, |mount| mount.kind.clone());
     let devices = mounted_devices(system, mount, number);
-    let (layers, disks) = descend(system, mounts, devices);
-    let effect = joined([kinds::effect(magic, &name), mount.and_then(kinds::mount_effect)], ", ");
+    let (layers, disks) = layers_and_disks(system, mounts, devices);
+    let effect = join_texts([kinds::data_effect(magic, &name), mount.and_then(kinds::mount_effect)], ", ");
     FileSystem {
         name,
         magic,
@@ -148,32 +149,32 @@ fn mounted_devices(
     mount: Option<&MountEntry>,
     number: DeviceNumber,
 ) -> Vec<BlockDevice> {
-    let found = BlockDevice::numbered(system, number).into_iter().collect::<Vec<_>>();
+    let found = BlockDevice::by_number(system, number).into_iter().collect::<Vec<_>>();
     match mount {
         Some(mount) if found.is_empty() => guard::mount_devices(system, mount),
         _ => found,
     }
 }
 
-fn descend(
+fn layers_and_disks(
     system: &SystemRoots,
     mounts: &[MountEntry],
     devices: Vec<BlockDevice>,
 ) -> (Vec<DiskLayer>, Vec<String>) {
     let (mut layers, mut disks) = (Vec::new(), Vec::new());
-    for device in guard::all_beneath(system, mounts, devices) {
-        layers.extend(layer(&device.disk()));
+    for device in guard::with_all_below(system, mounts, devices) {
+        layers.extend(data_layer(&device.disk()));
         let name = device.disk().name;
-        if guard::beneath(system, mounts, &device).is_empty() && !disks.contains(&name) {
+        if guard::devices_below(system, mounts, &device).is_empty() && !disks.contains(&name) {
             disks.push(name);
         }
     }
     (layers, disks)
 }
 
-fn layer(disk: &BlockDevice) -> Option<DiskLayer> {
-    let uuid = text(disk.dir.join("dm/uuid")).unwrap_or_default();
-    let name = match text(disk.dir.join("dm/name")) {
+fn data_layer(disk: &BlockDevice) -> Option<DiskLayer> {
+    let uuid = read_text(disk.dir.join("dm/uuid")).unwrap_or_default();
+    let name = match read_text(disk.dir.join("dm/name")) {
         Some(mapped) => format!("{} ({mapped})", disk.name),
         None => disk.name.clone(),
     };

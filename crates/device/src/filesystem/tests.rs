@@ -15,7 +15,7 @@ fn recorded(tree: &str, mounts: &str, path: &str, magic: u32) -> FileSystem {
 
 #[test]
 fn tmpfs_is_reported_as_memory() {
-    let shm = of_path(Path::new("/dev/shm")).unwrap();
+    let shm = file_system_at(Path::new("/dev/shm")).unwrap();
     assert_eq!(
         (shm.name.as_str(), shm.magic, shm.effect.as_deref()),
         ("tmpfs", 0x0102_1994, Some("in memory"))
@@ -26,9 +26,9 @@ fn tmpfs_is_reported_as_memory() {
 
 #[test]
 fn missing_file_has_file_system_of_parent() {
-    let there = of_path(Path::new("/dev/shm")).unwrap();
-    assert_eq!(of_path(Path::new("/dev/shm/no/such/file")).unwrap(), there);
-    assert!(of_path(Path::new("no-such-file-here")).is_ok());
+    let there = file_system_at(Path::new("/dev/shm")).unwrap();
+    assert_eq!(file_system_at(Path::new("/dev/shm/no/such/file")).unwrap(), there);
+    assert!(file_system_at(Path::new("no-such-file-here")).is_ok());
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn fuse_program_is_named() {
     let found = recorded("", "1 0 0:50 / /mnt rw - fuse.sshfs host: rw", "/mnt/a", 0x6573_5546);
     assert_eq!(found.effect.as_deref(), Some("through a user-space program (sshfs)"));
     assert_eq!(
-        kinds::effect(0x6573_5546, "virtiofs").as_deref(),
+        kinds::data_effect(0x6573_5546, "virtiofs").as_deref(),
         Some("from the host of this virtual machine")
     );
 }

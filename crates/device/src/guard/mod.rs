@@ -10,16 +10,16 @@ mod layers;
 mod refusal;
 mod survey;
 
-pub(crate) use layers::{all_beneath, beneath, mount_devices};
+pub(crate) use layers::{devices_below, mount_devices, with_all_below};
 pub use refusal::GuardRefusal;
 pub use survey::UseSurvey;
 pub(crate) use survey::is_system_point;
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::bus;
-use crate::mounts::swaps;
+use crate::mounts::swap_paths;
 use crate::open;
-use crate::system::{SystemRoots, text};
+use crate::system::{SystemRoots, read_text};
 use cardscope_files::FileIdentity;
 use std::path::{Path, PathBuf};
 
@@ -53,33 +53,33 @@ impl WriteClearance {
 }
 
 /// Checks that a device may be written to. Returns the most serious reason against it.
-pub fn check(system: &SystemRoots, device: &str) -> Result<WriteClearance, GuardRefusal> {
+pub fn check_device(system: &SystemRoots, device: &str) -> Result<WriteClearance, GuardRefusal> {
     let found = find_device(system, device)?;
-    UseSurvey::read(system).check(system, &found)?;
+    UseSurvey::read_all(system).check_writable(system, &found)?;
     Ok(make_clearance(system, &found))
 }
 
-pub(crate) fn check_number(
+pub(crate) fn check_device_number(
     system: &SystemRoots,
     number: DeviceNumber,
     name: &str,
 ) -> Result<WriteClearance, GuardRefusal> {
     let device = device_by_number(system, number, name)?;
-    UseSurvey::read(system).check(system, &device)?;
+    UseSurvey::read_all(system).check_writable(system, &device)?;
     Ok(make_clearance(system, &device))
 }
 
 /// Checks a device that we hold exclusively. The kernel then refuses it to mounts, swap and volumes, so only loop
 /// devices need checking; `all` checks everything nonetheless.
-pub(crate) fn check_held(
+pub(crate) fn check_claimed(
     system: &SystemRoots,
     number: DeviceNumber,
     name: &str,
     all: bool,
 ) -> Result<(), GuardRefusal> {
     let device = device_by_number(system, number, name)?;
-    let survey = if all { UseSurvey::read(system) } else { UseSurvey::of_loops(system) };
-    survey.check_held(system, &device)
+    let survey = if all { UseSurvey::read_all(system) } else { UseSurvey::loops_only(system) };
+    survey.check_claimed(system, &device)
 }
 
 fn device_by_number(
@@ -87,7 +87,7 @@ fn device_by_number(
     number: DeviceNumber,
     name: &str,
 ) -> Result<BlockDevice, GuardRefusal> {
-    BlockDevice::numbered(system, number).ok_or_else(|| GuardRefusal::NotFound(name.to_owned()))
+    BlockDevice::by_number(system, number).ok_or_else(|| GuardRefusal::NotFound(name.to_owned()))
 }
 
 fn find_device(system: &SystemRoots, device: &str) -> Result<BlockDevice, GuardRefusal> {
@@ -107,8 +107,8 @@ fn make_clearance(system: &SystemRoots, device: &BlockDevice) -> WriteClearance 
         number: device.number(),
         sequence: device.sequence(),
         bytes: device.bytes().unwrap_or_default(),
-        model: bus::model(system, &device.disk()),
-        removable: bus::removable(system, &device.disk()),
+        model: bus::disk_model(system, &device.disk()),
+        removable: bus::is_removable(system, &device.disk()),
         partitions: device
             .partitions()
             .into_iter()
@@ -120,12 +120,14 @@ fn make_clearance(system: &SystemRoots, device: &BlockDevice) -> WriteClearance 
 
 /// Checks that a plain file, identified by its inode, is neither swap nor under a loop device. `name` is for the
 /// refusal.
-pub fn check_file_id(system: &SystemRoots, id: FileIdentity, name: &Path) -> Result<(), GuardRefusal> {
+pub fn check_file(system: &SystemRoots, id: FileIdentity, name: &Path) -> Result<(), GuardRefusal> {
     let file = || name.display().to_string();
-    if let Some(device) = BlockDevice::all(system).iter().find(|device| is_loop_over(system, device, id)) {
+    if let Some(device) =
+        BlockDevice::all_disks(system).iter().find(|device| is_loop_over(system, device, id))
+    {
         return Err(GuardRefusal::UnderLoop { file: file(), device: device.name.clone() });
     }
-    if swaps(system).iter().any(|swap| FileIdentity::at(swap) == Some(id)) {
+    if swap_paths(system).iter().any(|swap| FileIdentity::of_path(swap) == Some(id)) {
         return Err(GuardRefusal::SwapFile(file()));
     }
     Ok(())
@@ -145,7 +147,7 @@ pub(crate) fn check_locks(system: &SystemRoots, id: FileIdentity, name: &Path) -
 fn lock_holder(system: &SystemRoots, id: FileIdentity) -> Option<String> {
     let (major, minor) = (rustix::fs::major(id.device), rustix::fs::minor(id.device));
     let file = format!("{major:02x}:{minor:02x}:{}", id.inode);
-    let locks = text(system.proc().join("locks"))?;
+    let locks = read_text(system.proc().join("locks"))?;
     let holder = locks.lines().find_map(|line| {
         let mut words = line.split_whitespace().skip(1).filter(|word| *word != "->");
         let kind = words.next().filter(|kind| ["POSIX", "OFDLCK"].contains(kind))?;
@@ -162,6 +164,6 @@ fn lock_holder(system: &SystemRoots, id: FileIdentity) -> Option<String> {
 /// a file that was removed or is visible in another mount namespace only.
 fn is_loop_over(system: &SystemRoots, device: &BlockDevice, id: FileIdentity) -> bool {
     let Some(path) = device.backing_file() else { return false };
-    let asked = system.is_live().then(|| open::loop_file(&device.path(system))).flatten();
-    asked.or_else(|| FileIdentity::at(Path::new(&path))) == Some(id)
+    let asked = system.is_live().then(|| open::loop_backing_file(&device.path(system))).flatten();
+    asked.or_else(|| FileIdentity::of_path(Path::new(&path))) == Some(id)
 }

@@ -1,6 +1,6 @@
 //! Refusals of the guards, each with advice.
 
-use cardscope_model::shell::quoted;
+use cardscope_model::shell::shell_quote;
 use std::fmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum GuardRefusal {
         through: String,
     },
     /// Part of a volume: LVM, RAID, LUKS and others.
-    Held {
+    HasHolder {
         device: String,
         /// Disk or partition that is part of it.
         part: String,
@@ -79,7 +79,7 @@ impl GuardRefusal {
             | GuardRefusal::System { device, .. }
             | GuardRefusal::Mounted { device, .. }
             | GuardRefusal::Swap { device, .. }
-            | GuardRefusal::Held { device, .. }
+            | GuardRefusal::HasHolder { device, .. }
             | GuardRefusal::ReadOnly { device, .. }
             | GuardRefusal::InUse { device, .. } => format!("/dev/{device}"),
         }
@@ -103,7 +103,7 @@ impl GuardRefusal {
             GuardRefusal::Swap { swap, through, .. } => {
                 format!("in use: {swap} is swap of this computer{through}")
             }
-            GuardRefusal::Held { part, holder, .. } => format!("in use: {part} is part of {holder}"),
+            GuardRefusal::HasHolder { part, holder, .. } => format!("in use: {part} is part of {holder}"),
             GuardRefusal::ReadOnly { part, .. } => format!("read-only ({part})"),
             GuardRefusal::UnderLoop { device, .. } => format!("in use by /dev/{device}"),
             GuardRefusal::SwapFile(_) => "in use: it is swap of this computer".to_owned(),
@@ -126,10 +126,10 @@ impl GuardRefusal {
             GuardRefusal::SizeUnknown(_) => "plug it in again and check `cardscope list`".to_owned(),
             GuardRefusal::System { .. } => "test it from another computer".to_owned(),
             GuardRefusal::Mounted { mount_point, .. } => {
-                format!("unmount it (umount {}) and start again", quoted(mount_point))
+                format!("unmount it (umount {}) and start again", shell_quote(mount_point))
             }
             GuardRefusal::Swap { swap, .. } => format!("switch it off (swapoff {swap}) and start again"),
-            GuardRefusal::Held { advice, .. } => format!("{advice} and start again"),
+            GuardRefusal::HasHolder { advice, .. } => format!("{advice} and start again"),
             GuardRefusal::ReadOnly { .. } => {
                 "check the lock switch of card or adapter; a worn-out card also locks itself".to_owned()
             }

@@ -3,12 +3,12 @@
 //! A mount names one device, which may be a volume of LVM on LUKS on RAID, or a loop device over a file on a mounted
 //! disk: each use is followed through `slaves` and backing files down to the disks.
 
-use super::layers::{descend, device_at, mount_devices};
+use super::layers::{device_at, mount_devices, visit_below};
 use super::refusal::GuardRefusal;
 use crate::block::BlockDevice;
-use crate::mounts::{MountEntry, all_mounts, mount_of, swaps};
+use crate::mounts::{MountEntry, all_mounts, mount_of, swap_paths};
 use crate::open::{self, OpenError};
-use crate::system::{SystemRoots, names, text};
+use crate::system::{SystemRoots, dir_names, read_text};
 use std::path::Path;
 
 /// Mount points that the system needs to run or to boot. `/boot/…` covers `efi` and `firmware`.
@@ -54,20 +54,20 @@ pub struct UseSurvey {
 
 impl UseSurvey {
     /// Collects mounts of all namespaces, swap, and loop devices.
-    pub fn read(system: &SystemRoots) -> UseSurvey {
-        Self::of(system, &all_mounts(system))
+    pub fn read_all(system: &SystemRoots) -> UseSurvey {
+        Self::from_mounts(system, &all_mounts(system))
     }
 
-    pub(crate) fn of(system: &SystemRoots, mounts: &[MountEntry]) -> UseSurvey {
+    pub(crate) fn from_mounts(system: &SystemRoots, mounts: &[MountEntry]) -> UseSurvey {
         let mut uses: Vec<DeviceUse> =
             mounts.iter().flat_map(|mount| mount_uses(system, mounts, mount)).collect();
-        uses.extend(swaps(system).iter().flat_map(|swap| swap_uses(system, mounts, swap)));
+        uses.extend(swap_paths(system).iter().flat_map(|swap| swap_uses(system, mounts, swap)));
         uses.extend(btrfs_members(system));
-        UseSurvey { uses, ..Self::of_loops(system) }
+        UseSurvey { uses, ..Self::loops_only(system) }
     }
 
-    pub(super) fn of_loops(system: &SystemRoots) -> UseSurvey {
-        let loops = BlockDevice::all(system)
+    pub(super) fn loops_only(system: &SystemRoots) -> UseSurvey {
+        let loops = BlockDevice::all_disks(system)
             .into_iter()
             .filter_map(|disk| {
                 Some((disk.name.clone(), device_at(system, Path::new(&disk.backing_file()?))?))
@@ -77,12 +77,16 @@ impl UseSurvey {
     }
 
     /// Checks that a device may be written to. Returns the most serious reason against it.
-    pub fn check(&self, system: &SystemRoots, device: &BlockDevice) -> Result<(), GuardRefusal> {
-        self.check_held(system, device)?;
+    pub fn check_writable(&self, system: &SystemRoots, device: &BlockDevice) -> Result<(), GuardRefusal> {
+        self.check_claimed(system, device)?;
         check_exclusive(system, device)
     }
 
-    pub(super) fn check_held(&self, system: &SystemRoots, device: &BlockDevice) -> Result<(), GuardRefusal> {
+    pub(super) fn check_claimed(
+        &self,
+        system: &SystemRoots,
+        device: &BlockDevice,
+    ) -> Result<(), GuardRefusal> {
         self.check_system(device, is_system_point)?;
         let parts = affected_parts(device);
         self.check_uses(device, &parts)?;
@@ -130,7 +134,7 @@ impl UseSurvey {
         self.uses.iter().any(|used| here(&used.purpose) && used.path.len() == 1 && used.path[0] == *name)
     }
 
-    pub fn mounted(&self, device: &BlockDevice) -> bool {
+    pub fn is_mounted(&self, device: &BlockDevice) -> bool {
         let parts = affected_parts(device);
         self.hits(&parts).any(|used| !matches!(used.purpose, UsePurpose::Swap { .. }))
     }
@@ -168,7 +172,7 @@ impl UseSurvey {
                 device: device.name.clone(),
                 used: used.path.first().cloned().unwrap_or_default(),
                 mount_point: point.clone(),
-                through: used.through(),
+                through: used.layers_text(),
             }),
             None => Ok(()),
         }
@@ -189,8 +193,8 @@ impl UseSurvey {
     ) -> Result<(), GuardRefusal> {
         for part in parts {
             if let Some(name) = part.holders().first() {
-                let (holder, advice) = holder(system, name);
-                return Err(GuardRefusal::Held {
+                let (holder, advice) = describe_holder(system, name);
+                return Err(GuardRefusal::HasHolder {
                     device: device.name.clone(),
                     part: part.name.clone(),
                     holder,
@@ -198,7 +202,7 @@ impl UseSurvey {
                 });
             }
             if let Some((holder, _)) = self.loops.iter().find(|(_, beneath)| beneath.name == part.name) {
-                return Err(GuardRefusal::Held {
+                return Err(GuardRefusal::HasHolder {
                     device: device.name.clone(),
                     part: part.name.clone(),
                     holder: format!("the loop device {holder}"),
@@ -211,7 +215,7 @@ impl UseSurvey {
 }
 
 impl DeviceUse {
-    fn through(&self) -> String {
+    fn layers_text(&self) -> String {
         match self.path.split_first() {
             Some((_, beneath)) if !beneath.is_empty() => format!(", which lies on {}", beneath.join(" on ")),
             _ => String::new(),
@@ -225,13 +229,13 @@ impl DeviceUse {
             UsePurpose::Mount { point, elsewhere, .. } => {
                 let whose =
                     if *elsewhere { ", by a process with its own mounts, e.g. a container" } else { "" };
-                let through = format!("{}{whose}", self.through());
+                let through = format!("{}{whose}", self.layers_text());
                 GuardRefusal::Mounted { device, used, mount_point: point.clone(), through }
             }
             UsePurpose::Swap { path } => {
-                GuardRefusal::Swap { device, swap: path.clone(), through: self.through() }
+                GuardRefusal::Swap { device, swap: path.clone(), through: self.layers_text() }
             }
-            UsePurpose::Btrfs { .. } => GuardRefusal::Held {
+            UsePurpose::Btrfs { .. } => GuardRefusal::HasHolder {
                 device,
                 part: used,
                 holder: "a mounted btrfs file system".to_owned(),
@@ -258,10 +262,10 @@ fn is_system_folder(point: &str) -> bool {
 
 /// Describes a device built on a disk or partition, and the way to release it. `dm/uuid` begins with the name of the
 /// volume's maker (dmsetup(8)); RAID and bcache are recognized by kernel name.
-fn holder(system: &SystemRoots, name: &str) -> (String, String) {
+fn describe_holder(system: &SystemRoots, name: &str) -> (String, String) {
     let dir = system.sys().join("block").join(name);
-    let volume = text(dir.join("dm/name")).unwrap_or_else(|| name.to_owned());
-    let uuid = text(dir.join("dm/uuid")).unwrap_or_default();
+    let volume = read_text(dir.join("dm/name")).unwrap_or_else(|| name.to_owned());
+    let uuid = read_text(dir.join("dm/uuid")).unwrap_or_default();
     if uuid.starts_with("LVM-") {
         (
             format!("the LVM volume {volume}"),
@@ -274,7 +278,7 @@ fn holder(system: &SystemRoots, name: &str) -> (String, String) {
     } else if name.starts_with("dm-") || dir.join("dm").is_dir() {
         (format!("the device-mapper volume {volume}"), format!("remove it (dmsetup remove {volume})"))
     } else if name.starts_with("md") || dir.join("md").is_dir() {
-        let level = text(dir.join("md/level")).map(|level| format!(" ({level})")).unwrap_or_default();
+        let level = read_text(dir.join("md/level")).map(|level| format!(" ({level})")).unwrap_or_default();
         (format!("the RAID array {name}{level}"), format!("stop it (mdadm --stop /dev/{name})"))
     } else if name.starts_with("bcache") {
         (format!("the cached device {name} (bcache)"), "stop it".to_owned())
@@ -321,7 +325,7 @@ fn check_medium(device: &BlockDevice) -> Result<(), GuardRefusal> {
 fn check_read_only(device: &BlockDevice, parts: &[BlockDevice]) -> Result<(), GuardRefusal> {
     // A read-only partition is not protected from writes to the whole disk, so its flag is taken as the user's
     // intention.
-    match parts.iter().find(|part| part.read_only()) {
+    match parts.iter().find(|part| part.is_read_only()) {
         Some(part) => Err(GuardRefusal::ReadOnly { device: device.name.clone(), part: part.name.clone() }),
         None => Ok(()),
     }
@@ -343,7 +347,7 @@ fn check_exclusive(system: &SystemRoots, device: &BlockDevice) -> Result<(), Gua
 fn mount_uses(system: &SystemRoots, mounts: &[MountEntry], mount: &MountEntry) -> Vec<DeviceUse> {
     let purpose = UsePurpose::Mount {
         point: mount.point.to_string_lossy().into_owned(),
-        elsewhere: mount.elsewhere,
+        elsewhere: mount.in_other_namespace,
         claimed: mount.number.major == 0 && !OF_SEVERAL.contains(&mount.kind.as_str()),
     };
     uses_below(system, mounts, mount_devices(system, mount), purpose)
@@ -360,7 +364,7 @@ fn swap_uses(system: &SystemRoots, mounts: &[MountEntry], swap: &Path) -> Vec<De
 /// Only one member of a mounted btrfs file system appears in the mount table.
 fn btrfs_members(system: &SystemRoots) -> Vec<DeviceUse> {
     let root = system.sys().join("fs/btrfs");
-    let systems = names(&root).into_iter().map(|uuid| names(root.join(uuid).join("devices")));
+    let systems = dir_names(&root).into_iter().map(|uuid| dir_names(root.join(uuid).join("devices")));
     let uses = |members: Vec<String>| {
         let of = |name: &String| DeviceUse {
             purpose: UsePurpose::Btrfs { members: members.clone() },
@@ -379,7 +383,7 @@ fn uses_below(
 ) -> Vec<DeviceUse> {
     let mut uses = Vec::new();
     for device in devices {
-        descend(system, mounts, &device, &[], &mut |path| {
+        visit_below(system, mounts, &device, &[], &mut |path| {
             uses.push(DeviceUse { purpose: purpose.clone(), path: path.to_vec() });
         });
     }

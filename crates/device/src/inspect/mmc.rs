@@ -3,7 +3,7 @@
 //! docs/reference/linux.md#bus-mode. Recorded trees may have the kernel log as `dmesg` next to `sys`.
 
 use crate::block::BlockDevice;
-use crate::system::{SystemRoots, base_name, number, text};
+use crate::system::{SystemRoots, base_name, read_number, read_text};
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_sd::bus::MmcBus;
 use rustix::fs::{Mode, OFlags};
@@ -37,17 +37,17 @@ pub(crate) fn mmc_host(system: &SystemRoots, disk: &BlockDevice) -> Option<(Stri
 }
 
 /// Bus data from debugfs, sysfs and the kernel log, and the reason if the clock is unknown.
-pub(crate) fn bus(system: &SystemRoots, disk: &BlockDevice) -> (MmcBus, Option<BusUnknown>) {
+pub(crate) fn read_bus(system: &SystemRoots, disk: &BlockDevice) -> (MmcBus, Option<BusUnknown>) {
     let host = mmc_host(system, disk).map(|(host, _)| host);
     let debug = system.sys().join("kernel/debug");
-    let ios = host.as_ref().and_then(|host| text(debug.join(host).join("ios")));
+    let ios = host.as_ref().and_then(|host| read_text(debug.join(host).join("ios")));
     let unknown = ios.is_none().then(|| unknown_reason(system));
     let by_log = || last_insertion(&kernel_log(system)?, host.as_ref()?);
     let mut bus = ios.map(|ios| MmcBus::from_ios(&ios)).or_else(by_log).unwrap_or_default();
-    let card = disk.hardware(system);
-    bus.kind = text(card.join("type"));
-    bus.erase_size = number(card.join("erase_size"));
-    bus.preferred_erase_size = number(card.join("preferred_erase_size"));
+    let card = disk.hardware_dir(system);
+    bus.kind = read_text(card.join("type"));
+    bus.erase_size = read_number(card.join("erase_size"));
+    bus.preferred_erase_size = read_number(card.join("preferred_erase_size"));
     (bus, unknown)
 }
 
@@ -63,7 +63,7 @@ fn unknown_reason(system: &SystemRoots) -> BusUnknown {
 
 impl BusUnknown {
     /// Finding that states the unknown properties; `bus` has the known ones.
-    pub(crate) fn remark(self, bus: &MmcBus) -> Finding {
+    pub(crate) fn unknown_finding(self, bus: &MmcBus) -> Finding {
         let what = match &bus.mode {
             Some(mode) => {
                 format!("The bus clock is unknown, and its mode {mode} is from the kernel log")
@@ -74,10 +74,10 @@ impl BusUnknown {
             |why: &str| Finding::new("bus-mode-unread", FindingWeight::Note, 1.0, format!("{what}: {why}."));
         match self {
             BusUnknown::NeedsRoot => {
-                note("debugfs needs root").advise("Run `sudo cardscope info` to see the bus mode.")
+                note("debugfs needs root").with_advice("Run `sudo cardscope info` to see the bus mode.")
             }
             BusUnknown::Closed => note("debugfs is closed here, even to root"),
-            BusUnknown::NotShown => note("debugfs has no ios file for this slot").advise(
+            BusUnknown::NotShown => note("debugfs has no ios file for this slot").with_advice(
                 "Run `mount -t debugfs none /sys/kernel/debug` as root, then `cardscope info` \
                          again.",
             ),
@@ -92,7 +92,7 @@ fn last_insertion(log: &str, host: &str) -> Option<MmcBus> {
 }
 
 fn kernel_log(system: &SystemRoots) -> Option<String> {
-    if system.is_live() { read_kmsg() } else { text(system.proc().parent()?.join("dmesg")) }
+    if system.is_live() { read_kmsg() } else { read_text(system.proc().parent()?.join("dmesg")) }
 }
 
 /// Reads the records of `/dev/kmsg`; many systems allow that to root only.
@@ -114,7 +114,7 @@ fn read_kmsg() -> Option<String> {
 }
 
 /// Mode in a few words, such as `SDR104`; with the clock if it differs from the nominal one.
-pub(crate) fn mode(bus: &MmcBus) -> Option<String> {
+pub(crate) fn mode_text(bus: &MmcBus) -> Option<String> {
     let mode = bus.mode.clone()?;
     let nominal = bus.timing_row().and_then(|timing| timing.nominal_hz);
     match (bus.running_hz(), nominal) {

@@ -6,12 +6,12 @@
 pub(crate) mod mmc;
 
 use crate::block::BlockDevice;
-use crate::bus::bus;
+use crate::bus::disk_bus;
 use crate::commands;
 use crate::hwmon;
 use crate::nvme::{self, ControllerData};
-use crate::refused::reason;
-use crate::system::{SystemRoots, base_name, text};
+use crate::refused::errno_reason;
+use crate::system::{SystemRoots, base_name, read_text};
 use crate::usb;
 use cardscope_model::device::Bus;
 use cardscope_model::finding::{Finding, FindingWeight};
@@ -39,24 +39,24 @@ pub enum InspectError {
 
 /// Collects the identity of a device, named `sda`, `/dev/sda`, `/dev/nvme0` or by any link; for a partition, that of
 /// its disk. Findings only mention unreadable data; [`Identity::judged`], which needs today's date, replaces them.
-pub fn inspect(system: &SystemRoots, name_or_path: &str) -> Result<Identity, InspectError> {
+pub fn inspect_card(system: &SystemRoots, name_or_path: &str) -> Result<Identity, InspectError> {
     let disk = find_disk(system, name_or_path)?;
     let mut identity =
         Identity { capacity_bytes: disk.bytes().filter(|bytes| *bytes > 0), ..Identity::default() };
     let mut remarks = Vec::new();
     if disk.bytes() == Some(0) {
-        remarks.push(note(
+        remarks.push(note_finding(
             "empty-slot",
             "The slot is empty, or its card does not answer this reader; only the reader is described.",
         ));
     }
-    match bus(system, &disk) {
+    match disk_bus(system, &disk) {
         Bus::Mmc => add_mmc(system, &disk, &mut identity, &mut remarks),
-        Bus::Usb => identity.usb = usb::reader(system, &disk),
+        Bus::Usb => identity.usb = usb::describe_reader(system, &disk),
         Bus::Nvme => add_nvme(system, &disk, &mut identity, &mut remarks),
         _ => remarks.push(no_card_finding(&disk)),
     }
-    identity.complete();
+    identity.derive_fields();
     identity.findings = remarks;
     Ok(identity)
 }
@@ -82,12 +82,12 @@ fn find_disk(system: &SystemRoots, device: &str) -> Result<BlockDevice, InspectE
 }
 
 fn add_mmc(system: &SystemRoots, disk: &BlockDevice, identity: &mut Identity, remarks: &mut Vec<Finding>) {
-    let (bus, unknown) = mmc::bus(system, disk);
+    let (bus, unknown) = mmc::read_bus(system, disk);
     if let Some(unknown) = unknown {
-        remarks.push(unknown.remark(&bus));
+        remarks.push(unknown.unknown_finding(&bus));
     }
-    let card = disk.hardware(system);
-    let register = |name: &str| text(card.join(name));
+    let card = disk.hardware_dir(system);
+    let register = |name: &str| read_text(card.join(name));
     let csd = register("csd").map(|hex| Csd::from_hex(&hex));
     let emmc = bus.kind.as_deref() == Some("MMC")
         || matches!(csd, Some(Err(RegisterError { fault: HexFault::Emmc, .. })));
@@ -108,11 +108,11 @@ fn add_mmc(system: &SystemRoots, disk: &BlockDevice, identity: &mut Identity, re
 
 /// Reads the SD status from the card, for kernels without a file for it.
 fn read_ssr(system: &SystemRoots, disk: &BlockDevice, remarks: &mut Vec<Finding>) -> Option<Ssr> {
-    match commands::sd_status(system, disk) {
+    match commands::read_sd_status(system, disk) {
         Ok(bytes) => Some(Ssr::decode(bytes)),
         Err(errno) => {
-            let why = reason(errno);
-            remarks.push(note(
+            let why = errno_reason(errno);
+            remarks.push(note_finding(
                 "ssr-unread",
                 format!("The SD status, and the marks in it, could not be read: {why}."),
             ));
@@ -131,21 +131,23 @@ pub fn add_health(
 ) {
     let maker = identity.cid.as_ref().map(|cid| cid.mid);
     // CMD56 of an eMMC is another command.
-    let in_slot = |disk: &BlockDevice| bus(system, disk) == Bus::Mmc && identity.emmc.is_none();
+    let in_slot = |disk: &BlockDevice| disk_bus(system, disk) == Bus::Mmc && identity.emmc.is_none();
     let asked = find_disk(system, name_or_path).ok().filter(|disk| system.is_live() && in_slot(disk));
-    let health = match (asked, layout.or_else(|| maker.and_then(HealthLayout::of_maker))) {
+    let health = match (asked, layout.or_else(|| maker.and_then(HealthLayout::for_maker))) {
         (None, _) => Err("only a card in an SD slot of this computer can be asked".to_owned()),
         (Some(_), None) => Err(format!(
             "its maker's layout is not known; if the card is of one of these, name it: --health={}",
             HealthLayout::ALL.map(HealthLayout::name).join(", ")
         )),
-        (Some(disk), Some(layout)) => commands::health_page(system, &disk, layout.question())
-            .map_err(reason)
+        (Some(disk), Some(layout)) => commands::read_health_page(system, &disk, layout.health_query())
+            .map_err(errno_reason)
             .and_then(|page| CardHealth::decode(page).map_err(|error| error.to_string())),
     };
     match health {
         Ok(health) => identity.health = Some(health),
-        Err(why) => identity.findings.push(note("health-unread", format!("Health page not read: {why}."))),
+        Err(why) => {
+            identity.findings.push(note_finding("health-unread", format!("Health page not read: {why}.")))
+        }
     }
 }
 
@@ -158,43 +160,43 @@ fn decode_register<T>(
 }
 
 fn register_finding(error: &RegisterError) -> Finding {
-    note("register-unreadable", format!("The system reports an invalid {}: {error}.", error.register))
+    note_finding("register-unreadable", format!("The system reports an invalid {}: {error}.", error.register))
         .because("register", error.register)
-        .advise("Remove the card, insert it again and run `cardscope info` again.")
+        .with_advice("Remove the card, insert it again and run `cardscope info` again.")
 }
 
 fn add_nvme(system: &SystemRoots, disk: &BlockDevice, identity: &mut Identity, remarks: &mut Vec<Finding>) {
     let inspected = describe_nvme(system, disk);
     remarks.extend(missing_finding(&inspected.missing));
     identity.nvme = Some(inspected.nvme);
-    identity.pcie = link(system, disk);
+    identity.pcie = pcie_link(system, disk);
 }
 
 fn missing_finding(missing: &[(&'static str, String)]) -> Option<Finding> {
     let (_, reason) = missing.first()?;
     let names: Vec<&str> = missing.iter().map(|(what, _)| *what).collect();
     let verdict = format!("Not available from the card: {} ({reason}).", names.join(", "));
-    let found = note("nvme-answers-missing", verdict);
+    let found = note_finding("nvme-answers-missing", verdict);
     Some(missing.iter().fold(found, |found, (what, reason)| found.because(what, reason)))
 }
 
 fn no_card_finding(disk: &BlockDevice) -> Finding {
-    note(
+    note_finding(
         "not-a-card-bus",
         format!("The device {} is not on an SD slot, USB or NVMe, so it has no card data.", disk.name),
     )
 }
 
-fn note(claim: &str, verdict: impl Into<String>) -> Finding {
+fn note_finding(claim: &str, verdict: impl Into<String>) -> Finding {
     Finding::new(claim, FindingWeight::Note, 1.0, verdict)
 }
 
 /// Bus mode in a few words, such as `SDR104`, `PCIe 3.0 x1`, `USB 5000 Mbit/s UAS`.
 pub fn bus_mode(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
-    match bus(system, disk) {
-        Bus::Mmc => mmc::mode(&mmc::bus(system, disk).0),
-        Bus::Usb => usb::reader(system, disk)?.mode(),
-        Bus::Nvme => link(system, disk)?.mode(),
+    match disk_bus(system, disk) {
+        Bus::Mmc => mmc::mode_text(&mmc::read_bus(system, disk).0),
+        Bus::Usb => usb::describe_reader(system, disk)?.mode(),
+        Bus::Nvme => pcie_link(system, disk)?.mode(),
         _ => None,
     }
 }
@@ -206,11 +208,11 @@ struct InspectedCard {
 }
 
 fn describe_nvme(system: &SystemRoots, disk: &BlockDevice) -> InspectedCard {
-    let answers = nvme::ask(system, disk);
+    let answers = nvme::query_controller(system, disk);
     let mut missing = answers.missing.clone();
-    let mut identity = decode(&answers, &mut missing);
-    let hwmon = hwmon::of_nvme(system, disk);
-    let reading = |name: &str| hwmon.as_ref().and_then(|dir| hwmon::celsius(&dir.join(name)));
+    let mut identity = decode_answers(&answers, &mut missing);
+    let hwmon = hwmon::nvme_hwmon_dir(system, disk);
+    let reading = |name: &str| hwmon.as_ref().and_then(|dir| hwmon::read_celsius(&dir.join(name)));
     let by_log = identity.smart.as_ref().and_then(|log| log.temperature_celsius).map(f64::from);
     identity.temperature_celsius = by_log.or_else(|| reading("temp1_input"));
     if answers.feature_04.is_none() {
@@ -218,12 +220,13 @@ fn describe_nvme(system: &SystemRoots, disk: &BlockDevice) -> InspectedCard {
         identity.features = ThermalFeatures::from_results(threshold, answers.feature_10);
     }
     if identity.sd_express.is_none() {
-        identity.sd_express = nvme::names(system, disk).and_then(|names| ExpressIdentity::from_names(&names));
+        identity.sd_express =
+            nvme::sysfs_names(system, disk).and_then(|names| ExpressIdentity::from_names(&names));
     }
     InspectedCard { nvme: identity, missing }
 }
 
-fn decode(answers: &ControllerData, missing: &mut Vec<(&'static str, String)>) -> NvmeIdentity {
+fn decode_answers(answers: &ControllerData, missing: &mut Vec<(&'static str, String)>) -> NvmeIdentity {
     let identify = decode_answer(
         answers.identify.as_deref(),
         "Identify Controller",
@@ -266,9 +269,9 @@ fn to_kelvin(celsius: f64) -> u32 {
     (celsius + 273.15).round() as u32
 }
 
-fn link(system: &SystemRoots, disk: &BlockDevice) -> Option<PcieLink> {
-    let dir = nvme::pci_place(system, &nvme::controller(system, disk)?)?;
-    let word = |name: &str| text(dir.join(name));
+fn pcie_link(system: &SystemRoots, disk: &BlockDevice) -> Option<PcieLink> {
+    let dir = nvme::pci_dir(system, &nvme::controller_dir(system, disk)?)?;
+    let word = |name: &str| read_text(dir.join(name));
     let now = (word("current_link_speed"), word("current_link_width"));
     let most = (word("max_link_speed"), word("max_link_width"));
     let mut link =

@@ -3,7 +3,7 @@
 //! `include/uapi/linux/nvme_ioctl.h` of the Linux kernel for the structure and its code, NVMe Base Specification for
 //! the commands; both in docs/reference/linux.md#nvme.
 
-use crate::refused::reason;
+use crate::refused::errno_reason;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -75,7 +75,7 @@ pub(crate) struct ControllerData {
 
 impl ControllerData {
     /// Collects all answers; `ask` returns an answer or the reason why it is missing.
-    pub(super) fn gather(
+    pub(super) fn collect_answers(
         namespace: u32,
         ask: impl Fn(&AdminQuery) -> Result<Vec<u8>, String>,
     ) -> ControllerData {
@@ -192,10 +192,10 @@ fn send_command(fd: &OwnedFd, question: &AdminQuery, data: &mut [u8]) -> Result<
 }
 
 /// Returns the answer, or the reason why there is none.
-fn answer(fd: &OwnedFd, question: &AdminQuery) -> Result<Vec<u8>, String> {
+fn send_query(fd: &OwnedFd, question: &AdminQuery) -> Result<Vec<u8>, String> {
     let of_feature = question.opcode == GET_FEATURES;
     let mut data = vec![0; if of_feature { 0 } else { question.bytes }];
-    match send_command(fd, question, &mut data).map_err(reason)? {
+    match send_command(fd, question, &mut data).map_err(errno_reason)? {
         (0, result) => Ok(if of_feature { result.to_le_bytes().to_vec() } else { data }),
         (status, _) => Err(status_text(status)),
     }
@@ -215,7 +215,7 @@ fn status_text(status: u32) -> String {
 }
 
 /// Any feature that the controller answers from memory would do.
-pub(crate) fn ping(fd: &OwnedFd) -> Result<(), Errno> {
+pub(crate) fn ping_controller(fd: &OwnedFd) -> Result<(), Errno> {
     match send_command(fd, &TEMPERATURE_THRESHOLD, &mut [])? {
         (0, _) => Ok(()),
         _ => Err(Errno::IO),
@@ -223,23 +223,25 @@ pub(crate) fn ping(fd: &OwnedFd) -> Result<(), Errno> {
 }
 
 /// SMART log of a controller (`/dev/nvme0`), 512 bytes, or the reason why there is none.
-pub(crate) fn smart_log(device: &Path) -> Result<Vec<u8>, String> {
-    answer(&open_controller(device)?, &SMART_LOG)
+pub(crate) fn read_smart_log(device: &Path) -> Result<Vec<u8>, String> {
+    send_query(&open_controller(device)?, &SMART_LOG)
 }
 
 fn open_controller(device: &Path) -> Result<OwnedFd, String> {
-    rustix::fs::open(device, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(reason)
+    rustix::fs::open(device, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(errno_reason)
 }
 
 /// Queries a controller (`/dev/nvme0`) for all of [`ControllerData`].
-pub(super) fn ask(device: &Path, namespace: u32) -> ControllerData {
+pub(super) fn query_all(device: &Path, namespace: u32) -> ControllerData {
     let fd = open_controller(device);
-    ControllerData::gather(namespace, |question| answer(fd.as_ref().map_err(String::clone)?, question))
+    ControllerData::collect_answers(namespace, |question| {
+        send_query(fd.as_ref().map_err(String::clone)?, question)
+    })
 }
 
 /// Composite temperature in °C, from the kelvin in the SMART log (bytes 1 and 2), for kernels without NVMe hwmon.
 pub(crate) fn composite_celsius(device: &Path) -> Option<f64> {
-    let log = smart_log(device).ok()?;
+    let log = read_smart_log(device).ok()?;
     let kelvin = u16::from_le_bytes([log[1], log[2]]);
     (kelvin > 0).then(|| f64::from(kelvin) - 273.0)
 }
@@ -250,7 +252,7 @@ mod tests {
 
     #[test]
     fn missing_controller_is_reported_per_answer() {
-        let answers = ask(Path::new("/dev/nvme-none"), 1);
+        let answers = query_all(Path::new("/dev/nvme-none"), 1);
         assert_eq!(answers.missing.len(), 5);
         assert!(answers.identify.is_none() && answers.missing[0].1.contains("No such file"));
     }
@@ -264,6 +266,6 @@ mod tests {
     #[test]
     fn non_nvme_device_refuses_command() {
         let fd = open_controller(Path::new("/dev/null")).unwrap();
-        assert!(answer(&fd, &IDENTIFY_CONTROLLER).is_err());
+        assert!(send_query(&fd, &IDENTIFY_CONTROLLER).is_err());
     }
 }

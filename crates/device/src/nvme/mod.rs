@@ -7,10 +7,10 @@
 
 mod command;
 
-pub(crate) use command::{ControllerData, composite_celsius, ping, smart_log};
+pub(crate) use command::{ControllerData, composite_celsius, ping_controller, read_smart_log};
 
 use crate::block::BlockDevice;
-use crate::system::{self, SystemRoots, base_name, bytes, number, text};
+use crate::system::{self, SystemRoots, base_name, read_bytes, read_number, read_text};
 use cardscope_sd::nvme::{ExpressIdentity, IdentifyController};
 use std::path::{Path, PathBuf};
 
@@ -24,13 +24,13 @@ fn controller_name(disk: &str) -> Option<String> {
     (!digits.is_empty()).then(|| format!("nvme{digits}"))
 }
 
-pub(crate) fn controller(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBuf> {
+pub(crate) fn controller_dir(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBuf> {
     let name = controller_name(&disk.name)?;
     let candidates = [
-        disk.hardware(system),
+        disk.hardware_dir(system),
         system.resolve(&system.sys().join("class/nvme").join(&name)),
         // With multipath the disk belongs to the subsystem, which links to its controllers.
-        system.resolve(&disk.hardware(system).join(&name)),
+        system.resolve(&disk.hardware_dir(system).join(&name)),
     ];
     let above = disk.ancestors(system).into_iter().find(|dir| base_name(dir) == Some(&name));
     above.into_iter().chain(candidates).find(|dir| {
@@ -41,17 +41,17 @@ pub(crate) fn controller(system: &SystemRoots, disk: &BlockDevice) -> Option<Pat
 /// True for SD Express cards, and for cards in a port that opens to the outside.
 pub(crate) fn is_removable(system: &SystemRoots, disk: &BlockDevice) -> bool {
     // `removable` of PCI devices: Documentation/ABI/testing/sysfs-devices-removable.
-    let outside = |dir: PathBuf| text(pci_place(system, &dir)?.join("removable"));
-    let is_outside = controller(system, disk).and_then(outside).as_deref() == Some("removable");
-    is_outside || names(system, disk).is_some_and(|names| ExpressIdentity::from_names(&names).is_some())
+    let outside = |dir: PathBuf| read_text(pci_dir(system, &dir)?.join("removable"));
+    let is_outside = controller_dir(system, disk).and_then(outside).as_deref() == Some("removable");
+    is_outside || sysfs_names(system, disk).is_some_and(|names| ExpressIdentity::from_names(&names).is_some())
 }
 
 /// Names from sysfs, readable without root, as an Identify Controller answer with nothing else.
-pub(crate) fn names(system: &SystemRoots, disk: &BlockDevice) -> Option<IdentifyController> {
-    let dir = controller(system, disk)?;
+pub(crate) fn sysfs_names(system: &SystemRoots, disk: &BlockDevice) -> Option<IdentifyController> {
+    let dir = controller_dir(system, disk)?;
     let mut data = vec![b' '; IDENTIFY_BYTES];
     for (name, place, length) in NAMES {
-        let text = text(dir.join(name)).unwrap_or_default();
+        let text = read_text(dir.join(name)).unwrap_or_default();
         let bytes = &text.as_bytes()[..text.len().min(length)];
         data[place..place + bytes.len()].copy_from_slice(bytes);
     }
@@ -60,14 +60,14 @@ pub(crate) fn names(system: &SystemRoots, disk: &BlockDevice) -> Option<Identify
 
 /// PCI device of an NVMe controller in `/sys/bus/pci/devices`: `Documentation/ABI/testing/sysfs-bus-pci` of the Linux
 /// kernel.
-pub(crate) fn pci_place(system: &SystemRoots, controller: &Path) -> Option<PathBuf> {
+pub(crate) fn pci_dir(system: &SystemRoots, controller: &Path) -> Option<PathBuf> {
     let linked = system.resolve(&controller.join("device"));
     if is_pci(&linked) {
         return Some(linked);
     }
     let above = controller.ancestors().skip(1).take_while(|dir| *dir != system.sys()).find(|dir| is_pci(dir));
     above.map(Path::to_owned).or_else(|| {
-        let address = text(controller.join("address")).filter(|address| !address.contains('/'))?;
+        let address = read_text(controller.join("address")).filter(|address| !address.contains('/'))?;
         let by_address = system.resolve(&system.sys().join("bus/pci/devices").join(address));
         is_pci(&by_address).then_some(by_address)
     })
@@ -78,17 +78,17 @@ fn is_pci(dir: &Path) -> bool {
 }
 
 /// Queries the controller, or reads its recorded answers.
-pub(crate) fn ask(system: &SystemRoots, disk: &BlockDevice) -> ControllerData {
+pub(crate) fn query_controller(system: &SystemRoots, disk: &BlockDevice) -> ControllerData {
     if system.is_live() {
         return controller_device(system, disk)
-            .map(|device| command::ask(&device, namespace_id(disk)))
+            .map(|device| command::query_all(&device, namespace_id(disk)))
             .unwrap_or_default();
     }
     read_recorded(&recorded_dirs(system, disk))
 }
 
 fn recorded_dirs(system: &SystemRoots, disk: &BlockDevice) -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> = controller(system, disk).into_iter().collect();
+    let mut places: Vec<PathBuf> = controller_dir(system, disk).into_iter().collect();
     if let Some(name) = controller_name(&disk.name) {
         places.push(system.sys().join("class/nvme").join(&name));
         places.push(system.sys().join(&name));
@@ -98,8 +98,8 @@ fn recorded_dirs(system: &SystemRoots, disk: &BlockDevice) -> Vec<PathBuf> {
 }
 
 fn read_recorded(places: &[PathBuf]) -> ControllerData {
-    ControllerData::gather(1, |question| {
-        let found = places.iter().find_map(|place| bytes(place.join(question.file)));
+    ControllerData::collect_answers(1, |question| {
+        let found = places.iter().find_map(|place| read_bytes(place.join(question.file)));
         // A dword must be complete; the decoders check the lengths of other answers.
         let whole = found.filter(|bytes| question.bytes > 4 || bytes.len() >= 4);
         whole.ok_or_else(|| "it is not in the recording".to_owned())
@@ -108,7 +108,7 @@ fn read_recorded(places: &[PathBuf]) -> ControllerData {
 
 /// Namespace number of a disk; nearly always 1.
 fn namespace_id(disk: &BlockDevice) -> u32 {
-    let said = number(disk.dir.join("nsid")).and_then(|n| u32::try_from(n).ok());
+    let said = read_number(disk.dir.join("nsid")).and_then(|n| u32::try_from(n).ok());
     said.or_else(|| disk.name.rsplit('n').next()?.parse().ok()).unwrap_or(1)
 }
 
@@ -118,10 +118,10 @@ pub(crate) fn controller_device(system: &SystemRoots, disk: &BlockDevice) -> Opt
 }
 
 pub(crate) fn first_namespace(system: &SystemRoots, controller: &str) -> Option<BlockDevice> {
-    let wanted = system::names(system.sys().join("block"))
+    let wanted = system::dir_names(system.sys().join("block"))
         .into_iter()
         .find(|name| controller_name(name).as_deref() == Some(controller))?;
-    BlockDevice::named(system, &wanted)
+    BlockDevice::by_name(system, &wanted)
 }
 
 #[cfg(test)]

@@ -46,13 +46,13 @@ enum SensorSource {
 }
 
 impl BuiltInSensor {
-    fn file(place: impl Into<String>, source: impl Into<String>, file: PathBuf) -> Self {
+    fn from_file(place: impl Into<String>, source: impl Into<String>, file: PathBuf) -> Self {
         BuiltInSensor { place: place.into(), source: source.into(), how: SensorSource::File(file) }
     }
 
-    pub(super) fn read(&self) -> Option<f64> {
+    pub(super) fn read_celsius(&self) -> Option<f64> {
         match &self.how {
-            SensorSource::File(file) => hwmon::celsius(file),
+            SensorSource::File(file) => hwmon::read_celsius(file),
             SensorSource::Smart(device) => {
                 nvme::composite_celsius(device).filter(|c| PLAUSIBLE_C.contains(c))
             }
@@ -60,9 +60,9 @@ impl BuiltInSensor {
     }
 }
 
-pub(super) fn find(system: &SystemRoots, device: Option<&str>) -> Vec<BuiltInSensor> {
+pub(super) fn find_sensors(system: &SystemRoots, device: Option<&str>) -> Vec<BuiltInSensor> {
     let disk = device.and_then(|device| BlockDevice::find(system, device)).map(|device| device.disk());
-    let chips = hwmon::chips(system);
+    let chips = hwmon::list_chips(system);
     let mut found = disk.as_ref().map(|disk| card_sensors(system, disk)).unwrap_or_default();
     if let Some(disk) = &disk {
         found.extend(between_host_and_card(system, disk, &chips));
@@ -73,20 +73,20 @@ pub(super) fn find(system: &SystemRoots, device: Option<&str>) -> Vec<BuiltInSen
 }
 
 fn card_sensors(system: &SystemRoots, disk: &BlockDevice) -> Vec<BuiltInSensor> {
-    let more = hwmon::of_nvme(system, disk).into_iter().flat_map(|dir| {
+    let more = hwmon::nvme_hwmon_dir(system, disk).into_iter().flat_map(|dir| {
         (1..=NVME_SENSORS).map(move |n| {
             let file = dir.join(format!("temp{}_input", n + 1));
-            BuiltInSensor::file(format!("card sensor {n}"), format!("NVMe sensor {n} (hwmon)"), file)
+            BuiltInSensor::from_file(format!("card sensor {n}"), format!("NVMe sensor {n} (hwmon)"), file)
         })
     });
-    composite(system, disk).into_iter().chain(more).collect()
+    composite_sensor(system, disk).into_iter().chain(more).collect()
 }
 
 /// Composite temperature of an NVMe card; SD cards and USB readers report none.
-pub(super) fn composite(system: &SystemRoots, disk: &BlockDevice) -> Option<BuiltInSensor> {
-    let by_hwmon = hwmon::of_nvme(system, disk)
-        .map(|dir| BuiltInSensor::file("card", "NVMe composite (hwmon)", dir.join("temp1_input")));
-    by_hwmon.filter(|sensor| sensor.read().is_some()).or_else(|| smart_sensor(system, disk))
+pub(super) fn composite_sensor(system: &SystemRoots, disk: &BlockDevice) -> Option<BuiltInSensor> {
+    let by_hwmon = hwmon::nvme_hwmon_dir(system, disk)
+        .map(|dir| BuiltInSensor::from_file("card", "NVMe composite (hwmon)", dir.join("temp1_input")));
+    by_hwmon.filter(|sensor| sensor.read_celsius().is_some()).or_else(|| smart_sensor(system, disk))
 }
 
 fn smart_sensor(system: &SystemRoots, disk: &BlockDevice) -> Option<BuiltInSensor> {
@@ -103,8 +103,8 @@ fn between_host_and_card(
     chips: &[SensorChip],
 ) -> Vec<BuiltInSensor> {
     let way = disk.ancestors(system);
-    let hardware = disk.hardware(system);
-    let reader = usb::place(system, disk).map(|place| place.device);
+    let hardware = disk.hardware_dir(system);
+    let reader = usb::usb_path(system, disk).map(|place| place.device);
     let place = |device: &Path| {
         if device == hardware {
             "card"
@@ -126,7 +126,7 @@ fn between_host_and_card(
 }
 
 fn chip_sensor(place: &str, chip: &SensorChip) -> BuiltInSensor {
-    BuiltInSensor::file(place, format!("hwmon {}", chip.driver), chip.dir.join("temp1_input"))
+    BuiltInSensor::from_file(place, format!("hwmon {}", chip.driver), chip.dir.join("temp1_input"))
 }
 
 fn controller_sensor(chips: &[SensorChip], found: &[BuiltInSensor]) -> Option<BuiltInSensor> {
@@ -139,11 +139,11 @@ fn controller_sensor(chips: &[SensorChip], found: &[BuiltInSensor]) -> Option<Bu
 
 /// Sensor of the SoC or processor: a thermal zone, or else the processor's hwmon chip.
 fn soc_sensor(system: &SystemRoots, chips: &[SensorChip]) -> Option<BuiltInSensor> {
-    let zones = hwmon::zones(system);
-    let readable = |dir: &Path| hwmon::celsius(&dir.join("temp")).is_some();
+    let zones = hwmon::thermal_zones(system);
+    let readable = |dir: &Path| hwmon::read_celsius(&dir.join("temp")).is_some();
     let named = |wanted: &&str| zones.iter().find(|(kind, dir)| kind == *wanted && readable(dir));
     if let Some((kind, dir)) = SOC_ZONES.iter().find_map(named) {
-        return Some(BuiltInSensor::file("soc", format!("thermal zone {kind}"), dir.join("temp")));
+        return Some(BuiltInSensor::from_file("soc", format!("thermal zone {kind}"), dir.join("temp")));
     }
     let processor = chips.iter().find(|chip| SOC_DRIVERS.contains(&chip.driver.as_str()))?;
     Some(chip_sensor("soc", processor))

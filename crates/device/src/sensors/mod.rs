@@ -6,10 +6,10 @@
 //! thermometer read by hand (docs/reference/reports.md#microsd-express-benchmarks) is the card.
 
 mod built_in;
-mod extra;
+mod external;
 mod thermometer;
 
-pub use extra::{ExtraError, ExtraSource, ExtraThermometer, SensorError};
+pub use external::{ExtraError, ExtraSource, ExtraThermometer, SensorError};
 
 use crate::block::BlockDevice;
 use crate::hwmon::PLAUSIBLE_C;
@@ -39,7 +39,7 @@ struct ReadingSlot {
     place: String,
     source: String,
     latest: Option<(f64, Instant)>,
-    lasting: bool,
+    is_typed: bool,
 }
 
 #[derive(Debug, Default)]
@@ -52,14 +52,14 @@ struct ReadingBoard {
 pub struct ReadingsHandle(Arc<Mutex<ReadingBoard>>);
 
 impl ReadingsHandle {
-    fn board(&self) -> MutexGuard<'_, ReadingBoard> {
+    fn lock_board(&self) -> MutexGuard<'_, ReadingBoard> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Readings of all thermometers that are not stale, in the order of detection.
-    pub fn read(&self) -> Vec<TemperatureReading> {
-        let board = self.board();
-        let fresh = |slot: &ReadingSlot, at: Instant| slot.lasting || at.elapsed() < STALE;
+    pub fn latest(&self) -> Vec<TemperatureReading> {
+        let board = self.lock_board();
+        let fresh = |slot: &ReadingSlot, at: Instant| slot.is_typed || at.elapsed() < STALE;
         let reading = |slot: &ReadingSlot| {
             let (celsius, at) = slot.latest?;
             let reading =
@@ -69,14 +69,14 @@ impl ReadingsHandle {
         board.slots.iter().filter_map(reading).collect()
     }
 
-    pub fn at(&self, place: &str) -> Option<f64> {
-        self.read().into_iter().find(|reading| reading.place == place).map(|reading| reading.celsius)
+    pub fn celsius_at(&self, place: &str) -> Option<f64> {
+        self.latest().into_iter().find(|reading| reading.place == place).map(|reading| reading.celsius)
     }
 
     /// Stores a typed temperature. Returns false if the place is not entered by hand, or the value is implausible.
-    pub fn typed(&self, place: &str, celsius: f64) -> bool {
-        let mut board = self.board();
-        let asked = board.slots.iter_mut().find(|slot| slot.lasting && slot.place == place);
+    pub fn set_typed(&self, place: &str, celsius: f64) -> bool {
+        let mut board = self.lock_board();
+        let asked = board.slots.iter_mut().find(|slot| slot.is_typed && slot.place == place);
         match asked {
             Some(slot) if PLAUSIBLE_C.contains(&celsius) => {
                 slot.latest = Some((celsius, Instant::now()));
@@ -87,19 +87,19 @@ impl ReadingsHandle {
     }
 
     pub fn failures(&self) -> Vec<String> {
-        self.board().failures.clone()
+        self.lock_board().failures.clone()
     }
 
     fn add_slot(&self, place: String, source: String, lasting: bool, first: Option<f64>) -> usize {
-        let mut board = self.board();
+        let mut board = self.lock_board();
         let latest = first.map(|celsius| (celsius, Instant::now()));
-        board.slots.push(ReadingSlot { place, source, latest, lasting });
+        board.slots.push(ReadingSlot { place, source, latest, is_typed: lasting });
         board.slots.len() - 1
     }
 
     /// Stores a reading. A failing thermometer keeps its last value until that is stale.
     fn store(&self, slot: usize, said: Result<f64, String>) {
-        let mut board = self.board();
+        let mut board = self.lock_board();
         match said {
             Ok(celsius) => {
                 if let Some(slot) = board.slots.get_mut(slot) {
@@ -121,7 +121,7 @@ type StopSignal = Arc<(Mutex<bool>, Condvar)>;
 #[derive(Debug, Default)]
 pub struct SensorThreads {
     readings: ReadingsHandle,
-    asked: Vec<String>,
+    typed_places: Vec<String>,
     stop: StopSignal,
     workers: Vec<JoinHandle<()>>,
 }
@@ -129,13 +129,13 @@ pub struct SensorThreads {
 impl SensorThreads {
     /// Adds the sensors of this computer, those on the way to `device` (name or path of a disk), and those of the user.
     /// Missing sensors are left out; a thermometer of the user that cannot work is an error.
-    pub fn with(
+    pub fn add_sensors(
         mut self,
         system: &SystemRoots,
         device: Option<&str>,
         extra: &[ExtraThermometer],
     ) -> Result<SensorThreads, SensorError> {
-        let mut found = built_in::find(system, device);
+        let mut found = built_in::find_sensors(system, device);
         found.retain(|sensor| !self.has_sensor(&sensor.place, &sensor.source));
         self.start_built_in(found)?;
         for extra in extra {
@@ -145,21 +145,21 @@ impl SensorThreads {
     }
 
     fn has_sensor(&self, place: &str, source: &str) -> bool {
-        self.readings.board().slots.iter().any(|slot| slot.place == place && slot.source == source)
+        self.readings.lock_board().slots.iter().any(|slot| slot.place == place && slot.source == source)
     }
 
     /// Starts the card's own thermometer alone, at the place `card`; `None` if it has none.
-    pub fn of_card(system: &SystemRoots, device: &str) -> Option<SensorThreads> {
+    pub fn card_only(system: &SystemRoots, device: &str) -> Option<SensorThreads> {
         let disk = BlockDevice::find(system, device)?.disk();
         let mut sensors = SensorThreads::default();
-        sensors.start_built_in(vec![built_in::composite(system, &disk)?]).ok()?;
-        sensors.readings.at("card").is_some().then_some(sensors)
+        sensors.start_built_in(vec![built_in::composite_sensor(system, &disk)?]).ok()?;
+        sensors.readings.celsius_at("card").is_some().then_some(sensors)
     }
 
     fn start_built_in(&mut self, found: Vec<built_in::BuiltInSensor>) -> Result<(), SensorError> {
         let mut slots = Vec::new();
         for sensor in found {
-            if let Some(first) = sensor.read() {
+            if let Some(first) = sensor.read_celsius() {
                 let (place, source) = (sensor.place.clone(), sensor.source.clone());
                 slots.push((self.readings.add_slot(place, source, false, Some(first)), sensor));
             }
@@ -169,7 +169,7 @@ impl SensorThreads {
         }
         self.start_worker("sensors", move |readings| {
             for (slot, sensor) in &slots {
-                if let Some(celsius) = sensor.read() {
+                if let Some(celsius) = sensor.read_celsius() {
                     readings.store(*slot, Ok(celsius));
                 }
             }
@@ -178,23 +178,25 @@ impl SensorThreads {
 
     fn start_extra(&mut self, extra: &ExtraThermometer) -> Result<(), SensorError> {
         let place = extra.place.clone();
-        if self.readings.board().slots.iter().any(|slot| slot.place == place) {
+        if self.readings.lock_board().slots.iter().any(|slot| slot.place == place) {
             return Err(SensorError::PlaceTwice { place });
         }
         let lasting = matches!(extra.source, ExtraSource::Typed);
         let slot = self.readings.add_slot(place.clone(), extra.source.to_string(), lasting, None);
         match &extra.source {
-            ExtraSource::Typed => self.asked.push(place),
+            ExtraSource::Typed => self.typed_places.push(place),
             ExtraSource::Command(line) => {
                 let line = line.clone();
                 let stop = Arc::clone(&self.stop);
                 self.start_worker("thermometer command", move |readings| {
-                    readings.store(slot, thermometer::of_command(&line, &|| stopped(&stop)));
+                    readings.store(slot, thermometer::run_command(&line, &|| is_stopped(&stop)));
                 })?;
             }
             ExtraSource::Csv { path, column } => {
                 let mut file = thermometer::GrowingCsv::open(path, column.as_deref())?;
-                self.start_worker("thermometer file", move |readings| readings.store(slot, file.celsius()))?;
+                self.start_worker("thermometer file", move |readings| {
+                    readings.store(slot, file.read_celsius())
+                })?;
             }
         }
         Ok(())
@@ -223,8 +225,8 @@ impl SensorThreads {
         self.readings.clone()
     }
 
-    pub fn asked(&self) -> &[String] {
-        &self.asked
+    pub fn typed_places(&self) -> &[String] {
+        &self.typed_places
     }
 }
 
@@ -246,7 +248,7 @@ fn wait_stopped(stop: &StopSignal, time: Duration) -> bool {
     *waited.unwrap_or_else(PoisonError::into_inner).0
 }
 
-fn stopped(stop: &StopSignal) -> bool {
+fn is_stopped(stop: &StopSignal) -> bool {
     *stop.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::machine;
 
 fn places(sensors: &SensorThreads) -> Vec<(String, f64)> {
-    sensors.readings.read().into_iter().map(|reading| (reading.place, reading.celsius)).collect()
+    sensors.readings.latest().into_iter().map(|reading| (reading.place, reading.celsius)).collect()
 }
 
 fn place(name: &str, celsius: f64) -> (String, f64) {
@@ -33,7 +33,7 @@ fn sd_express_sensors_have_their_places() {
             sys/class/thermal/thermal_zone1/temp = 55000
             ",
     );
-    let sensors = SensorThreads::default().with(&system, Some("/dev/nvme0n1"), &[]).unwrap();
+    let sensors = SensorThreads::default().add_sensors(&system, Some("/dev/nvme0n1"), &[]).unwrap();
     let told = [
         place("card", 41.85),
         place("card sensor 1", 38.85),
@@ -41,10 +41,10 @@ fn sd_express_sensors_have_their_places() {
         place("soc", 55.0),
     ];
     assert_eq!(places(&sensors), told);
-    assert_eq!(sensors.readings.read()[0].source, "NVMe composite (hwmon)");
-    let card = SensorThreads::of_card(&system, "/dev/nvme0n1").unwrap();
+    assert_eq!(sensors.readings.latest()[0].source, "NVMe composite (hwmon)");
+    let card = SensorThreads::card_only(&system, "/dev/nvme0n1").unwrap();
     assert_eq!(places(&card), told[..1]);
-    let all = card.with(&system, Some("/dev/nvme0n1"), &[]).unwrap();
+    let all = card.add_sensors(&system, Some("/dev/nvme0n1"), &[]).unwrap();
     assert_eq!(places(&all), told, "the card's own is at work already");
 }
 
@@ -61,7 +61,7 @@ fn raspberry_pi_has_soc_and_controller_sensors() {
             sys/block/mmcblk0/size = 8
             ",
     );
-    let sensors = SensorThreads::default().with(&system, Some("mmcblk0"), &[]).unwrap();
+    let sensors = SensorThreads::default().add_sensors(&system, Some("mmcblk0"), &[]).unwrap();
     assert_eq!(places(&sensors), [place("host controller", 48.713), place("soc", 61.45)]);
 }
 
@@ -75,7 +75,10 @@ fn pc_without_thermal_zones_uses_processor_hwmon() {
             sys/class/hwmon/hwmon2/temp1_input = 47250
             ",
     );
-    assert_eq!(places(&SensorThreads::default().with(&system, None, &[]).unwrap()), [place("soc", 47.25)]);
+    assert_eq!(
+        places(&SensorThreads::default().add_sensors(&system, None, &[]).unwrap()),
+        [place("soc", 47.25)]
+    );
 }
 
 #[test]
@@ -104,7 +107,7 @@ fn reader_and_controller_sensors_have_their_places() {
         sys/class/hwmon/hwmon5 -> ../../../{disk}/hwmon/hwmon5
         "
     ));
-    let told = places(&SensorThreads::default().with(&system, Some("sda"), &[]).unwrap());
+    let told = places(&SensorThreads::default().add_sensors(&system, Some("sda"), &[]).unwrap());
     assert_eq!(told, [place("host controller", 71.0), place("reader", 52.0), place("card", 33.0)]);
 }
 
@@ -121,11 +124,11 @@ fn implausible_sensor_is_ignored() {
             "
         ));
         assert_eq!(
-            places(&SensorThreads::default().with(&system, Some("nvme0n1"), &[]).unwrap()),
+            places(&SensorThreads::default().add_sensors(&system, Some("nvme0n1"), &[]).unwrap()),
             [],
             "{nonsense}"
         );
-        assert!(SensorThreads::of_card(&system, "nvme0n1").is_none(), "{nonsense}");
+        assert!(SensorThreads::card_only(&system, "nvme0n1").is_none(), "{nonsense}");
     }
 }
 
@@ -133,11 +136,11 @@ fn implausible_sensor_is_ignored() {
 fn readings_follow_changes_without_queries() {
     let zone = "sys/class/thermal/thermal_zone0";
     let (dir, system) = machine(&format!("{zone}/type = cpu-thermal\n{zone}/temp = 40000"));
-    let sensors = SensorThreads::default().with(&system, None, &[]).unwrap();
+    let sensors = SensorThreads::default().add_sensors(&system, None, &[]).unwrap();
     let readings = sensors.readings();
-    assert_eq!(readings.read()[0].celsius, 40.0);
+    assert_eq!(readings.latest()[0].celsius, 40.0);
     std::fs::write(dir.path().join(zone).join("temp"), "80000\n").unwrap();
-    until(|| readings.read()[0].celsius == 80.0);
+    until(|| readings.latest()[0].celsius == 80.0);
 }
 
 #[test]
@@ -153,31 +156,31 @@ fn external_thermometers_add_to_built_in_sensors() {
     .iter()
     .map(|text| text.parse().unwrap())
     .collect();
-    let sensors = SensorThreads::default().with(&system, None, &extras).unwrap();
-    assert_eq!(sensors.asked(), ["card surface"]);
-    until(|| sensors.readings.read().len() == 2);
+    let sensors = SensorThreads::default().add_sensors(&system, None, &extras).unwrap();
+    assert_eq!(sensors.typed_places(), ["card surface"]);
+    until(|| sensors.readings.latest().len() == 2);
     assert_eq!(places(&sensors), [place("reader", 41.5), place("room", 23.5)]);
-    assert!(sensors.readings.typed("card surface", 57.0));
+    assert!(sensors.readings.set_typed("card surface", 57.0));
     assert_eq!(places(&sensors)[2], place("card surface", 57.0));
-    assert_eq!(sensors.readings.read()[1].source, format!("file {}, column probe", log.display()));
+    assert_eq!(sensors.readings.latest()[1].source, format!("file {}, column probe", log.display()));
 }
 
 #[test]
 fn only_typed_places_accept_plausible_values() {
     let (_dir, system) = machine("");
     let extras = ["room=ask".parse().unwrap(), "fan=cmd:echo 20".parse().unwrap()];
-    let sensors = SensorThreads::default().with(&system, None, &extras).unwrap();
-    assert!(!sensors.readings.typed("fan", 20.0) && !sensors.readings.typed("card", 20.0));
-    assert!(!sensors.readings.typed("room", 21_500.0) && !sensors.readings.typed("room", f64::NAN));
-    assert!(sensors.readings.read().iter().all(|reading| reading.place != "room"));
+    let sensors = SensorThreads::default().add_sensors(&system, None, &extras).unwrap();
+    assert!(!sensors.readings.set_typed("fan", 20.0) && !sensors.readings.set_typed("card", 20.0));
+    assert!(!sensors.readings.set_typed("room", 21_500.0) && !sensors.readings.set_typed("room", f64::NAN));
+    assert!(sensors.readings.latest().iter().all(|reading| reading.place != "room"));
 }
 
 #[test]
 fn failing_thermometer_is_reported_once() {
     let (_dir, system) = machine("");
     let extras = ["reader=cmd:exit 7".parse().unwrap(), "room=cmd:echo 22".parse().unwrap()];
-    let sensors = SensorThreads::default().with(&system, None, &extras).unwrap();
-    until(|| !sensors.readings.failures().is_empty() && !sensors.readings.read().is_empty());
+    let sensors = SensorThreads::default().add_sensors(&system, None, &extras).unwrap();
+    until(|| !sensors.readings.failures().is_empty() && !sensors.readings.latest().is_empty());
     std::thread::sleep(INTERVAL + Duration::from_millis(300));
     let failures = sensors.readings.failures();
     assert_eq!(failures.len(), 1, "{failures:?}");
@@ -190,12 +193,12 @@ fn duplicate_place_and_missing_file_are_refused() {
     let (_dir, system) = machine("");
     let twice = ["room=ask".parse().unwrap(), "room=cmd:echo 20".parse().unwrap()];
     assert!(matches!(
-        SensorThreads::default().with(&system, None, &twice),
+        SensorThreads::default().add_sensors(&system, None, &twice),
         Err(SensorError::PlaceTwice { .. })
     ));
     let missing = ["room=csv:/no/such.csv".parse().unwrap()];
     assert!(matches!(
-        SensorThreads::default().with(&system, None, &missing),
+        SensorThreads::default().add_sensors(&system, None, &missing),
         Err(SensorError::NoFile { .. })
     ));
 }
@@ -203,7 +206,8 @@ fn duplicate_place_and_missing_file_are_refused() {
 #[test]
 fn drop_stops_sensors_with_hanging_command() {
     let (_dir, system) = machine("");
-    let sensors = SensorThreads::default().with(&system, None, &["x=cmd:sleep 60".parse().unwrap()]).unwrap();
+    let sensors =
+        SensorThreads::default().add_sensors(&system, None, &["x=cmd:sleep 60".parse().unwrap()]).unwrap();
     std::thread::sleep(Duration::from_millis(100));
     let start = Instant::now();
     drop(sensors);

@@ -1,7 +1,7 @@
 //! Thermometers of the user: a command run by `sh` once a second with a time limit, or a CSV file that a data logger
 //! appends to. The text is meant for people: `temp=48.3'C`, `21,5 °C`, `probe1 -3.25`.
 
-use super::extra::SensorError;
+use super::external::SensorError;
 use crate::hwmon::PLAUSIBLE_C;
 use cardscope_engine::cause::ErrorCause;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -21,7 +21,7 @@ const MAX_OUTPUT: usize = 16 << 10;
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Runs a command. Returns the first number that it prints, or the error as a sentence.
-pub(super) fn of_command(line: &str, stopped: &dyn Fn() -> bool) -> Result<f64, String> {
+pub(super) fn run_command(line: &str, stopped: &dyn Fn() -> bool) -> Result<f64, String> {
     command_output(line, stopped)
         .and_then(|text| parse_celsius(&text))
         .map_err(|what| format!("the thermometer command {line:?} gave no temperature: {what}"))
@@ -137,7 +137,7 @@ impl GrowingCsv {
     }
 
     /// Temperature in the last complete line, or the error as a sentence.
-    pub(super) fn celsius(&mut self) -> Result<f64, String> {
+    pub(super) fn read_celsius(&mut self) -> Result<f64, String> {
         self.read_last_line().map_err(|what| {
             format!("the thermometer file {} gave no temperature: {what}", self.path.display())
         })
@@ -150,10 +150,10 @@ impl GrowingCsv {
         if silent.is_some_and(|silent| silent > STALE_AFTER) {
             return Err(format!("it was not updated for {} s", STALE_AFTER.as_secs()));
         }
-        let tail = tail(&file, about.len()).map_err(|error| error.to_string())?;
+        let tail = read_tail(&file, about.len()).map_err(|error| error.to_string())?;
         let line = last_line(&tail).ok_or("it is empty")?;
-        let place = self.field(&file)?;
-        let fields = fields(line);
+        let place = self.field_index(&file)?;
+        let fields = split_fields(line);
         let field = match place {
             None => fields.last(),
             Some(place) => fields.get(place),
@@ -162,7 +162,7 @@ impl GrowingCsv {
     }
 
     /// Index of the wanted field; `None` for the last one.
-    fn field(&self, file: &File) -> Result<Option<usize>, String> {
+    fn field_index(&self, file: &File) -> Result<Option<usize>, String> {
         match &self.column {
             CsvColumn::Last => Ok(None),
             CsvColumn::Number(number) => Ok(Some(*number)),
@@ -170,7 +170,7 @@ impl GrowingCsv {
                 let mut head = vec![0; TAIL_BYTES as usize];
                 let read = file.read_at(&mut head, 0).map_err(|error| error.to_string())?;
                 let head = String::from_utf8_lossy(&head[..read]).into_owned();
-                let names = fields(head.lines().next().unwrap_or_default());
+                let names = split_fields(head.lines().next().unwrap_or_default());
                 let found = names.iter().position(|field| field.eq_ignore_ascii_case(name));
                 found
                     .map(Some)
@@ -180,7 +180,7 @@ impl GrowingCsv {
     }
 }
 
-fn tail(file: &File, bytes: u64) -> std::io::Result<String> {
+fn read_tail(file: &File, bytes: u64) -> std::io::Result<String> {
     let start = bytes.saturating_sub(TAIL_BYTES);
     let mut tail = vec![0; (bytes - start) as usize];
     let read = file.read_at(&mut tail, start)?;
@@ -194,7 +194,7 @@ fn last_line(text: &str) -> Option<&str> {
 }
 
 /// Splits at semicolons or tabs if there are any, or else at commas, and strips quotes.
-fn fields(line: &str) -> Vec<&str> {
+fn split_fields(line: &str) -> Vec<&str> {
     let between = [';', '\t'].into_iter().find(|c| line.contains(*c)).unwrap_or(',');
     line.split(between).map(|field| field.trim().trim_matches('"').trim()).collect()
 }
@@ -232,7 +232,7 @@ mod tests {
     use std::io::Write;
 
     fn run(line: &str) -> Result<f64, String> {
-        of_command(line, &|| false)
+        run_command(line, &|| false)
     }
 
     #[test]
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn command_ends_on_stop_signal() {
         let start = Instant::now();
-        let _ = of_command("sleep 60", &|| start.elapsed() > Duration::from_millis(200));
+        let _ = run_command("sleep 60", &|| start.elapsed() > Duration::from_millis(200));
         assert!(start.elapsed() < Duration::from_secs(2));
     }
 
@@ -288,7 +288,7 @@ mod tests {
     fn read(content: &str, column: Option<&str>) -> Result<f64, String> {
         GrowingCsv::open(file(content).path(), column).map(drop).unwrap();
         let file = file(content);
-        GrowingCsv::open(file.path(), column).unwrap().celsius()
+        GrowingCsv::open(file.path(), column).unwrap().read_celsius()
     }
 
     #[test]
@@ -321,14 +321,14 @@ mod tests {
         let file = file("1,20\n");
         let past = std::time::SystemTime::now() - Duration::from_secs(120);
         file.as_file().set_modified(past).unwrap();
-        let error = GrowingCsv::open(file.path(), None).unwrap().celsius().unwrap_err();
+        let error = GrowingCsv::open(file.path(), None).unwrap().read_celsius().unwrap_err();
         assert!(error.contains("60 s"), "{error}");
     }
 
     proptest::proptest! {
         #[test]
         fn no_file_panics(text in "\\PC{0,80}[\n;,\t]{0,4}\\PC{0,20}") {
-            let _ = last_line(&text).map(fields);
+            let _ = last_line(&text).map(split_fields);
         }
     }
 

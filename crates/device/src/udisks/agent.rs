@@ -1,8 +1,8 @@
 //! Password prompt on a terminal: polkit's own agent, as systemctl(1) starts it. The agent of a desktop takes
 //! precedence.
 
-use super::waiting::LOOK;
-use crate::system::text;
+use super::waiting::CHECK_INTERVAL;
+use crate::system::read_text;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getpgrp, getuid, set_parent_process_death_signal};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
@@ -44,7 +44,7 @@ impl PolkitAgent {
         let agent = PolkitAgent { process, terminal, was };
         // The agent closes the descriptor once it is registered, or at its end if polkit rejects it.
         let began = Instant::now();
-        let moment = Timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos() as i64 };
+        let moment = Timespec { tv_sec: 0, tv_nsec: CHECK_INTERVAL.as_nanos() as i64 };
         while began.elapsed() < REGISTRATION_TIMEOUT && !given_up() {
             if poll(&mut [PollFd::new(&known, PollFlags::IN)], Some(&moment)).is_ok_and(|ready| ready > 0) {
                 break;
@@ -70,8 +70,8 @@ impl Drop for PolkitAgent {
 
 /// True if polkit finds a session for this process, as sd_pid_get_session(3) and sd_uid_get_display(3) do.
 fn in_session() -> bool {
-    let own = text("/proc/self/cgroup").is_some_and(|groups| groups.contains("/session-"));
-    let user = text(format!("/run/systemd/users/{}", getuid().as_raw()));
+    let own = read_text("/proc/self/cgroup").is_some_and(|groups| groups.contains("/session-"));
+    let user = read_text(format!("/run/systemd/users/{}", getuid().as_raw()));
     let shown = |line: &str| line.strip_prefix("DISPLAY=").is_some_and(|session| !session.is_empty());
     own || user.is_some_and(|user| user.lines().any(shown))
 }

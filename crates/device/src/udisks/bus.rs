@@ -2,7 +2,7 @@
 //!
 //! Names of errors: the UDisks2 and polkit reference manuals, and the D-Bus specification.
 
-use super::waiting::{WaitOutcome, wait};
+use super::waiting::{WaitOutcome, wait_for};
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::open::PermissionDialog;
 use crate::system::SystemRoots;
@@ -20,15 +20,15 @@ const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 const ERROR: &str = "org.freedesktop.UDisks2.Error.";
 
 /// A daemon started on demand that examines all disks takes some seconds; no person is involved yet.
-pub(super) const PATIENCE_WITH_DAEMON: Duration = Duration::from_secs(30);
+pub(super) const DAEMON_TIMEOUT: Duration = Duration::from_secs(30);
 
-pub(super) const PATIENCE_WITH_PERSON: Duration = Duration::from_secs(600);
+pub(super) const DIALOG_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Reason why UDisks2 did not fulfil a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum UdisksError {
     /// Not available; the reason is a sentence without its end.
-    Absent(String),
+    Unavailable(String),
     /// UDisks2 has no such method for this device.
     NoMethod,
     /// Not permitted, or the dialog was declined; the reason is a sentence without its end.
@@ -38,12 +38,12 @@ pub(crate) enum UdisksError {
         kind: String,
         text: String,
     },
-    GivenUp,
+    Interrupted,
 }
 
 impl UdisksError {
     fn absent(why: impl Into<String>) -> UdisksError {
-        UdisksError::Absent(why.into())
+        UdisksError::Unavailable(why.into())
     }
 
     fn not_allowed(why: &str) -> UdisksError {
@@ -52,33 +52,33 @@ impl UdisksError {
 }
 
 /// True if UDisks2 answers this user; starts it if the system does so on demand.
-pub(crate) fn answers() -> bool {
+pub(crate) fn is_available() -> bool {
     let asked = async {
         let bus = Connection::system().await?;
         let body = (MANAGER_INTERFACE, "Version");
         bus.call_method(Some(NAME), MANAGER, Some(PROPERTIES), "Get", &body).await
     };
-    matches!(wait(asked, Duration::from_secs(5), || false), WaitOutcome::Answer(Ok(_)))
+    matches!(wait_for(asked, Duration::from_secs(5), || false), WaitOutcome::Answer(Ok(_)))
 }
 
-pub(super) fn connect(asking: &PermissionDialog<'_>) -> Result<Connection, UdisksError> {
-    let connected = wait(Connection::system(), PATIENCE_WITH_DAEMON, || asking.given_up());
-    answer(connected, || UdisksError::absent("the system bus does not answer"))
+pub(super) fn connect_bus(asking: &PermissionDialog<'_>) -> Result<Connection, UdisksError> {
+    let connected = wait_for(Connection::system(), DAEMON_TIMEOUT, || asking.is_interrupted());
+    into_result(connected, || UdisksError::absent("the system bus does not answer"))
 }
 
-pub(super) fn find(
+pub(super) fn find_object(
     bus: &Connection,
     number: DeviceNumber,
     asking: &PermissionDialog<'_>,
 ) -> Result<OwnedObjectPath, UdisksError> {
-    let found = wait(object(bus, number), PATIENCE_WITH_DAEMON, || asking.given_up());
-    let found = answer(found, || UdisksError::absent("UDisks2 does not answer"))?;
+    let found = wait_for(resolve_object(bus, number), DAEMON_TIMEOUT, || asking.is_interrupted());
+    let found = into_result(found, || UdisksError::absent("UDisks2 does not answer"))?;
     found.ok_or_else(|| UdisksError::absent("UDisks2 does not know this device"))
 }
 
 /// Object of a device, searched by kernel name and confirmed by number.
-async fn object(bus: &Connection, number: DeviceNumber) -> zbus::Result<Option<OwnedObjectPath>> {
-    let Some(device) = BlockDevice::numbered(&SystemRoots::host(), number) else { return Ok(None) };
+async fn resolve_object(bus: &Connection, number: DeviceNumber) -> zbus::Result<Option<OwnedObjectPath>> {
+    let Some(device) = BlockDevice::by_number(&SystemRoots::host(), number) else { return Ok(None) };
     let path = device.path(&SystemRoots::host());
     let wanted = HashMap::from([("path", Variant::from(path.to_string_lossy().into_owned()))]);
     let body = (wanted, no_options());
@@ -100,18 +100,18 @@ pub(super) fn no_options() -> HashMap<&'static str, Variant<'static>> {
 }
 
 /// Converts the outcome of a wait; `late` makes the error of a timeout.
-pub(super) fn answer<T>(
+pub(super) fn into_result<T>(
     waited: WaitOutcome<zbus::Result<T>>,
     late: impl FnOnce() -> UdisksError,
 ) -> Result<T, UdisksError> {
     match waited {
-        WaitOutcome::Answer(answer) => answer.map_err(|error| trouble(&error)),
+        WaitOutcome::Answer(answer) => answer.map_err(|error| classify_error(&error)),
         WaitOutcome::TooLong => Err(late()),
-        WaitOutcome::GivenUp => Err(UdisksError::GivenUp),
+        WaitOutcome::Interrupted => Err(UdisksError::Interrupted),
     }
 }
 
-pub(super) fn trouble(error: &zbus::Error) -> UdisksError {
+pub(super) fn classify_error(error: &zbus::Error) -> UdisksError {
     let (name, text) = match error {
         zbus::Error::MethodError(name, text, _) => (name.to_string(), text.clone().unwrap_or_default()),
         zbus::Error::FDO(error) => {

@@ -12,31 +12,31 @@ mod tests;
 mod unmounting;
 mod waiting;
 
-pub(crate) use bus::{UdisksError, answers};
-pub(crate) use unmounting::unmount;
+pub(crate) use bus::{UdisksError, is_available};
+pub(crate) use unmounting::unmount_through_udisks;
 
 use crate::block::{BlockDevice, DeviceNumber};
-use crate::open::{OpenAccess, OpenDevice, OpenError, PermissionDialog, examined, sequence_of};
+use crate::open::{OpenAccess, OpenDevice, OpenError, PermissionDialog, disk_sequence, examine_open};
 use crate::system::SystemRoots;
 use agent::PolkitAgent;
-use bus::{BLOCK, NAME, PATIENCE_WITH_PERSON, answer, connect, find, no_options};
+use bus::{BLOCK, DIALOG_TIMEOUT, NAME, connect_bus, find_object, into_result, no_options};
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use waiting::wait;
+use waiting::wait_for;
 use zbus::{Connection, OwnedObjectPath, Variant};
 
 /// Opens a device through UDisks2, exclusively for writing.
-pub(crate) fn open(
+pub(crate) fn open_through_udisks(
     number: DeviceNumber,
     name: &Path,
     access: OpenAccess,
     asking: &mut PermissionDialog<'_>,
 ) -> Result<OpenDevice, OpenError> {
-    let sequence = BlockDevice::numbered(&SystemRoots::host(), number).and_then(|device| device.sequence());
-    let bus = connect(asking).map_err(|trouble| explain(name, trouble))?;
-    let _agent = PolkitAgent::start(|| asking.given_up());
+    let sequence = BlockDevice::by_number(&SystemRoots::host(), number).and_then(|device| device.sequence());
+    let bus = connect_bus(asking).map_err(|trouble| to_open_error(name, trouble))?;
+    let _agent = PolkitAgent::start(|| asking.is_interrupted());
     let fd = open_on_bus(&bus, number, name, access, asking)?;
     check_handed_over(fd, (number, sequence), name, access)
 }
@@ -48,7 +48,7 @@ fn check_handed_over(
     name: &Path,
     access: OpenAccess,
 ) -> Result<OpenDevice, OpenError> {
-    let explain = |errno| crate::open::explain(name, errno);
+    let explain = |errno| crate::open::open_error(name, errno);
     let stat = fstat(&fd).map_err(explain)?;
     let flags = fcntl_getfl(&fd).map_err(explain)?;
     let mode = match access {
@@ -57,7 +57,7 @@ fn check_handed_over(
     };
     let same = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice
         && DeviceNumber::from_raw(stat.st_rdev) == number
-        && sequence_of(&fd) == sequence
+        && disk_sequence(&fd) == sequence
         && flags & OFlags::RWMODE == mode
         && !flags.contains(OFlags::PATH);
     if !same {
@@ -66,7 +66,7 @@ fn check_handed_over(
     // Set here and not by UDisks2, which would fail for drivers without direct I/O and need a second dialog.
     let direct = fcntl_setfl(&fd, flags | OFlags::DIRECT).is_ok()
         && fcntl_getfl(&fd).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
-    examined(fd, name, access == OpenAccess::ReadWrite, direct)
+    examine_open(fd, name, access == OpenAccess::ReadWrite, direct)
 }
 
 fn open_on_bus(
@@ -76,16 +76,16 @@ fn open_on_bus(
     access: OpenAccess,
     asking: &mut PermissionDialog<'_>,
 ) -> Result<OwnedFd, OpenError> {
-    let explain = |trouble| explain(name, trouble);
-    let object = find(bus, number, asking).map_err(explain)?;
+    let explain = |trouble| to_open_error(name, trouble);
+    let object = find_object(bus, number, asking).map_err(explain)?;
     asking.announce(&format!(
         "opening {} through UDisks2; answer the system's dialog if it asks for a password",
         name.display()
     ));
-    let opened = wait(open_device(bus, &object, access), PATIENCE_WITH_PERSON, || asking.given_up());
+    let opened = wait_for(open_device(bus, &object, access), DIALOG_TIMEOUT, || asking.is_interrupted());
     let late =
         || UdisksError::NotAllowed("nobody answered the system's dialog within ten minutes".to_owned());
-    answer(opened, late).map_err(explain)
+    into_result(opened, late).map_err(explain)
 }
 
 async fn open_device(
@@ -105,23 +105,23 @@ async fn open_device(
     Ok(fd.into())
 }
 
-fn explain(name: &Path, trouble: UdisksError) -> OpenError {
+fn to_open_error(name: &Path, trouble: UdisksError) -> OpenError {
     let not_allowed = |why| OpenError::NotAllowed { path: name.to_owned(), why };
     match trouble {
-        UdisksError::Absent(why) | UdisksError::NotAllowed(why) => not_allowed(why),
+        UdisksError::Unavailable(why) | UdisksError::NotAllowed(why) => not_allowed(why),
         UdisksError::NoMethod => not_allowed("this UDisks2 is too old (2.7.3 is needed)".to_owned()),
-        UdisksError::Failed { text, .. } => failed(name, &text),
-        UdisksError::GivenUp => OpenError::Interrupted(name.to_owned()),
+        UdisksError::Failed { text, .. } => failed_open(name, &text),
+        UdisksError::Interrupted => OpenError::Interrupted(name.to_owned()),
     }
 }
 
 /// UDisks2 passes on the system's message of a failed `open`, without the errno.
-fn failed(name: &Path, text: &str) -> OpenError {
+fn failed_open(name: &Path, text: &str) -> OpenError {
     const KNOWN: [Errno; 6] =
         [Errno::BUSY, Errno::NOMEDIUM, Errno::ROFS, Errno::NOENT, Errno::NXIO, Errno::NODEV];
-    let sentence = |errno: &Errno| cardscope_files::in_words(&(*errno).into());
+    let sentence = |errno: &Errno| cardscope_files::error_text(&(*errno).into());
     match KNOWN.into_iter().find(|errno| text.trim_end().ends_with(&sentence(errno))) {
-        Some(errno) => crate::open::explain(name, errno),
+        Some(errno) => crate::open::open_error(name, errno),
         None => OpenError::Other { path: name.to_owned(), reason: format!("UDisks2: {}", text.trim_end()) },
     }
 }

@@ -1,8 +1,8 @@
 //! A UDisks2 made for the test, at the other end of a socket, that hands over what a test tells it to. Needs root for its
 //! loop devices. The real one is met in `tests/vm/without_root.rs`.
 
-use super::bus::{MANAGER, trouble};
-use super::unmounting::unmount_over;
+use super::bus::{MANAGER, classify_error};
+use super::unmounting::unmount_on_bus;
 use super::waiting::WaitOutcome;
 use super::*;
 use crate::testing::number;
@@ -145,11 +145,11 @@ impl Daemon {
 
     fn open(&self, card: &LoopDevice, access: OpenAccess) -> Result<OpenDevice, OpenError> {
         let (number, name) = (number(card), Path::new(&card.path));
-        let sequence = BlockDevice::numbered(&SystemRoots::host(), number).unwrap().sequence();
+        let sequence = BlockDevice::by_number(&SystemRoots::host(), number).unwrap().sequence();
         let mut said = Vec::new();
         let mut announce = |text: &str| said.push(text.to_owned());
         let interrupt = InterruptFlag::default();
-        let mut asking = PermissionDialog::with(&mut announce, &interrupt);
+        let mut asking = PermissionDialog::new(&mut announce, &interrupt);
         let fd = open_on_bus(&self.bus, number, name, access, &mut asking)?;
         assert!(said.len() == 1 && said[0].contains(&card.path), "{said:?}");
         check_handed_over(fd, (number, sequence), name, access)
@@ -158,28 +158,28 @@ impl Daemon {
     fn unmount(&self, number: DeviceNumber, interrupt: &InterruptFlag) -> Result<(), UdisksError> {
         let mut said = Vec::new();
         let mut announce = |text: &str| said.push(text.to_owned());
-        let mut asking = PermissionDialog::with(&mut announce, interrupt);
-        let unmounted = unmount_over(&self.bus, number, Path::new("/media/CARD"), &mut asking);
+        let mut asking = PermissionDialog::new(&mut announce, interrupt);
+        let unmounted = unmount_on_bus(&self.bus, number, Path::new("/media/CARD"), &mut asking);
         assert!(said.iter().all(|text| text.contains("unmounting /media/CARD")), "{said:?}");
         unmounted
     }
 }
 
 fn now<T>(answer: impl Future<Output = T>) -> T {
-    match wait(answer, Duration::from_secs(60), || false) {
+    match wait_for(answer, Duration::from_secs(60), || false) {
         WaitOutcome::Answer(value) => value,
         other => panic!("no answer: {}", matches!(other, WaitOutcome::TooLong)),
     }
 }
 
 fn opened_by(answer: Answer, access: OpenAccess) -> Result<OpenDevice, OpenError> {
-    let card = LoopDevice::zeros(8, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
     Daemon::of(number(&card), answer).open(&card, access)
 }
 
 #[test]
 fn device_is_opened_exclusively_with_direct_io() {
-    let card = LoopDevice::zeros(8, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::Opens(card.path.clone(), OFlags::empty()));
     let opened = daemon.open(&card, OpenAccess::ReadWrite).unwrap();
     assert_eq!(
@@ -199,7 +199,7 @@ fn device_is_opened_exclusively_with_direct_io() {
 
 #[test]
 fn reading_opens_device_shared_and_read_only() {
-    let card = LoopDevice::zeros(8, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::Opens(card.path.clone(), OFlags::empty()));
     let _other = open_file(card.path.as_str(), OFlags::RDONLY | OFlags::EXCL, Mode::empty()).unwrap();
     let opened = daemon.open(&card, OpenAccess::Read).unwrap();
@@ -209,7 +209,7 @@ fn reading_opens_device_shared_and_read_only() {
 
 #[test]
 fn other_device_is_refused() {
-    let other = LoopDevice::zeros(8, &[]);
+    let other = LoopDevice::zeroed(8, &[]);
     for path in [other.path.as_str(), "/dev/null"] {
         let error =
             opened_by(Answer::Opens(path.to_owned(), OFlags::empty()), OpenAccess::ReadWrite).unwrap_err();
@@ -219,9 +219,9 @@ fn other_device_is_refused() {
 
 #[test]
 fn descriptor_with_wrong_access_is_refused() {
-    let card = LoopDevice::zeros(8, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
     let fd = |mode| open_file(card.path.as_str(), mode, Mode::empty()).unwrap();
-    let sequence = BlockDevice::numbered(&SystemRoots::host(), number(&card)).unwrap().sequence();
+    let sequence = BlockDevice::by_number(&SystemRoots::host(), number(&card)).unwrap().sequence();
     let name = Path::new(&card.path);
     let take = |fd, sequence, access| check_handed_over(fd, (number(&card), sequence), name, access);
     for (mode, access) in [
@@ -240,7 +240,7 @@ fn descriptor_with_wrong_access_is_refused() {
 
 #[test]
 fn wrong_udisks_object_is_not_opened() {
-    let (card, other) = (LoopDevice::zeros(8, &[]), LoopDevice::zeros(8, &[]));
+    let (card, other) = (LoopDevice::zeroed(8, &[]), LoopDevice::zeroed(8, &[]));
     let daemon = Daemon::of(number(&other), Answer::Opens(other.path.clone(), OFlags::empty()));
     let error = daemon.open(&card, OpenAccess::ReadWrite).unwrap_err();
     assert!(error.to_string().contains("UDisks2 does not know this device"), "{error}");
@@ -249,7 +249,7 @@ fn wrong_udisks_object_is_not_opened() {
 
 #[test]
 fn direct_io_is_set_even_if_flags_are_ignored() {
-    let card = LoopDevice::zeros(8, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::HeedsNoFlags(card.path.clone()));
     let opened = daemon.open(&card, OpenAccess::Read).unwrap();
     assert!(opened.direct && fcntl_getfl(&opened.fd).unwrap().contains(OFlags::DIRECT));
@@ -281,7 +281,7 @@ fn failures_have_reason_and_advice() {
 
 #[test]
 fn interrupt_ends_unanswered_dialog() {
-    let card = LoopDevice::zeros(8, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::Waits);
     let interrupt = InterruptFlag::default();
     let (began, raise) = (Instant::now(), interrupt.clone());
@@ -291,7 +291,7 @@ fn interrupt_ends_unanswered_dialog() {
     });
     let name = Path::new(&card.path);
     let mut silent = |_: &str| ();
-    let mut asking = PermissionDialog::with(&mut silent, &interrupt);
+    let mut asking = PermissionDialog::new(&mut silent, &interrupt);
     let error =
         open_on_bus(&daemon.bus, number(&card), name, OpenAccess::ReadWrite, &mut asking).unwrap_err();
     assert!(matches!(error, OpenError::Interrupted(_)), "{error}");
@@ -302,25 +302,28 @@ fn interrupt_ends_unanswered_dialog() {
 fn missing_bus_or_daemon_is_reported() {
     let nowhere = tempfile::tempdir().unwrap().path().join("bus");
     let address = format!("unix:path={}", nowhere.display());
-    let connected =
-        wait(zbus::connection::Builder::address(address.as_str()).build(), Duration::from_secs(10), || false);
+    let connected = wait_for(
+        zbus::connection::Builder::address(address.as_str()).build(),
+        Duration::from_secs(10),
+        || false,
+    );
     let absent = |trouble: UdisksError| match &trouble {
-        UdisksError::Absent(_) => explain(Path::new("/dev/card"), trouble).to_string(),
+        UdisksError::Unavailable(_) => to_open_error(Path::new("/dev/card"), trouble).to_string(),
         other => panic!("{other:?}"),
     };
-    let error = absent(answer(connected, || panic!("late")).unwrap_err());
+    let error = absent(into_result(connected, || panic!("late")).unwrap_err());
     assert!(error.contains("no system bus runs"), "{error}");
     // A bus answers for a name that nobody has.
     let unknown = zbus::Error::FDO(Box::new(zbus::fdo::Error::ServiceUnknown("no such name".into())));
-    let error = absent(trouble(&unknown));
+    let error = absent(classify_error(&unknown));
     assert!(error.contains("UDisks2 is not running"), "{error}");
     let old = zbus::Error::FDO(Box::new(zbus::fdo::Error::UnknownMethod("no such method".into())));
-    assert!(explain(Path::new("/dev/card"), trouble(&old)).to_string().contains("too old"));
+    assert!(to_open_error(Path::new("/dev/card"), classify_error(&old)).to_string().contains("too old"));
 }
 
 #[test]
 fn unmount_is_unforced_and_allows_dialog() {
-    let card = LoopDevice::zeros(8, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::HeedsNoFlags(String::new()));
     assert_eq!(daemon.unmount(number(&card), &InterruptFlag::default()), Ok(()));
     let asked = "unmount force: false, auth.no_user_interaction: false".to_owned();
@@ -329,7 +332,7 @@ fn unmount_is_unforced_and_allows_dialog() {
 
 #[test]
 fn failed_unmount_reports_reason() {
-    let card = LoopDevice::zeros(8, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
     let trouble = |problem| {
         let daemon = Daemon::of(number(&card), Answer::Fails(problem));
         daemon.unmount(number(&card), &InterruptFlag::default()).unwrap_err()
@@ -352,16 +355,19 @@ fn failed_unmount_reports_reason() {
 
 #[test]
 fn wrong_udisks_object_is_not_unmounted() {
-    let (card, other) = (LoopDevice::zeros(8, &[]), LoopDevice::zeros(8, &[]));
+    let (card, other) = (LoopDevice::zeroed(8, &[]), LoopDevice::zeroed(8, &[]));
     let daemon = Daemon::of(number(&other), Answer::HeedsNoFlags(String::new()));
     let trouble = daemon.unmount(number(&card), &InterruptFlag::default()).unwrap_err();
-    assert!(matches!(&trouble, UdisksError::Absent(why) if why.contains("does not know")), "{trouble:?}");
+    assert!(
+        matches!(&trouble, UdisksError::Unavailable(why) if why.contains("does not know")),
+        "{trouble:?}"
+    );
     assert_eq!(daemon.asked.lock().unwrap().as_slice(), std::slice::from_ref(&card.path));
 }
 
 #[test]
 fn interrupt_ends_unmount_dialog() {
-    let card = LoopDevice::zeros(8, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::Waits);
     let interrupt = InterruptFlag::default();
     let (began, raise) = (Instant::now(), interrupt.clone());
@@ -369,6 +375,6 @@ fn interrupt_ends_unmount_dialog() {
         std::thread::sleep(Duration::from_millis(300));
         raise.raise();
     });
-    assert_eq!(daemon.unmount(number(&card), &interrupt), Err(UdisksError::GivenUp));
+    assert_eq!(daemon.unmount(number(&card), &interrupt), Err(UdisksError::Interrupted));
     assert!(began.elapsed() < Duration::from_secs(2));
 }

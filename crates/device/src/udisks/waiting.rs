@@ -6,13 +6,13 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-pub(super) const LOOK: Duration = Duration::from_millis(50);
+pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
 pub(super) enum WaitOutcome<T> {
     Answer(T),
     TooLong,
-    GivenUp,
+    Interrupted,
 }
 
 struct Unpark(Thread);
@@ -24,7 +24,7 @@ impl Wake for Unpark {
 }
 
 /// Runs a future on this thread until it is ready, the time is over, or `given_up` returns true.
-pub(super) fn wait<T>(
+pub(super) fn wait_for<T>(
     answer: impl Future<Output = T>,
     patience: Duration,
     given_up: impl Fn() -> bool,
@@ -38,11 +38,11 @@ pub(super) fn wait<T>(
             return WaitOutcome::Answer(value);
         }
         if given_up() {
-            return WaitOutcome::GivenUp;
+            return WaitOutcome::Interrupted;
         }
         if began.elapsed() >= patience {
             return WaitOutcome::TooLong;
         }
-        std::thread::park_timeout(LOOK);
+        std::thread::park_timeout(CHECK_INTERVAL);
     }
 }

@@ -16,11 +16,11 @@ pub(super) enum UnmountOutcome {
     /// Another mount is on top at this place.
     Covered,
     /// Interrupted; the call may still succeed.
-    GivenUp,
+    Interrupted,
 }
 
 /// Unmounts a mount that is the top one at its place.
-pub(super) fn unmount(mount: &MountEntry, given_up: &dyn Fn() -> bool) -> UnmountOutcome {
+pub(super) fn unmount_direct(mount: &MountEntry, given_up: &dyn Fn() -> bool) -> UnmountOutcome {
     let (done, wait) = channel();
     let mount = mount.clone();
     let started = std::thread::Builder::new().spawn(move || {
@@ -38,8 +38,8 @@ pub(super) fn unmount(mount: &MountEntry, given_up: &dyn Fn() -> bool) -> Unmoun
     loop {
         match wait.recv_timeout(CHECK_INTERVAL) {
             Ok(outcome) => return outcome,
-            Err(RecvTimeoutError::Disconnected) => return UnmountOutcome::GivenUp,
-            Err(RecvTimeoutError::Timeout) if given_up() => return UnmountOutcome::GivenUp,
+            Err(RecvTimeoutError::Disconnected) => return UnmountOutcome::Interrupted,
+            Err(RecvTimeoutError::Timeout) if given_up() => return UnmountOutcome::Interrupted,
             Err(RecvTimeoutError::Timeout) => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::guard::GuardRefusal;
 use crate::object::ObjectError;
-use cardscope_model::shell::quoted_path;
+use cardscope_model::shell::shell_quote_path;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,7 +29,7 @@ pub enum UnmountError {
     /// Another file system is mounted in one of its folders.
     #[error(
         "{} is busy: another file system is mounted below it at {}; unmount that (umount {}) and try again",
-        .point.display(), .below.display(), quoted_path(below)
+        .point.display(), .below.display(), shell_quote_path(below)
     )]
     Below { point: PathBuf, below: PathBuf },
     /// Another file system is mounted over it, or the mount was changed meanwhile.
@@ -40,7 +40,7 @@ pub enum UnmountError {
     /// No permission, and none was granted on request.
     #[error(
         "no permission to unmount {}: {why}; unmount it as root (sudo umount {})",
-        .point.display(), quoted_path(point)
+        .point.display(), shell_quote_path(point)
     )]
     NotAllowed {
         point: PathBuf,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::{machine, put};
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_testkit::devices::{LoopDevice, ProgramGuard, tool, undo};
+use cardscope_testkit::devices::{LoopDevice, ProgramGuard, run_tool, undo_when_free};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ impl Mounts {
         let point = self.folder.path().join(name);
         std::fs::create_dir_all(&point).unwrap();
         let text = point.to_str().unwrap().to_owned();
-        tool("mount", &[options, &[what, &text]].concat());
+        run_tool("mount", &[options, &[what, &text]].concat());
         self.points.push(text);
         point
     }
@@ -33,21 +33,21 @@ impl Mounts {
 impl Drop for Mounts {
     fn drop(&mut self) {
         for point in self.points.iter().rev() {
-            undo("umount", &[point]);
+            undo_when_free("umount", &[point]);
         }
     }
 }
 
 fn formatted(mib: u64) -> LoopDevice {
-    let card = LoopDevice::zeros(mib, &[]);
-    tool("mkfs.ext4", &["-q", "-F", &card.path]);
+    let card = LoopDevice::zeroed(mib, &[]);
+    run_tool("mkfs.ext4", &["-q", "-F", &card.path]);
     card
 }
 
 fn card(of: &LoopDevice) -> MountedCard {
     let system = SystemRoots::host();
     let disk = whole_disk(&system, &of.path).unwrap();
-    MountedCard::of(system, &disk).unwrap()
+    MountedCard::from_disk(system, &disk).unwrap()
 }
 
 /// Unmounts as root does without UDisks2. A test beside this one whose program gets mounts of its own has copies of all for
@@ -55,7 +55,7 @@ fn card(of: &LoopDevice) -> MountedCard {
 fn unmounted(of: &LoopDevice) -> Result<(), UnmountError> {
     let began = Instant::now();
     loop {
-        let ended = card(of).unmount(&mut |place| place.directly(&|| false));
+        let ended = card(of).unmount_all(&mut |place| place.unmount_directly(&|| false));
         let is_copied = matches!(ended, Err(UnmountError::Refused(GuardRefusal::Mounted { .. })));
         if !is_copied || began.elapsed() > Duration::from_secs(30) {
             return ended;
@@ -74,10 +74,10 @@ fn is_mounted(point: &Path) -> bool {
 
 #[test]
 fn all_mounts_of_card_are_unmounted() {
-    let mut usb = LoopDevice::zeros(64, &[]);
+    let mut usb = LoopDevice::zeroed(64, &[]);
     let (first, second) = (usb.add_partition(1, 2048, 49152), usb.add_partition(2, 65536, 49152));
-    tool("mkfs.ext4", &["-q", "-F", &first]);
-    tool("mkfs.ext4", &["-q", "-F", &second]);
+    run_tool("mkfs.ext4", &["-q", "-F", &first]);
+    run_tool("mkfs.ext4", &["-q", "-F", &second]);
     let other = formatted(16);
     let mut mounts = Mounts::new();
     let stays = mounts.at("other", &[], &other.path);
@@ -91,7 +91,7 @@ fn all_mounts_of_card_are_unmounted() {
     assert!(points.iter().all(|point| is_mounted(point)));
     assert_eq!(unmounted(&usb), Ok(()));
     assert!(!points.iter().any(|point| is_mounted(point)) && is_mounted(&stays));
-    assert!(crate::guard::check(&SystemRoots::host(), &usb.path).is_ok());
+    assert!(crate::guard::check_device(&SystemRoots::host(), &usb.path).is_ok());
     // Two people press the button.
     assert_eq!(unmounted(&usb), Ok(()));
 }
@@ -120,34 +120,34 @@ fn mounts_of_other_devices_are_not_unmounted() {
     let below = mounts.at("card/below", &[], &other.path);
     assert_eq!(unmounted(&usb), Err(UnmountError::Below { point: point.clone(), below: below.clone() }));
     assert!(is_mounted(&point) && is_mounted(&below));
-    tool("umount", &[below.to_str().unwrap()]);
+    run_tool("umount", &[below.to_str().unwrap()]);
     let over = mounts.at("card", &[], &other.path);
     assert_eq!(unmounted(&usb), Err(UnmountError::Covered(point)));
     let count = |mounts: Vec<MountEntry>| {
-        mounts.iter().filter(|mount| !mount.elsewhere && mount.point == over).count()
+        mounts.iter().filter(|mount| !mount.in_other_namespace && mount.point == over).count()
     };
     assert_eq!(count(all_mounts(&SystemRoots::host())), 2);
     #[cfg(feature = "udisks")]
     {
         let place = card(&usb).next_mount().unwrap().unwrap();
-        let asked = place.by(|_, _| panic!("nobody is asked"));
+        let asked = place.unmount_with(|_, _| panic!("nobody is asked"));
         assert!(matches!(asked, Err(UdisksRefusal::Error(UnmountError::Covered(_)))));
     }
-    tool("umount", &[over.to_str().unwrap()]);
+    run_tool("umount", &[over.to_str().unwrap()]);
     assert_eq!(unmounted(&usb), Ok(()));
 }
 
 #[test]
 fn card_with_swap_keeps_mounts() {
-    let mut usb = LoopDevice::zeros(64, &[]);
+    let mut usb = LoopDevice::zeroed(64, &[]);
     let (first, second) = (usb.add_partition(1, 2048, 49152), usb.add_partition(2, 65536, 49152));
-    tool("mkfs.ext4", &["-q", "-F", &first]);
-    tool("mkswap", &[&second]);
+    run_tool("mkfs.ext4", &["-q", "-F", &first]);
+    run_tool("mkswap", &[&second]);
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &first);
-    tool("swapon", &[&second]);
-    let error = card(&usb).unmount(&mut refuse_to).unwrap_err();
-    tool("swapoff", &[&second]);
+    run_tool("swapon", &[&second]);
+    let error = card(&usb).unmount_all(&mut refuse_to).unwrap_err();
+    run_tool("swapoff", &[&second]);
     assert!(matches!(error, UnmountError::Refused(GuardRefusal::Swap { .. })), "{error}");
     assert!(is_mounted(&point));
 }
@@ -159,13 +159,13 @@ fn card_with_loop_image_keeps_mounts() {
     let point = mounts.at("card", &[], &usb.path);
     let image = point.join("image");
     std::fs::File::create(&image).unwrap().set_len(8 << 20).unwrap();
-    let upper = tool("losetup", &["-f", "--show", image.to_str().unwrap()]);
+    let upper = run_tool("losetup", &["-f", "--show", image.to_str().unwrap()]);
     let busy = unmounted(&usb);
-    tool("mkfs.ext4", &["-q", "-F", &upper]);
+    run_tool("mkfs.ext4", &["-q", "-F", &upper]);
     let inner = mounts.at("inner", &[], &upper);
-    let error = card(&usb).unmount(&mut refuse_to).unwrap_err();
-    tool("umount", &[inner.to_str().unwrap()]);
-    tool("losetup", &["-d", &upper]);
+    let error = card(&usb).unmount_all(&mut refuse_to).unwrap_err();
+    run_tool("umount", &[inner.to_str().unwrap()]);
+    run_tool("losetup", &["-d", &upper]);
     assert_eq!(
         busy,
         Err(UnmountError::Busy { point: point.clone(), by: format!(" (the loop device {upper})") })
@@ -179,8 +179,9 @@ fn system_disk_is_refused() {
     let root =
         all_mounts(&SystemRoots::host()).into_iter().find(|mount| mount.point == Path::new("/")).unwrap();
     let system = SystemRoots::host();
-    let disk = BlockDevice::numbered(&system, root.number).expect("/ must lie on a block device").disk();
-    let refusal = MountedCard::of(SystemRoots::host(), &disk).unwrap().unmount(&mut refuse_to).unwrap_err();
+    let disk = BlockDevice::by_number(&system, root.number).expect("/ must lie on a block device").disk();
+    let refusal =
+        MountedCard::from_disk(SystemRoots::host(), &disk).unwrap().unmount_all(&mut refuse_to).unwrap_err();
     assert!(matches!(&refusal, UnmountError::Refused(GuardRefusal::System { .. })), "{refusal}");
     let refusal = unmount_now(&disk.name).unwrap_err();
     assert!(matches!(refusal, UnmountError::Fixed(_) | UnmountError::Refused(GuardRefusal::System { .. })));
@@ -188,14 +189,14 @@ fn system_disk_is_refused() {
 
 /// As for a person.
 fn unmount_now(name: &str) -> Result<(), UnmountError> {
-    unmount(name, None, &mut PermissionDialog::with(&mut |_| (), &InterruptFlag::default()))
+    unmount_card(name, None, &mut PermissionDialog::new(&mut |_| (), &InterruptFlag::default()))
 }
 
 #[test]
 fn only_whole_removable_disks_are_unmounted() {
-    let mut usb = LoopDevice::zeros(32, &[]);
+    let mut usb = LoopDevice::zeroed(32, &[]);
     let part = usb.add_partition(1, 2048, 49152);
-    tool("mkfs.ext4", &["-q", "-F", &part]);
+    run_tool("mkfs.ext4", &["-q", "-F", &part]);
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &part);
     assert_eq!(unmount_now(&usb.path), Err(UnmountError::Fixed(usb.name().to_owned())));
@@ -214,7 +215,7 @@ fn replaced_card_stays_mounted() {
     let point = mounts.at("card", &[], &usb.path);
     let now = card(&usb);
     let before = MountedCard { sequence: now.sequence.map(|sequence| sequence - 1), ..now };
-    assert_eq!(before.unmount(&mut refuse_to), Err(UnmountError::Exchanged(usb.name().to_owned())));
+    assert_eq!(before.unmount_all(&mut refuse_to), Err(UnmountError::Exchanged(usb.name().to_owned())));
     assert!(is_mounted(&point));
 }
 
@@ -224,7 +225,7 @@ fn repeated_remounts_end_with_error() {
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &usb.path);
     let mut rounds = 0;
-    let outcome = card(&usb).unmount(&mut |_| {
+    let outcome = card(&usb).unmount_all(&mut |_| {
         rounds += 1;
         Ok(())
     });
@@ -239,7 +240,7 @@ fn udisks_errors_name_mount_point() {
     let point = mounts.at("card", &[], &usb.path);
     let told = |trouble: UdisksError| {
         let place = card(&usb).next_mount().unwrap().unwrap();
-        place.by(|number, at| {
+        place.unmount_with(|number, at| {
             assert_eq!((number, at), (crate::testing::number(&usb), point.as_path()));
             Err(trouble)
         })
@@ -258,11 +259,14 @@ fn udisks_errors_name_mount_point() {
     let text = error.to_string();
     let begin = format!("no permission to unmount {}: the dialog was dismissed; ", point.display());
     assert!(text.starts_with(&begin) && text.contains("sudo umount"), "{text}");
-    assert!(matches!(told(UdisksError::GivenUp), Err(UdisksRefusal::Error(UnmountError::Interrupted(_)))));
+    assert!(matches!(
+        told(UdisksError::Interrupted),
+        Err(UdisksRefusal::Error(UnmountError::Interrupted(_)))
+    ));
     assert!(matches!(told(failed("Failed", "tired")), Err(UdisksRefusal::Error(UnmountError::Other { .. }))));
     // Who is root does it without UDisks2 then.
-    for absent in [UdisksError::Absent(String::new()), UdisksError::NoMethod, failed("NotMounted", "")] {
-        assert!(matches!(told(absent), Err(UdisksRefusal::NobodyThere(_))));
+    for absent in [UdisksError::Unavailable(String::new()), UdisksError::NoMethod, failed("NotMounted", "")] {
+        assert!(matches!(told(absent), Err(UdisksRefusal::Unavailable(_))));
     }
     assert!(is_mounted(&point));
 }
@@ -287,8 +291,8 @@ fn possible(here: &str, elsewhere: &str, more: &[(&str, &str)]) -> bool {
     put(dir.path(), "proc/self/mountinfo", &format!("1 0 254:0 / / rw - ext4 /dev/vda rw\n{here}"));
     put(dir.path(), "proc/17/mountinfo", elsewhere);
     more.iter().for_each(|(name, content)| put(dir.path(), name, content));
-    let disk = BlockDevice::named(&system, "mmcblk1").unwrap();
-    is_possible(&system, &UseSurvey::read(&system), &disk)
+    let disk = BlockDevice::by_name(&system, "mmcblk1").unwrap();
+    can_unmount(&system, &UseSurvey::read_all(&system), &disk)
 }
 
 fn mounted_at(point: &str) -> String {

@@ -2,16 +2,16 @@
 //! `/proc` may be read, and loop devices over files of it.
 
 use crate::block::BlockDevice;
-use crate::system::{SystemRoots, entries, names, text};
+use crate::system::{SystemRoots, dir_entries, dir_names, read_text};
 use std::path::Path;
 
 const MAX_NAMED_USERS: usize = 4;
 
 /// Users of a mount point, worded for a sentence; empty if none is visible.
-pub(super) fn of(point: &Path) -> String {
-    let processes = names("/proc").into_iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit()));
+pub(super) fn mount_users_text(point: &Path) -> String {
+    let processes = dir_names("/proc").into_iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit()));
     let mut found: Vec<String> = processes.filter_map(|process| describe_user(&process, point)).collect();
-    let loops = BlockDevice::all(&SystemRoots::host()).into_iter();
+    let loops = BlockDevice::all_disks(&SystemRoots::host()).into_iter();
     let loops =
         loops.filter(|disk| disk.backing_file().is_some_and(|file| Path::new(&file).starts_with(point)));
     found.extend(loops.map(|disk| format!("the loop device /dev/{}", disk.name)));
@@ -28,7 +28,7 @@ fn describe_user(process: &str, point: &Path) -> Option<String> {
     // Reading a link accesses no file system; following it could hang on a dead one.
     let leads_there = |link: &Path| std::fs::read_link(link).is_ok_and(|target| target.starts_with(point));
     let own = ["cwd", "root", "exe"].iter().any(|name| leads_there(&dir.join(name)));
-    let uses = own || entries(dir.join("fd")).iter().any(|link| leads_there(link));
-    let program = text(dir.join("comm")).unwrap_or_else(|| "unknown".to_owned());
+    let uses = own || dir_entries(dir.join("fd")).iter().any(|link| leads_there(link));
+    let program = read_text(dir.join("comm")).unwrap_or_else(|| "unknown".to_owned());
     uses.then(|| format!("{program}, process {process}"))
 }

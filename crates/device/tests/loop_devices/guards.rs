@@ -1,12 +1,12 @@
 //! The guards on real loop devices: each refusal of `DESIGN.md` that this kernel can bring about. Needs root.
 
-use cardscope_device::guard::{GuardRefusal, check};
-use cardscope_device::list::{ListScope, list};
-use cardscope_device::open::{OpenAccess, OpenError, open_device, peek};
+use cardscope_device::guard::{GuardRefusal, check_device};
+use cardscope_device::list::{ListScope, list_devices};
+use cardscope_device::open::{OpenAccess, OpenError, open_device, open_shared};
 use cardscope_device::system::SystemRoots;
 use cardscope_device::{contents, filesystem};
 use cardscope_model::device::Bus;
-use cardscope_testkit::devices::{LoopDevice, ProgramGuard, SwapArea, TestMount, tool, with_own_mounts};
+use cardscope_testkit::devices::{LoopDevice, ProgramGuard, SwapArea, TestMount, run_tool, with_own_mounts};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -14,12 +14,12 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 fn guard(device: &str) -> Result<cardscope_device::guard::WriteClearance, GuardRefusal> {
-    check(&SystemRoots::host(), device)
+    check_device(&SystemRoots::host(), device)
 }
 
 #[test]
 fn unused_card_passes_and_opens_exclusively() {
-    let card = LoopDevice::zeros(8, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
     let clearance = guard(&card.path).unwrap();
     assert_eq!((clearance.bytes, clearance.name.as_str(), clearance.remark()), (8 << 20, card.name(), None));
     let opened = open_device(&clearance.path, OpenAccess::ReadWrite).unwrap();
@@ -36,7 +36,7 @@ fn unused_card_passes_and_opens_exclusively() {
 
 #[test]
 fn link_to_card_is_the_same_card() {
-    let card = LoopDevice::zeros(8, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
     let dir = tempfile::tempdir().unwrap();
     let link = dir.path().join("usb-Generic_SD-0:0");
     std::os::unix::fs::symlink(&card.path, &link).unwrap();
@@ -45,10 +45,10 @@ fn link_to_card_is_the_same_card() {
 
 #[test]
 fn mounted_card_is_refused_with_mount_point() {
-    let card = LoopDevice::zeros(16, &[]);
-    tool("mkfs.vfat", &[&card.path]);
+    let card = LoopDevice::zeroed(16, &[]);
+    run_tool("mkfs.vfat", &[&card.path]);
     let mounted = TestMount::new(&["-t", "ext4"], &{
-        tool("mkfs.ext4", &["-q", "-F", &card.path]);
+        run_tool("mkfs.ext4", &["-q", "-F", &card.path]);
         card.path.clone()
     });
     let refusal = guard(&card.path).unwrap_err();
@@ -59,8 +59,10 @@ fn mounted_card_is_refused_with_mount_point() {
     assert!(refusal.to_string().contains("umount"), "{refusal}");
     assert!(matches!(open_device(Path::new(&card.path), OpenAccess::Read), Err(OpenError::Busy { .. })));
     let system = SystemRoots::host();
-    let entry =
-        list(&system, ListScope::WithLoops).into_iter().find(|entry| entry.path == card.path).unwrap();
+    let entry = list_devices(&system, ListScope::WithLoops)
+        .into_iter()
+        .find(|entry| entry.path == card.path)
+        .unwrap();
     assert!(entry.mounted && !entry.safe && entry.bus == Bus::Loop, "{entry:?}");
     assert_eq!(
         (entry.mounted_at, entry.filesystem),
@@ -72,12 +74,12 @@ fn mounted_card_is_refused_with_mount_point() {
 
 #[test]
 fn bind_mounted_card_is_refused() {
-    let card = LoopDevice::zeros(16, &[]);
-    tool("mkfs.ext4", &["-q", "-F", &card.path]);
+    let card = LoopDevice::zeroed(16, &[]);
+    run_tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let first = TestMount::new(&[], &card.path);
     std::fs::create_dir(first.point.join("photos")).unwrap();
     let bound = TestMount::new(&["--bind"], first.point.join("photos").to_str().unwrap());
-    tool("umount", &[first.path()]);
+    run_tool("umount", &[first.path()]);
     let refusal = guard(&card.path).unwrap_err();
     assert!(
         matches!(&refusal, GuardRefusal::Mounted { mount_point, .. } if mount_point == bound.path()),
@@ -87,8 +89,8 @@ fn bind_mounted_card_is_refused() {
 
 #[test]
 fn card_mounted_in_container_is_refused() {
-    let card = LoopDevice::zeros(16, &[]);
-    tool("mkfs.ext4", &["-q", "-F", &card.path]);
+    let card = LoopDevice::zeroed(16, &[]);
+    run_tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let dir = tempfile::tempdir().unwrap();
     let script = format!("mount {} {} && echo mounted && exec sleep 60", card.path, dir.path().display());
     let child = with_own_mounts(&["--propagation", "private"])
@@ -114,10 +116,10 @@ fn card_mounted_in_container_is_refused() {
 
 #[test]
 fn mounted_partition_refuses_disk_but_not_sibling() {
-    let mut card = LoopDevice::zeros(64, &[]);
+    let mut card = LoopDevice::zeroed(64, &[]);
     let first = card.add_partition(1, 2048, 32768);
     let second = card.add_partition(2, 34816, 32768);
-    tool("mkfs.ext4", &["-q", "-F", &first]);
+    run_tool("mkfs.ext4", &["-q", "-F", &first]);
     let mounted = TestMount::new(&[], &first);
     for device in [&card.path, &first] {
         let refusal = guard(device).unwrap_err();
@@ -132,9 +134,9 @@ fn mounted_partition_refuses_disk_but_not_sibling() {
 
 #[test]
 fn swap_is_refused() {
-    let card = LoopDevice::zeros(16, &[]);
-    tool("mkswap", &[&card.path]);
-    let swap = SwapArea::on(&card.path);
+    let card = LoopDevice::zeroed(16, &[]);
+    run_tool("mkswap", &[&card.path]);
+    let swap = SwapArea::switch_on(&card.path);
     let refusal = guard(&card.path).unwrap_err();
     assert!(matches!(&refusal, GuardRefusal::Swap { swap, .. } if *swap == card.path), "{refusal}");
     drop(swap);
@@ -143,7 +145,7 @@ fn swap_is_refused() {
 
 #[test]
 fn read_only_card_is_refused() {
-    let card = LoopDevice::zeros(8, &["-r"]);
+    let card = LoopDevice::zeroed(8, &["-r"]);
     assert!(matches!(guard(&card.path), Err(GuardRefusal::ReadOnly { .. })));
     assert!(open_device(Path::new(&card.path), OpenAccess::Read).is_ok());
     let error = open_device(Path::new(&card.path), OpenAccess::ReadWrite).unwrap_err();
@@ -152,7 +154,7 @@ fn read_only_card_is_refused() {
 
 #[test]
 fn claimed_card_is_refused_with_program_name() {
-    let card = LoopDevice::zeros(8, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
     let script = "import os,sys,time; os.open(sys.argv[1], os.O_RDWR|os.O_EXCL); print('open', flush=True); time.sleep(60)";
     let child = Command::new("python3").args(["-c", script, &card.path]).stdout(Stdio::piped()).spawn();
     let mut other = ProgramGuard(child.expect("python3 is needed for this test"));
@@ -170,7 +172,7 @@ fn claimed_card_is_refused_with_program_name() {
 /// which is none to itself, stands for it.
 #[test]
 fn busy_card_without_holder_is_retried() {
-    let card = LoopDevice::zeros(8, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
     let held = open_device(Path::new(&card.path), OpenAccess::Read).unwrap();
     let release = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(500));
@@ -183,27 +185,27 @@ fn busy_card_without_holder_is_retried() {
 
 #[test]
 fn card_below_loop_device_is_refused() {
-    let card = LoopDevice::zeros(8, &[]);
-    let upper = LoopDevice::over(&card.path, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
+    let upper = LoopDevice::over_file(&card.path, &[]);
     let refusal = guard(&card.path).unwrap_err();
     assert!(
-        matches!(&refusal, GuardRefusal::Held { holder, .. } if holder.contains(upper.name())),
+        matches!(&refusal, GuardRefusal::HasHolder { holder, .. } if holder.contains(upper.name())),
         "{refusal}"
     );
 }
 
 #[test]
 fn card_with_mounted_image_file_is_refused() {
-    let card = LoopDevice::zeros(64, &[]);
-    tool("mkfs.ext4", &["-q", "-F", &card.path]);
+    let card = LoopDevice::zeroed(64, &[]);
+    run_tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let outer = TestMount::new(&[], &card.path);
     let image = outer.point.join("inner.img");
     std::fs::File::create(&image).unwrap().set_len(16 << 20).unwrap();
-    let inner = LoopDevice::over(image.to_str().unwrap(), &[]);
-    tool("mkfs.ext4", &["-q", "-F", &inner.path]);
+    let inner = LoopDevice::over_file(image.to_str().unwrap(), &[]);
+    run_tool("mkfs.ext4", &["-q", "-F", &inner.path]);
     let mounted = TestMount::new(&[], &inner.path);
     assert!(matches!(guard(&card.path), Err(GuardRefusal::Mounted { .. })));
-    let found = filesystem::of_path(&mounted.point).unwrap();
+    let found = filesystem::file_system_at(&mounted.point).unwrap();
     assert_eq!(found.name, "ext4");
     assert!(found.layers.len() >= 2, "both loop devices lie beneath: {found:?}");
     assert!(found.layers[0].effect.contains("inner.img"));
@@ -245,12 +247,12 @@ fn non_block_device_is_refused_with_advice() {
 
 #[test]
 fn contents_are_read_through_direct_descriptor() {
-    let card = LoopDevice::zeros(64, &[]);
-    tool("mkfs.vfat", &["-F", "32", "-n", "CAMERA", &card.path]);
-    let looked = contents::describe(&peek(Path::new(&card.path)).unwrap(), 64 << 20);
+    let card = LoopDevice::zeroed(64, &[]);
+    run_tool("mkfs.vfat", &["-F", "32", "-n", "CAMERA", &card.path]);
+    let looked = contents::examine_file(&open_shared(Path::new(&card.path)).unwrap(), 64 << 20);
     let opened = open_device(Path::new(&card.path), OpenAccess::Read).unwrap();
     assert!(opened.direct, "a loop device takes O_DIRECT");
     let file = std::fs::File::from(opened.fd);
-    assert_eq!(contents::describe(&file, 64 << 20), looked);
+    assert_eq!(contents::examine_file(&file, 64 << 20), looked);
     assert_eq!(looked.sentence(), "vfat \"CAMERA\" over the whole device");
 }

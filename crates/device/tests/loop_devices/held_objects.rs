@@ -1,7 +1,7 @@
 //! What is held for a test stays the very object, and what becomes of it is named: on real files and loop devices. Needs
 //! root.
 
-use cardscope_device::held::{ClaimedKind, ClaimedTarget, HoldError};
+use cardscope_device::claimed::{ClaimedKind, ClaimedTarget, HoldError};
 use cardscope_device::open::OpenAccess;
 use cardscope_engine::content::IoContent;
 use cardscope_engine::real::{BlockDevice, OwnershipCheck, RealOptions, RealTarget};
@@ -9,7 +9,7 @@ use cardscope_engine::target::{
     IoCompletion, IoDirection, IoRequest, LanePlan, ObjectChange, Target, TargetError,
 };
 use cardscope_model::recipe::KernelPath as Way;
-use cardscope_testkit::devices::{LoopDevice, ProgramGuard, tool};
+use cardscope_testkit::devices::{LoopDevice, ProgramGuard, run_tool};
 use std::fs::File;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -30,24 +30,24 @@ fn resize(path: &Path, bytes: u64) {
 }
 
 fn held(path: impl AsRef<Path>) -> Arc<ClaimedTarget> {
-    Arc::new(ClaimedTarget::open(path.as_ref(), OpenAccess::ReadWrite).unwrap())
+    Arc::new(ClaimedTarget::open_name(path.as_ref(), OpenAccess::ReadWrite).unwrap())
 }
 
 fn refusal(path: &Path) -> String {
-    ClaimedTarget::open(path, OpenAccess::ReadWrite).unwrap_err().to_string()
+    ClaimedTarget::open_name(path, OpenAccess::ReadWrite).unwrap_err().to_string()
 }
 
 /// A target that is written to by turns of 4 KiB.
 fn target(held: &Arc<ClaimedTarget>) -> RealTarget {
     let holding = Arc::clone(held) as Arc<dyn OwnershipCheck>;
     let options = RealOptions { holding: Some(holding), ..RealOptions::default() };
-    let fd = held.descriptor().unwrap();
+    let fd = held.duplicate_fd().unwrap();
     let mut target = match held.kind() {
         ClaimedKind::Device(device) => {
             let (bytes, sector, name) = (held.bytes(), device.sector, held.name().display().to_string());
-            RealTarget::device(BlockDevice { fd, bytes, sector, name }, options).unwrap()
+            RealTarget::open_device(BlockDevice { fd, bytes, sector, name }, options).unwrap()
         }
-        _ => RealTarget::file(fd, held.name(), options).unwrap(),
+        _ => RealTarget::open_file(fd, held.name(), options).unwrap(),
     };
     plan(&mut target);
     target
@@ -87,11 +87,11 @@ fn empty_short_or_locked_file_is_refused() {
     resize(&path, 0);
     assert!(refusal(&path).contains("the file is empty"));
     assert!(matches!(
-        ClaimedTarget::open(&dir.path().join("missing"), OpenAccess::Read),
+        ClaimedTarget::open_name(&dir.path().join("missing"), OpenAccess::Read),
         Err(HoldError::Name(_))
     ));
     let fifo = dir.path().join("fifo");
-    tool("mkfifo", &[fifo.to_str().unwrap()]);
+    run_tool("mkfifo", &[fifo.to_str().unwrap()]);
     assert!(refusal(&fifo).contains("name the card itself"));
     assert!(refusal(Path::new("/dev/null")).contains("name the card itself"));
 }
@@ -104,13 +104,13 @@ fn changed_name_is_detected_after_consent() {
     let link = dir.path().join("link");
     symlink(&path, &link).unwrap();
     let held = held(&link);
-    assert_eq!(held.agreed(), Ok(()));
+    assert_eq!(held.check_after_consent(), Ok(()));
     std::fs::remove_file(&link).unwrap();
-    assert!(matches!(held.agreed(), Err(ObjectChange::Another(_))), "was moved or removed");
+    assert!(matches!(held.check_after_consent(), Err(ObjectChange::Replaced(_))), "was moved or removed");
     symlink(&other, &link).unwrap();
-    assert!(matches!(held.agreed(), Err(ObjectChange::Another(_))));
+    assert!(matches!(held.check_after_consent(), Err(ObjectChange::Replaced(_))));
     let mut target = target(&held);
-    assert!(matches!(changed(one(&mut target, IoDirection::Write, 0)), ObjectChange::Another(_)));
+    assert!(matches!(changed(one(&mut target, IoDirection::Write, 0)), ObjectChange::Replaced(_)));
     assert_eq!(std::fs::read(&other).unwrap(), vec![0; MIB as usize]);
     std::fs::remove_file(&link).unwrap();
     symlink(&path, &link).unwrap();
@@ -128,9 +128,9 @@ fn file_under_new_loop_device_is_not_written() {
     // By another name, which is gone again: only the device itself knows what it stands on.
     let name = dir.path().join("name");
     std::fs::hard_link(&path, &name).unwrap();
-    let device = LoopDevice::over(name.to_str().unwrap(), &[]);
+    let device = LoopDevice::over_file(name.to_str().unwrap(), &[]);
     std::fs::remove_file(&name).unwrap();
-    let used = held.agreed().unwrap_err().to_string();
+    let used = held.check_after_consent().unwrap_err().to_string();
     assert!(used.contains("is in use") && used.contains(device.name()), "{used}");
     plan(&mut target);
     assert!(matches!(changed(one(&mut target, IoDirection::Write, 4096)), ObjectChange::InUse(_)));
@@ -156,11 +156,11 @@ fn fcntl_locked_file_is_refused() {
         let mut program = ProgramGuard(child.spawn().unwrap());
         let mut said = [0; 4];
         std::io::Read::read_exact(program.0.stdout.as_mut().unwrap(), &mut said).unwrap();
-        let used = held.agreed().unwrap_err().to_string();
+        let used = held.check_after_consent().unwrap_err().to_string();
         assert!(used.contains("is locked by"), "{used}");
         assert!(refusal(&path).contains("is locked by"), "before it is opened, too: {}", refusal(&path));
         drop(program);
-        assert_eq!(held.agreed(), Ok(()));
+        assert_eq!(held.check_after_consent(), Ok(()));
     }
 }
 
@@ -207,21 +207,21 @@ fn resized_device_is_reported_as_changed() {
         [(MIB / 2, IoDirection::Read), (MIB / 2, IoDirection::Write), (2 * MIB, IoDirection::Read)]
     {
         let (_dir, path) = file(1);
-        let device = LoopDevice::over(path.to_str().unwrap(), &[]);
+        let device = LoopDevice::over_file(path.to_str().unwrap(), &[]);
         let held = held(&device.path);
         let mut target = target(&held);
         one(&mut target, direction, 0).unwrap();
         resize(&path, bytes);
-        tool("losetup", &["--set-capacity", &device.path]);
+        run_tool("losetup", &["--set-capacity", &device.path]);
         let expected = ObjectChange::Resized { was: MIB, is: bytes };
-        assert_eq!(held.present(), Err(expected.clone()));
+        assert_eq!(held.check_present(), Err(expected.clone()));
         if bytes < MIB {
             assert_eq!(changed(one(&mut target, direction, MIB - 4096)), expected);
         }
         let reopened = target.reopen().unwrap_err();
         assert!(matches!(&reopened, TargetError::Changed { .. }), "{reopened}");
         resize(&path, MIB);
-        tool("losetup", &["--set-capacity", &device.path]);
+        run_tool("losetup", &["--set-capacity", &device.path]);
         plan(&mut target);
         assert_eq!(
             changed(one(&mut target, IoDirection::Write, 0)),
@@ -234,26 +234,26 @@ fn resized_device_is_reported_as_changed() {
 #[test]
 fn device_without_size_is_gone() {
     let (_dir, path) = file(1);
-    let device = LoopDevice::over(path.to_str().unwrap(), &[]);
+    let device = LoopDevice::over_file(path.to_str().unwrap(), &[]);
     let held = held(&device.path);
     let mut target = target(&held);
     one(&mut target, IoDirection::Read, 0).unwrap();
     resize(&path, 0);
-    tool("losetup", &["--set-capacity", &device.path]);
+    run_tool("losetup", &["--set-capacity", &device.path]);
     let gone = one(&mut target, IoDirection::Read, 4096).unwrap_err();
     assert!(matches!(gone, TargetError::Gone { .. }) && gone.to_string().contains("went away"), "{gone}");
 }
 
 #[test]
 fn claimed_device_detects_loop_device_over_it() {
-    let card = LoopDevice::zeros(8, &[]);
+    let card = LoopDevice::zeroed(8, &[]);
     let held = held(&card.path);
     let mut target = target(&held);
     target.reopen().unwrap();
     one(&mut target, IoDirection::Write, 0).unwrap();
     assert!(refusal(Path::new(&card.path)).contains("exclusively"), "opening it anew did not let go of it");
-    assert_eq!(held.agreed(), Ok(()), "our own claim is no use by another");
-    let above = LoopDevice::over(&card.path, &[]);
+    assert_eq!(held.check_after_consent(), Ok(()), "our own claim is no use by another");
+    let above = LoopDevice::over_file(&card.path, &[]);
     plan(&mut target);
     let change = changed(one(&mut target, IoDirection::Write, 4096));
     assert!(matches!(&change, ObjectChange::InUse(who) if who.contains(above.name())), "{change}");

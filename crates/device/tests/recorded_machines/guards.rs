@@ -1,7 +1,7 @@
 //! The guards on recorded machines: device mapper, RAID, btrfs and readers that this kernel does not have.
 
 use crate::support::Recording;
-use cardscope_device::guard::{GuardRefusal, check};
+use cardscope_device::guard::{GuardRefusal, check_device};
 use proptest::prelude::*;
 
 /// Files in the directory of a holder.
@@ -55,7 +55,7 @@ fn held(part: &str, holder: &str, says: &[(&str, &str)]) -> Recording {
 
 #[test]
 fn card_in_reader_passes_on_running_system() {
-    let clearance = check(&machine(&[]).system(), "/dev/sda").unwrap();
+    let clearance = check_device(&machine(&[]).system(), "/dev/sda").unwrap();
     assert_eq!(clearance.bytes, 62_333_952 * 512);
     assert_eq!(clearance.partitions, [("sda1".into(), 512_000_000), ("sda2".into(), 512_000_000)]);
 }
@@ -64,7 +64,7 @@ fn card_in_reader_passes_on_running_system() {
 fn boot_card_is_refused_with_partitions() {
     let recording = machine(&[]);
     for device in ["mmcblk0", "mmcblk0p1", "/dev/mmcblk0p2"] {
-        let refusal = check(&recording.system(), device).unwrap_err();
+        let refusal = check_device(&recording.system(), device).unwrap_err();
         assert!(matches!(refusal, GuardRefusal::System { .. }), "{refusal}");
     }
 }
@@ -91,12 +91,12 @@ fn volume_members_are_refused_by_name() {
     for (holder, says, named, advice) in cases {
         let recording = held("sda2", holder, says);
         for device in ["sda", "sda2"] {
-            let refusal = check(&recording.system(), device).unwrap_err();
-            assert!(matches!(&refusal, GuardRefusal::Held { part, .. } if part == "sda2"), "{refusal}");
+            let refusal = check_device(&recording.system(), device).unwrap_err();
+            assert!(matches!(&refusal, GuardRefusal::HasHolder { part, .. } if part == "sda2"), "{refusal}");
             let told = refusal.to_string();
             assert!(told.contains(named) && told.contains(advice), "{told}");
         }
-        assert!(check(&recording.system(), "sda1").is_ok(), "the other partition is free");
+        assert!(check_device(&recording.system(), "sda1").is_ok(), "the other partition is free");
     }
 }
 
@@ -104,7 +104,7 @@ fn volume_members_are_refused_by_name() {
 fn raid_disk_refuses_partitions() {
     let recording = machine(&[]);
     recording.file("sys/block/sda/holders/md0/dev", b"9:0\n");
-    assert!(matches!(check(&recording.system(), "sda1"), Err(GuardRefusal::Held { .. })));
+    assert!(matches!(check_device(&recording.system(), "sda1"), Err(GuardRefusal::HasHolder { .. })));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn system_on_lvm_on_luks_is_traced_to_disk() {
         ("sys/block/dm-0/dev", "253:0\n"),
         ("sys/block/dm-0/slaves/sda2/dev", "8:2\n"),
     ]);
-    let refusal = check(&recording.system(), "sda").unwrap_err();
+    let refusal = check_device(&recording.system(), "sda").unwrap_err();
     assert!(matches!(refusal, GuardRefusal::System { .. }), "{refusal}");
     assert!(refusal.to_string().contains("dm-1 is /, which lies on dm-0 on sda2"), "{refusal}");
 }
@@ -130,7 +130,7 @@ fn circular_layers_end() {
         ("sys/block/dm-1/dev", "253:1\n"),
         ("sys/block/dm-1/slaves/dm-0/dev", ""),
     ]);
-    assert!(check(&recording.system(), "sda").is_ok());
+    assert!(check_device(&recording.system(), "sda").is_ok());
 }
 
 #[test]
@@ -143,20 +143,20 @@ fn mounted_loop_file_counts_as_use_of_card() {
         ("sys/block/loop0/dev", "7:0\n"),
         ("sys/block/loop0/loop/backing_file", "/media/card/images/disk.img\n"),
     ]);
-    assert!(matches!(check(&recording.system(), "sda"), Err(GuardRefusal::Mounted { .. })));
-    assert!(check(&recording.system(), "sda2").is_ok());
+    assert!(matches!(check_device(&recording.system(), "sda"), Err(GuardRefusal::Mounted { .. })));
+    assert!(check_device(&recording.system(), "sda2").is_ok());
 }
 
 #[test]
 fn swap_partition_and_file_are_refused() {
     let partition = machine(&[("proc/swaps", "Filename\tType\n/dev/sda2 partition 1 0 -2\n")]);
-    assert!(matches!(check(&partition.system(), "sda"), Err(GuardRefusal::Swap { .. })));
+    assert!(matches!(check_device(&partition.system(), "sda"), Err(GuardRefusal::Swap { .. })));
     let file = machine(&[
         ("proc/swaps", "Filename\tType\n/media/card/swap\\040file file 1 0 -2\n"),
         ("proc/self/mountinfo", "1 0 8:1 / /media/card rw - ext4 /dev/sda1 rw\n"),
     ]);
-    assert!(check(&file.system(), "sda").is_err());
-    assert!(check(&file.system(), "sda2").is_ok());
+    assert!(check_device(&file.system(), "sda").is_err());
+    assert!(check_device(&file.system(), "sda2").is_ok());
 }
 
 #[test]
@@ -167,29 +167,32 @@ fn all_members_of_mounted_btrfs_are_refused() {
         ("sys/block/sdb/dev", "8:16\n"),
         ("sys/block/sdb/size", "1000\n"),
     ]);
-    let refusal = check(&recording.system(), "sda").unwrap_err();
-    assert!(matches!(&refusal, GuardRefusal::Held { holder, .. } if holder.contains("btrfs")), "{refusal}");
-    assert!(matches!(check(&recording.system(), "sdb"), Err(GuardRefusal::Mounted { .. })));
+    let refusal = check_device(&recording.system(), "sda").unwrap_err();
+    assert!(
+        matches!(&refusal, GuardRefusal::HasHolder { holder, .. } if holder.contains("btrfs")),
+        "{refusal}"
+    );
+    assert!(matches!(check_device(&recording.system(), "sdb"), Err(GuardRefusal::Mounted { .. })));
 }
 
 #[test]
 fn mount_in_other_namespace_is_refused() {
     let recording = machine(&[("proc/4711/mountinfo", "9 0 8:1 / /data rw - vfat /dev/sda1 rw\n")]);
-    let refusal = check(&recording.system(), "sda").unwrap_err();
+    let refusal = check_device(&recording.system(), "sda").unwrap_err();
     assert!(refusal.to_string().contains("container"), "{refusal}");
 }
 
 #[test]
 fn empty_locked_and_sizeless_devices_differ() {
     let empty = machine(&[("sys/block/sdb/size", "0\n"), ("sys/block/sdb/dev", "8:16\n")]);
-    assert!(matches!(check(&empty.system(), "sdb"), Err(GuardRefusal::Empty { .. })));
+    assert!(matches!(check_device(&empty.system(), "sdb"), Err(GuardRefusal::Empty { .. })));
     let locked = machine(&[("sys/block/sda/ro", "1\n")]);
-    assert!(matches!(check(&locked.system(), "sda"), Err(GuardRefusal::ReadOnly { .. })));
+    assert!(matches!(check_device(&locked.system(), "sda"), Err(GuardRefusal::ReadOnly { .. })));
     let forced = machine(&[("sys/block/sda/force_ro", "1\n")]);
-    assert!(matches!(check(&forced.system(), "sda"), Err(GuardRefusal::ReadOnly { .. })));
+    assert!(matches!(check_device(&forced.system(), "sda"), Err(GuardRefusal::ReadOnly { .. })));
     let unknown = machine(&[("sys/block/sdb/dev", "8:16\n")]);
-    assert!(matches!(check(&unknown.system(), "sdb"), Err(GuardRefusal::SizeUnknown { .. })));
-    assert!(matches!(check(&unknown.system(), "sdc"), Err(GuardRefusal::NotFound { .. })));
+    assert!(matches!(check_device(&unknown.system(), "sdb"), Err(GuardRefusal::SizeUnknown { .. })));
+    assert!(matches!(check_device(&unknown.system(), "sdc"), Err(GuardRefusal::NotFound { .. })));
 }
 
 #[test]
@@ -201,8 +204,8 @@ fn logical_partition_in_use_refuses_extended() {
         ("sys/block/sda/sda5/size", "4096\n"),
         ("proc/swaps", "Filename\tType\n/dev/sda5 partition 1 0 -2\n"),
     ]);
-    assert!(matches!(check(&recording.system(), "sda2"), Err(GuardRefusal::Swap { .. })));
-    assert!(check(&recording.system(), "sda1").is_ok());
+    assert!(matches!(check_device(&recording.system(), "sda2"), Err(GuardRefusal::Swap { .. })));
+    assert!(check_device(&recording.system(), "sda1").is_ok());
 }
 
 proptest! {
@@ -223,9 +226,9 @@ proptest! {
         recording.file(files[which], &garbage);
         let system = recording.system();
         for device in ["sda", "sda1", "mmcblk0", "dm-0", "loop0"] {
-            let _ = check(&system, device);
+            let _ = check_device(&system, device);
         }
-        let _ = cardscope_device::list::list(&system, cardscope_device::list::ListScope::WithLoops);
-        let _ = cardscope_device::host::condition(&system, Some("sda"));
+        let _ = cardscope_device::list::list_devices(&system, cardscope_device::list::ListScope::WithLoops);
+        let _ = cardscope_device::host::host_condition(&system, Some("sda"));
     }
 }

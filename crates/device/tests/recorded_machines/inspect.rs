@@ -3,7 +3,7 @@
 //! The SD registers are those of retail cards, as published; the NVMe figures are those of an ADATA SD Express card.
 
 use crate::support::Recording;
-use cardscope_device::inspect::{InspectError, inspect};
+use cardscope_device::inspect::{InspectError, inspect_card};
 use cardscope_device::system::SystemRoots;
 use cardscope_model::identity::Identity;
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn card(more: &[(&str, &str)]) -> Recording {
 }
 
 fn look(machine: &Recording, device: &str) -> Identity {
-    let read = inspect(&machine.system(), device).unwrap();
+    let read = inspect_card(&machine.system(), device).unwrap();
     let remarks = read.findings.clone();
     let mut identity = read.judged(TODAY);
     identity.findings.extend(remarks);
@@ -210,8 +210,11 @@ fn empty_slot_differs_from_missing_device() {
     let machine = Recording::new(&[("sys/block/sda/size", "0\n")]);
     let identity = look(&machine, "sda");
     assert!(claims(&identity).contains(&"empty-slot") && identity.capacity_bytes.is_none());
-    assert!(matches!(inspect(&machine.system(), "sdb"), Err(InspectError::NotFound { .. })));
-    assert!(matches!(inspect(&SystemRoots::host(), "/dev/null"), Err(InspectError::NotABlockDevice { .. })));
+    assert!(matches!(inspect_card(&machine.system(), "sdb"), Err(InspectError::NotFound { .. })));
+    assert!(matches!(
+        inspect_card(&SystemRoots::host(), "/dev/null"),
+        Err(InspectError::NotABlockDevice { .. })
+    ));
 }
 
 #[test]
@@ -237,9 +240,9 @@ proptest! {
         let machine = card(&[]);
         machine.file(&format!("sys/block/mmcblk0/{sd}"), &garbage);
         machine.file("sys/kernel/debug/mmc0/ios", &garbage);
-        prop_assert!(inspect(&machine.system(), "mmcblk0").is_ok());
+        prop_assert!(inspect_card(&machine.system(), "mmcblk0").is_ok());
         let machine = express(true);
         machine.file(&format!("sys/block/nvme0n1/device/{answer}"), &garbage);
-        prop_assert!(inspect(&machine.system(), "nvme0n1").is_ok());
+        prop_assert!(inspect_card(&machine.system(), "nvme0n1").is_ok());
     }
 }

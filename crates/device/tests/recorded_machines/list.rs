@@ -2,7 +2,7 @@
 
 use crate::support::Recording;
 use cardscope_device::host;
-use cardscope_device::list::{ListScope, list};
+use cardscope_device::list::{ListScope, list_devices};
 use cardscope_model::device::Bus;
 use cardscope_model::device::DeviceInfo;
 
@@ -42,7 +42,7 @@ fn two_slots() -> Recording {
 }
 
 fn entries(machine: &Recording) -> Vec<DeviceInfo> {
-    list(&machine.system(), ListScope::Hardware)
+    list_devices(&machine.system(), ListScope::Hardware)
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn empty_reader_slot_is_marked_empty() {
 
 #[test]
 fn usb_path_is_part_of_condition() {
-    let condition = host::condition(&two_slots().system(), Some("/dev/sda"));
+    let condition = host::host_condition(&two_slots().system(), Some("/dev/sda"));
     assert_eq!(condition.get("reader"), Some("Generic USB3.0 Card Reader (05e3:0749)"));
     assert_eq!(condition.get("usb_host"), Some("0000:00:14.0 (xhci_hcd)"));
     assert_eq!(condition.get("bus_mode"), Some("USB 5000 Mbit/s BOT"));
@@ -76,7 +76,7 @@ fn tree_without_links_still_shows_usb() {
         ("sys/bus/usb/devices/1-2/1-2:1.0/host1/target1:0:0/1:0:0:0/block/sda/size", "62333952\n"),
     ]);
     assert_eq!(entries(&machine)[0].bus, Bus::Usb);
-    let condition = host::condition(&machine.system(), Some("sda"));
+    let condition = host::host_condition(&machine.system(), Some("sda"));
     assert_eq!(condition.get("bus_mode"), Some("USB 480 Mbit/s BOT"));
     assert_eq!(condition.get("reader"), Some("USB reader 05e3:0727"));
 }
@@ -103,7 +103,7 @@ fn sd_card_is_removable_and_emmc_is_not() {
         [("mmcblk0", false), ("mmcblk1", true)]
     );
     assert_eq!((found[1].model.as_deref(), found[1].bus), (Some("SD SH32G"), Bus::Mmc));
-    let condition = host::condition(&machine.system(), Some("mmcblk1"));
+    let condition = host::host_condition(&machine.system(), Some("mmcblk1"));
     assert_eq!(condition.get("bus_mode"), Some("SDR104 at 50 MHz"));
     assert_eq!(condition.get("reader"), Some("SD host mmc1"));
 }
@@ -134,7 +134,7 @@ fn sd_express_is_removable_and_internal_nvme_is_not() {
     let found = entries(&machine);
     assert_eq!(found.iter().map(|e| e.removable).collect::<Vec<_>>(), [false, true, true]);
     assert_eq!(found[1].model.as_deref(), Some("LX1TB71"));
-    let condition = host::condition(&machine.system(), Some("/dev/nvme1n1"));
+    let condition = host::host_condition(&machine.system(), Some("/dev/nvme1n1"));
     assert_eq!((condition.get("bus_mode"), condition.get("firmware")), (Some("PCIe 3.0 x1"), Some("W0926A")));
 }
 
@@ -149,7 +149,8 @@ fn kernel_devices_are_excluded_and_loops_optional() {
         ("sys/block/loop1/size", "0\n"),
         ("sys/block/vda/size", "1000\n"),
     ]);
-    let shown = |scope| list(&machine.system(), scope).into_iter().map(|e| e.name).collect::<Vec<_>>();
+    let shown =
+        |scope| list_devices(&machine.system(), scope).into_iter().map(|e| e.name).collect::<Vec<_>>();
     assert_eq!(shown(ListScope::Hardware), ["vda"]);
     assert_eq!(shown(ListScope::WithLoops), ["loop0", "vda"]);
 }

@@ -1,7 +1,7 @@
 //! Which directories lie on the disk that holds the running system, on recorded machines.
 
 use crate::support::Recording;
-use cardscope_device::filesystem::shared_with_system;
+use cardscope_device::filesystem::disk_shared_with_system;
 use cardscope_device::system::SystemRoots;
 use std::path::Path;
 
@@ -36,7 +36,7 @@ fn recorded(mounts: &str, more: &[(&str, &str)]) -> Recording {
 
 #[track_caller]
 fn shares(recording: &Recording, path: &str, disk: Option<&str>) {
-    let found = shared_with_system(&recording.system(), Path::new(path));
+    let found = disk_shared_with_system(&recording.system(), Path::new(path));
     assert_eq!(found.as_deref(), disk, "{path}");
 }
 
@@ -137,5 +137,5 @@ fn zfs_file_systems_share_pool() {
 
 #[test]
 fn tmpfs_is_not_on_system_disk() {
-    assert_eq!(shared_with_system(&SystemRoots::host(), Path::new("/dev/shm")), None);
+    assert_eq!(disk_shared_with_system(&SystemRoots::host(), Path::new("/dev/shm")), None);
 }

@@ -6,30 +6,33 @@ use cardscope_model::report::NewsTone;
 use cardscope_model::report::ReportBody as _;
 use cardscope_model::units::DecimalSize;
 use cardscope_model::units::three_digits as speed;
-use cardscope_page::figure::{count, duration, percent, trimmed};
+use cardscope_page::figure::{duration, percent, pluralize, without_trailing_zeros};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios, io_errors, tone_of_figures};
+use cardscope_page::tree::{
+    Page, PageBlock, PageFact, fact, failed_io_reason, io_error_list, tone_of_figures,
+};
 
 /// Rounds that are listed. If there are more, the first and the last ones.
 const LISTED_ROUNDS: usize = 12;
 
-pub fn page(report: &EndureReport) -> Page {
+pub fn endure_page(report: &EndureReport) -> Page {
     let body = &report.body;
     let unfinished = body.rounds.is_empty() && !body.ended_by.is_empty();
     let tone = tone_of_figures(body.exit_status());
     let mut page = Page::new(&report.header.target, tone, endure_answer(report));
-    page.reasons.extend(failed_ios(&body.moved));
+    page.reasons.extend(failed_io_reason(&body.moved));
     let passing = Some(body.passing_sectors()).filter(|sectors| *sectors > 0);
-    let passing = passing.map(|sectors| format!("Bad in one of two readings: {}.", count(sectors, "sector")));
-    page.because_all(NewsTone::Warning, passing);
-    page.add("", [PageBlock::Facts(facts(report))]);
+    let passing =
+        passing.map(|sectors| format!("Bad in one of two readings: {}.", pluralize(sectors, "sector")));
+    page.add_reasons(NewsTone::Warning, passing);
+    page.add_section("", [PageBlock::Facts(endure_facts(report))]);
     if unfinished {
-        page.step(format!("Run it again without {}, or with more.", body.ended_by), None);
+        page.add_step(format!("Run it again without {}, or with more.", body.ended_by), None);
     }
-    page.add("Milestones", [PageBlock::Table(milestones(&body.milestones))]);
-    page.fold("Rounds", [PageBlock::Table(rounds(&body.rounds))]);
-    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
-    page.framed(&report.header)
+    page.add_section("Milestones", [PageBlock::Table(milestone_table(&body.milestones))]);
+    page.add_detail("Rounds", [PageBlock::Table(round_table(&body.rounds))]);
+    page.add_detail("Failed I/Os", [io_error_list(&body.moved.io_errors)]);
+    page.with_frame(&report.header)
 }
 
 fn endure_answer(report: &EndureReport) -> Answer {
@@ -37,7 +40,8 @@ fn endure_answer(report: &EndureReport) -> Answer {
     if body.rounds.is_empty() {
         return Answer::with_verdict("NOT TESTED", ": it ended before its first round.");
     }
-    let cycles = format!("{} write cycles", trimmed(body.cycles, usize::from(body.cycles < 100.0)));
+    let cycles =
+        format!("{} write cycles", without_trailing_zeros(body.cycles, usize::from(body.cycles < 100.0)));
     let worst = body.rounds.iter().map(|round| round.bad_share).fold(body.bad_share, f64::max);
     match worst {
         share if share > 0.0 => {
@@ -47,13 +51,13 @@ fn endure_answer(report: &EndureReport) -> Answer {
         _ if body.is_bad() => Answer::with_verdict("WORN", &format!(": writes fail after {cycles}.")),
         _ if body.passing_sectors() > 0 => {
             let rest = format!(": no loss after {cycles}, but answers differ from read to read.");
-            Answer::with_verdict("UNSTABLE", &rest).advise("Try another reader.")
+            Answer::with_verdict("UNSTABLE", &rest).with_advice("Try another reader.")
         }
         _ => format!("No loss after {cycles} ({} written).", DecimalSize(body.moved.bytes_written)).into(),
     }
 }
 
-fn facts(report: &EndureReport) -> Vec<PageFact> {
+fn endure_facts(report: &EndureReport) -> Vec<PageFact> {
     let body = &report.body;
     let mut facts = vec![
         fact("rounds", format!("{} over {}", body.rounds.len(), DecimalSize(body.span_bytes))),
@@ -72,7 +76,7 @@ fn facts(report: &EndureReport) -> Vec<PageFact> {
         facts.push(fact("ended by", &body.ended_by));
     }
     if body.returns > 0 {
-        facts.push(fact("went away and came back", count(body.returns as u64, "time")));
+        facts.push(fact("went away and came back", pluralize(body.returns as u64, "time")));
     }
     facts.extend(body.projection.as_ref().map(|p| {
         let [low, high] = p.interval;
@@ -90,13 +94,13 @@ fn bad_share_text(share: f64) -> String {
     if share == 0.0 { "none".to_owned() } else { format!("{:.4} %", share * 100.0) }
 }
 
-fn rounds(rounds: &[EndureRound]) -> Table {
+fn round_table(rounds: &[EndureRound]) -> Table {
     let (half, all) = (LISTED_ROUNDS / 2, rounds.len());
     let shown = |n: &usize| all <= LISTED_ROUNDS || *n < half || *n + half >= all;
     let listed = (0..all).filter(shown).map(|n| &rounds[n]);
     let some = |n: u64| if n > 0 { n.to_string() } else { String::new() };
     let gap = if all > LISTED_ROUNDS { rounds.get(all - half).map(|round| round.round) } else { None };
-    Table::of(
+    Table::from_items(
         listed,
         &[
             ("round", &|r| {
@@ -116,8 +120,8 @@ fn rounds(rounds: &[EndureRound]) -> Table {
     )
 }
 
-fn milestones(milestones: &[WearMilestone]) -> Table {
-    Table::of(
+fn milestone_table(milestones: &[WearMilestone]) -> Table {
+    Table::from_items(
         milestones,
         &[
             ("milestone", &|m| m.milestone.clone()),

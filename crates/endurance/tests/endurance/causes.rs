@@ -2,9 +2,9 @@
 //! (docs/reference/flash.md#heat, docs/reference/flash.md#causes-of-a-slow-spell). `UPDATE_DOCS=1` updates the table in
 //! `docs/accuracy.md`.
 
-use cardscope_endurance::judge::series::{SeriesFacts, SeriesSlice, SlowdownCause, causes};
+use cardscope_endurance::judge::series::{SeriesFacts, SeriesSlice, SlowdownCause, find_causes};
 use cardscope_model::random::SeededRandom;
-use cardscope_testkit::written_docs::keep;
+use cardscope_testkit::measured_tables::update_table;
 use std::fmt::Write;
 
 /// Series of each kind.
@@ -58,7 +58,7 @@ struct Effect {
 const NOTHING: Effect = Effect { work: 1.0, reads: 1.0, ping: 1.0, hot: false };
 
 fn between(random: &mut SeededRandom, low: f64, high: f64) -> f64 {
-    low + (high - low) * random.unit()
+    low + (high - low) * random.unit_interval()
 }
 
 fn log_between(random: &mut SeededRandom, low: f64, high: f64) -> f64 {
@@ -96,8 +96,8 @@ fn throttle(random: &mut SeededRandom, effects: &mut [Effect], from: usize, duty
 }
 
 fn stalls(random: &mut SeededRandom, effects: &mut [Effect]) {
-    let (mean, periodic) = (between(random, 12.0, 60.0), random.unit() < 0.5);
-    let mut at = mean * random.unit();
+    let (mean, periodic) = (between(random, 12.0, 60.0), random.unit_interval() < 0.5);
+    let mut at = mean * random.unit_interval();
     while (at as usize) < effects.len() {
         let length = between(random, 0.15, 0.9) / SLICE_S;
         let mut left = length;
@@ -109,7 +109,7 @@ fn stalls(random: &mut SeededRandom, effects: &mut [Effect]) {
                 break;
             }
         }
-        at += length + 3.0 + if periodic { mean } else { -mean * (1.0 - random.unit()).ln() };
+        at += length + 3.0 + if periodic { mean } else { -mean * (1.0 - random.unit_interval()).ln() };
     }
 }
 
@@ -160,8 +160,8 @@ fn series(kind: Kind, seed: u64) -> (Vec<SeriesSlice>, SeriesFacts) {
     let (probe, ping) = (log_between(random, 1e-4, 1.5e-3), log_between(random, 5e-5, 3e-4));
     let (sigma, sigma_probe) = (between(random, 0.01, 0.07), between(random, 0.01, 0.04));
     let drift = between(random, -0.04, 0.04);
-    let (sensor, counts) = (random.unit() < 0.5, random.unit() < 0.5);
-    let long_reads = random.unit() < 0.7;
+    let (sensor, counts) = (random.unit_interval() < 0.5, random.unit_interval() < 0.5);
+    let long_reads = random.unit_interval() < 0.7;
     let (mut at_bytes, mut throttles, mut was_hot, mut celsius) = (0, 3, false, 45.0f64);
     let count = effects.len() as f64;
     let mut slices = Vec::new();
@@ -177,10 +177,10 @@ fn series(kind: Kind, seed: u64) -> (Vec<SeriesSlice>, SeriesFacts) {
         let long = probe * 20.0 * noise(sigma_probe) * effect.reads;
         let mut ping_s = ping * noise(0.03) * effect.ping;
         // The host itself is late now and then.
-        if random.unit() < 0.01 {
+        if random.unit_interval() < 0.01 {
             ping_s *= 3.0;
         }
-        let hiccup = if random.unit() < 0.005 { 0.75 } else { 1.0 };
+        let hiccup = if random.unit_interval() < 0.005 { 0.75 } else { 1.0 };
         let bytes = (bytes as f64 * hiccup) as u64;
         slices.push(SeriesSlice {
             at_s: i as f64 * SLICE_S,
@@ -208,7 +208,7 @@ fn judge(kind: Kind, expected: &[SlowdownCause], verbose: bool) -> Row {
     let mut row = Row { right: 0, without: [0; 5] };
     for seed in 0..SERIES {
         let (slices, known) = series(kind, 1000 + seed);
-        let named = causes(&slices, known).named();
+        let named = find_causes(&slices, known).named_causes();
         row.right += u64::from(named == expected);
         if named != expected && verbose {
             eprintln!("{kind:?} {seed}: {named:?}");
@@ -245,6 +245,6 @@ fn causes_are_right_in_95_percent_of_series() {
             wrong.push(name);
         }
     }
-    keep("accuracy", "causes: series", &table);
+    update_table("accuracy", "causes: series", &table);
     assert!(wrong.is_empty(), "{wrong:?} below what is demanded\n{table}");
 }

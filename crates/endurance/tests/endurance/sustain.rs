@@ -1,10 +1,12 @@
 //! Long runs on simulated cards, compared with the parameters of the card.
 
-use cardscope_endurance::probe::sustain::{BLOCK, DEPTH, SampleRecorder, SustainOptions, sustain};
-use cardscope_engine::card::{IoDriver, ProbeStop, extents};
+use cardscope_endurance::probe::sustain::{
+    QUEUE_DEPTH, SEQUENTIAL_BLOCK, SampleRecorder, SustainOptions, run_sustain,
+};
 use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{IoDriver, ProbeStop, split_extents};
 use cardscope_engine::target::{Target, TargetRegion};
 use cardscope_model::card_map::property::PropertyStatus;
 use cardscope_model::sustain::{
@@ -46,22 +48,22 @@ fn options(target: &SimTarget, work: WorkloadKind, seconds: u64) -> SustainOptio
             ..TemperatureLimits::default()
         },
         card_bytes: Some(bytes),
-        prepare: false,
+        is_test_file: false,
     }
 }
 
 fn run_with(target: &mut SimTarget, options: &SustainOptions) -> (MeasuredRun, Result<(), ProbeStop>) {
-    let mut card = IoDriver::new(target, &InterruptFlag::default(), BLOCK, DEPTH).unwrap();
+    let mut card = IoDriver::new(target, &InterruptFlag::default(), SEQUENTIAL_BLOCK, QUEUE_DEPTH).unwrap();
     let mut measured = MeasuredRun::default();
     let mut log = DiscardSamples(0);
     let scope = WriteScope::new(None);
-    let ended = sustain(&mut card, scope, options, &mut Silent, &mut log, &mut measured);
+    let ended = run_sustain(&mut card, scope, options, &mut Silent, &mut log, &mut measured);
     assert_eq!(log.0, measured.series.len(), "each sample was kept");
     (measured, ended)
 }
 
 fn run(name: &str, work: WorkloadKind, seconds: u64) -> MeasuredRun {
-    let mut target = SimTarget::named(name).unwrap();
+    let mut target = SimTarget::open_named(name).unwrap();
     let options = options(&target, work, seconds);
     let (measured, ended) = run_with(&mut target, &options);
     ended.unwrap();
@@ -91,10 +93,13 @@ fn pro_64_cache_end_and_recovery_are_found() {
 
 #[test]
 fn initially_full_cache_is_reported() {
-    let mut target = SimTarget::named("sim:pro-64g-u3").unwrap();
-    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), BLOCK, DEPTH).unwrap();
-    card.write(extents(0, 900 << 20, BLOCK), IoContent::Noise, |_, _, io_error| assert!(io_error.is_none()))
-        .unwrap();
+    let mut target = SimTarget::open_named("sim:pro-64g-u3").unwrap();
+    let mut card =
+        IoDriver::new(&mut target, &InterruptFlag::default(), SEQUENTIAL_BLOCK, QUEUE_DEPTH).unwrap();
+    card.write(split_extents(0, 900 << 20, SEQUENTIAL_BLOCK), IoContent::Noise, |_, _, io_error| {
+        assert!(io_error.is_none())
+    })
+    .unwrap();
     drop(card);
     let options = options(&target, WorkloadKind::Write, 180);
     let (found, ended) = run_with(&mut target, &options);
@@ -167,7 +172,7 @@ fn bus_load_is_reported_as_interference() {
 
 #[test]
 fn log_merges_are_reported_as_stalls() {
-    let mut target = SimTarget::named("sim:samsung-32g-c10").unwrap();
+    let mut target = SimTarget::open_named("sim:samsung-32g-c10").unwrap();
     let mut options = options(&target, WorkloadKind::Write, 300);
     options.pattern = WorkloadPattern::Random;
     options.limits.region.len = 1 << 30;
@@ -180,7 +185,7 @@ fn log_merges_are_reported_as_stalls() {
 
 #[test]
 fn removed_card_keeps_the_results() {
-    let mut target = SimTarget::named("sim:pro-64g-u3?faults.vanish_after_s=20").unwrap();
+    let mut target = SimTarget::open_named("sim:pro-64g-u3?faults.vanish_after_s=20").unwrap();
     let options = options(&target, WorkloadKind::Write, 120);
     let (found, ended) = run_with(&mut target, &options);
     assert!(matches!(ended, Err(ProbeStop::Target(_))), "{ended:?}");
@@ -189,7 +194,7 @@ fn removed_card_keeps_the_results() {
 
 #[test]
 fn max_temp_ends_the_run() {
-    let mut target = SimTarget::named("sim:lexar-1tb-express?cooling=passive").unwrap();
+    let mut target = SimTarget::open_named("sim:lexar-1tb-express?cooling=passive").unwrap();
     let mut options = options(&target, WorkloadKind::Read, 3600);
     options.max_celsius = Some(70.0);
     let (found, ended) = run_with(&mut target, &options);
@@ -206,7 +211,7 @@ fn ends_by_itself(
     seconds: u64,
     at_most_s: f64,
 ) -> MeasuredRun {
-    let mut target = SimTarget::named(name).unwrap();
+    let mut target = SimTarget::open_named(name).unwrap();
     let options = SustainOptions { pattern, ..options(&target, work, seconds) };
     let began = Instant::now();
     let (found, ended) = run_with(&mut target, &options);
@@ -276,7 +281,7 @@ fn bytes_limits_the_workload() {
         (WorkloadKind::Write, WorkloadPattern::Random),
         (WorkloadKind::Mixed, WorkloadPattern::Sequential),
     ] {
-        let mut target = SimTarget::named("sim:lexar-1tb-express").unwrap();
+        let mut target = SimTarget::open_named("sim:lexar-1tb-express").unwrap();
         let mut options = SustainOptions { pattern, ..options(&target, work, 600) };
         options.bytes = Some(100 << 20);
         let (found, ended) = run_with(&mut target, &options);
@@ -291,7 +296,7 @@ fn bytes_limits_the_workload() {
         assert_eq!(found.ended_by, "--bytes");
         assert!(found.series.iter().all(|s| s.phase == RunPhase::Main), "nothing follows");
     }
-    let mut target = SimTarget::named("sim:lexar-1tb-express").unwrap();
+    let mut target = SimTarget::open_named("sim:lexar-1tb-express").unwrap();
     let mut options = options(&target, WorkloadKind::Read, 600);
     options.bytes = Some(1 << 30);
     let (found, _) = run_with(&mut target, &options);
@@ -316,12 +321,13 @@ fn interrupted_pause_has_no_experiment() {
             }]
         }
     }
-    let mut target = SimTarget::named("sim:pro-64g-u3").unwrap();
+    let mut target = SimTarget::open_named("sim:pro-64g-u3").unwrap();
     let mut options = options(&target, WorkloadKind::Write, 180);
     options.max_celsius = Some(90.0);
-    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), BLOCK, DEPTH).unwrap();
+    let mut card =
+        IoDriver::new(&mut target, &InterruptFlag::default(), SEQUENTIAL_BLOCK, QUEUE_DEPTH).unwrap();
     let (mut measured, mut log) = (MeasuredRun::default(), Warms(20.0));
-    sustain(&mut card, WriteScope::new(None), &options, &mut Silent, &mut log, &mut measured).unwrap();
+    run_sustain(&mut card, WriteScope::new(None), &options, &mut Silent, &mut log, &mut measured).unwrap();
     assert_eq!(measured.ended_by, "--max-temp");
     assert!(!kinds(&measured).contains(&EventKind::Experiment), "{:?}", measured.events);
     assert!(
@@ -336,7 +342,7 @@ fn reported_queue_depth_is_the_one_used() {
     let depth = |mb_s: &str| {
         run(&format!("sim:constant?mb_s={mb_s}&command_s=0.0001"), WorkloadKind::Read, 20).queue_depth
     };
-    assert_eq!(depth("100"), DEPTH);
+    assert_eq!(depth("100"), QUEUE_DEPTH);
     // A MiB takes 0.1 s, so four in flight take longer than a slice.
     assert_eq!(depth("10"), 2);
 }

@@ -1,10 +1,12 @@
 //! Accuracy of the causes in long runs on simulated cards, in virtual time. `UPDATE_DOCS=1` updates the table in
 //! `docs/accuracy.md`.
 
-use cardscope_endurance::probe::sustain::{BLOCK, DEPTH, SampleRecorder, SustainOptions, sustain};
-use cardscope_engine::card::{IoDriver, ProbeStop};
+use cardscope_endurance::probe::sustain::{
+    QUEUE_DEPTH, SEQUENTIAL_BLOCK, SampleRecorder, SustainOptions, run_sustain,
+};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{IoDriver, ProbeStop};
 use cardscope_engine::target::{Target, TargetRegion};
 use cardscope_model::random::SeededRandom;
 use cardscope_model::sustain::{
@@ -13,7 +15,7 @@ use cardscope_model::sustain::{
 use cardscope_probing::context;
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
-use cardscope_testkit::written_docs::keep;
+use cardscope_testkit::measured_tables::update_table;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -58,7 +60,7 @@ impl Case {
 }
 
 fn run(case: &Case, seed: u64) -> MeasuredRun {
-    let mut target = SimTarget::named(&case.name).unwrap();
+    let mut target = SimTarget::open_named(&case.name).unwrap();
     let bytes = target.info().bytes;
     let nvme = target.spec().archetype.identity.nvme.as_ref();
     let celsius = |kelvin: u16| (kelvin > 0).then(|| f64::from(kelvin) - 273.0);
@@ -79,11 +81,13 @@ fn run(case: &Case, seed: u64) -> MeasuredRun {
             ..TemperatureLimits::default()
         },
         card_bytes: Some(bytes),
-        prepare: false,
+        is_test_file: false,
     };
-    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), BLOCK, DEPTH).unwrap();
+    let mut card =
+        IoDriver::new(&mut target, &InterruptFlag::default(), SEQUENTIAL_BLOCK, QUEUE_DEPTH).unwrap();
     let mut measured = MeasuredRun::default();
-    sustain(&mut card, WriteScope::new(None), &options, &mut Silent, &mut Forgets, &mut measured).unwrap();
+    run_sustain(&mut card, WriteScope::new(None), &options, &mut Silent, &mut Forgets, &mut measured)
+        .unwrap();
     measured
 }
 
@@ -110,20 +114,20 @@ const PLAIN: [&str; 6] = [
 ];
 
 fn plain(random: &mut SeededRandom, seed: u64) -> Case {
-    let name = format!("sim:{}?seed={seed}", PLAIN[random.index(PLAIN.len())]);
-    let work = [WorkloadKind::Write, WorkloadKind::Read, WorkloadKind::Mixed][random.index(3)];
-    Case::new(name, work, 60 + random.index(240) as u64, &[])
+    let name = format!("sim:{}?seed={seed}", PLAIN[random.below_usize(PLAIN.len())]);
+    let work = [WorkloadKind::Write, WorkloadKind::Read, WorkloadKind::Mixed][random.below_usize(3)];
+    Case::new(name, work, 60 + random.below_usize(240) as u64, &[])
 }
 
 /// Cards with a cache of any size, 1.6 to 3.6 times as fast as without.
 fn cache(random: &mut SeededRandom, seed: u64) -> Case {
     let (card, after, least, most) = [
-        ("pro-64g-u3", 20.0 + 30.0 * random.unit(), 0.4, 4.0),
-        ("usb-stick-tlc", 12.0 + 12.0 * random.unit(), 0.5, 4.0),
-        ("sandisk-256g-express", 150.0 + 80.0 * random.unit(), 5.0, 60.0),
-    ][random.index(3)];
-    let before = after * (1.6 + 2.0 * random.unit());
-    let bytes = ((least + (most - least) * random.unit()) * 1e9) as u64 / 4096 * 4096;
+        ("pro-64g-u3", 20.0 + 30.0 * random.unit_interval(), 0.4, 4.0),
+        ("usb-stick-tlc", 12.0 + 12.0 * random.unit_interval(), 0.5, 4.0),
+        ("sandisk-256g-express", 150.0 + 80.0 * random.unit_interval(), 5.0, 60.0),
+    ][random.below_usize(3)];
+    let before = after * (1.6 + 2.0 * random.unit_interval());
+    let bytes = ((least + (most - least) * random.unit_interval()) * 1e9) as u64 / 4096 * 4096;
     let name = format!(
         "sim:{card}?seed={seed}&cache.clean_bytes={bytes}&cache.reopen_bytes={bytes}&cache.write_mb_s={before:.1}&write.mb_s={after:.1}"
     );
@@ -132,8 +136,8 @@ fn cache(random: &mut SeededRandom, seed: u64) -> Case {
 }
 
 fn heat(random: &mut SeededRandom, seed: u64) -> Case {
-    let card = ["lexar-1tb-express", "adata-256g-express"][random.index(2)];
-    let (ambient, capacity) = (20 + random.index(12), 3.0 + 5.0 * random.unit());
+    let card = ["lexar-1tb-express", "adata-256g-express"][random.below_usize(2)];
+    let (ambient, capacity) = (20 + random.below_usize(12), 3.0 + 5.0 * random.unit_interval());
     let name = format!(
         "sim:{card}?seed={seed}&cooling=passive&thermal.ambient_c={ambient}&thermal.capacity_j_per_k={capacity:.1}"
     );
@@ -141,7 +145,7 @@ fn heat(random: &mut SeededRandom, seed: u64) -> Case {
 }
 
 fn both(random: &mut SeededRandom, seed: u64) -> Case {
-    let clean = 20_000_000_000 + random.index(60_000_000_000) as u64;
+    let clean = 20_000_000_000 + random.below_usize(60_000_000_000) as u64;
     let name = format!(
         "sim:lexar-1tb-express?seed={seed}&cooling=passive&cache.clean_bytes={clean}&cache.reopen_bytes={clean}&thermal.ambient_c=30"
     );
@@ -151,12 +155,12 @@ fn both(random: &mut SeededRandom, seed: u64) -> Case {
 
 /// Hot enough to oscillate between the temperature limits TMT1 and TMT2 for most of the run.
 fn two_limits(random: &mut SeededRandom, seed: u64) -> Case {
-    let (ambient, heavy) = (28 + random.index(10), 0.25 + 0.25 * random.unit());
-    let (kelvin, capacity) = (0.5 + 2.0 * random.unit(), 3.0 + 3.0 * random.unit());
+    let (ambient, heavy) = (28 + random.below_usize(10), 0.25 + 0.25 * random.unit_interval());
+    let (kelvin, capacity) = (0.5 + 2.0 * random.unit_interval(), 3.0 + 3.0 * random.unit_interval());
     let name = format!(
         "sim:lexar-1tb-express?seed={seed}&cooling=passive&thermal.ambient_c={ambient}&thermal.heavy={heavy:.2}&thermal.hysteresis_k={kelvin:.1}&thermal.capacity_j_per_k={capacity:.1}"
     );
-    let (work, expected) = match random.index(2) {
+    let (work, expected) = match random.below_usize(2) {
         0 => (WorkloadKind::Read, &["throttling"][..]),
         _ => (WorkloadKind::Write, &["cache end", "throttling"][..]),
     };
@@ -172,18 +176,18 @@ fn is_false_cache_event(measured: &MeasuredRun) -> bool {
 }
 
 fn bursts(random: &mut SeededRandom, seed: u64) -> Case {
-    let card = PLAIN[random.index(PLAIN.len())];
-    let (every, share) = (12 + random.index(30), 0.3 + 0.35 * random.unit());
-    let lasts = 2 + random.index(every / 3);
+    let card = PLAIN[random.below_usize(PLAIN.len())];
+    let (every, share) = (12 + random.below_usize(30), 0.3 + 0.35 * random.unit_interval());
+    let lasts = 2 + random.below_usize(every / 3);
     let name = format!(
         "sim:{card}?seed={seed}&disturb_every_s={every}&disturb_for_s={lasts}&disturb_share={share:.2}"
     );
-    Case::new(name, [WorkloadKind::Write, WorkloadKind::Read][random.index(2)], 240, &["interference"])
+    Case::new(name, [WorkloadKind::Write, WorkloadKind::Read][random.below_usize(2)], 240, &["interference"])
 }
 
 /// Logs that are cleared unit by unit, 0.1 to 0.5 s each.
 fn merges(random: &mut SeededRandom, seed: u64) -> Case {
-    let card = ["samsung-32g-c10", "sony-32g-u3", "toshiba-16g-c10"][random.index(3)];
+    let card = ["samsung-32g-c10", "sony-32g-u3", "toshiba-16g-c10"][random.below_usize(3)];
     let name = format!("sim:{card}?seed={seed}");
     // A log of 1 MiB is full within seconds. Then a merge of 0.17 s, shorter than a slice, comes with every fourth or every
     // single write, so the end of the fast log is a correct answer too.
@@ -191,7 +195,7 @@ fn merges(random: &mut SeededRandom, seed: u64) -> Case {
     Case {
         or,
         pattern: WorkloadPattern::Random,
-        region: Some((256 + random.index(768) as u64) << 20),
+        region: Some((256 + random.below_usize(768) as u64) << 20),
         ..Case::new(name, WorkloadKind::Write, 240, &["stalls"])
     }
 }
@@ -245,6 +249,6 @@ fn sustain_names_the_simulated_causes() {
             bad.push(*what);
         }
     }
-    keep("accuracy", "causes: cards", &table);
+    update_table("accuracy", "causes: cards", &table);
     assert!(bad.is_empty(), "{bad:?}\n{table}");
 }

@@ -4,7 +4,7 @@
 //! xorshift128+ is Vigna's (shifts 23, 17, 26), its lanes are seeded by the finalizer of SplitMix64. It need not be
 //! cryptographic: cards must merely find nothing to compress or deduplicate.
 
-use cardscope_model::random::{GOLDEN, mix};
+use cardscope_model::random::{GOLDEN, mix_bits};
 
 /// Bytes generated at a time: the smallest sector size.
 pub(super) const BLOCK: usize = 512;
@@ -88,8 +88,8 @@ fn portable_same(key: u64, number: u64, head: &[u64], found: &[u8; BLOCK]) -> bo
 
 #[inline(always)]
 fn each_row(key: u64, number: u64, mut each: impl FnMut([u64; LANES])) {
-    let start = mix(key ^ mix(number.wrapping_add(GOLDEN)));
-    let mut a: [u64; LANES] = std::array::from_fn(|lane| mix(start.wrapping_add(STEPS[lane])));
+    let start = mix_bits(key ^ mix_bits(number.wrapping_add(GOLDEN)));
+    let mut a: [u64; LANES] = std::array::from_fn(|lane| mix_bits(start.wrapping_add(STEPS[lane])));
     // One mixed half is enough, and the two are never both zero, the one state that xorshift cannot leave.
     let mut b = a.map(|word| !word.rotate_left(32));
     for _ in 0..BLOCK / (8 * LANES) {

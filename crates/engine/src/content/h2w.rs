@@ -10,16 +10,16 @@ use super::generator::{BLOCK, widest};
 const MULTIPLIER: u64 = 4_294_967_311;
 const INCREMENT: u64 = 17;
 
-pub const WORDS: usize = BLOCK / 8;
+pub const SECTOR_WORDS: usize = BLOCK / 8;
 
 /// Bytes of a full `N.h2w` file; the last one on a card may be shorter.
 pub const FILE_BYTES: u64 = 1 << 30;
 
 /// A_i and C_i: word i of the sector at offset o is A_i · o + C_i.
-const FORMS: ([u64; WORDS], [u64; WORDS]) = {
-    let (mut factors, mut addends) = ([1; WORDS], [0; WORDS]);
+const FORMS: ([u64; SECTOR_WORDS], [u64; SECTOR_WORDS]) = {
+    let (mut factors, mut addends) = ([1; SECTOR_WORDS], [0; SECTOR_WORDS]);
     let mut i = 1;
-    while i < WORDS {
+    while i < SECTOR_WORDS {
         factors[i] = MULTIPLIER.wrapping_mul(factors[i - 1]);
         addends[i] = MULTIPLIER.wrapping_mul(addends[i - 1]).wrapping_add(INCREMENT);
         i += 1;
@@ -27,10 +27,10 @@ const FORMS: ([u64; WORDS], [u64; WORDS]) = {
     (factors, addends)
 };
 
-const STEPS: [u64; WORDS] = {
+const STEPS: [u64; SECTOR_WORDS] = {
     let mut steps = FORMS.0;
     let mut i = 0;
-    while i < WORDS {
+    while i < SECTOR_WORDS {
         steps[i] = steps[i].wrapping_mul(BLOCK as u64);
         i += 1;
     }
@@ -40,12 +40,12 @@ const STEPS: [u64; WORDS] = {
 pub(super) struct H2wSectors {
     /// Sector whose words are in `words`.
     number: u64,
-    words: [u64; WORDS],
+    words: [u64; SECTOR_WORDS],
 }
 
 impl H2wSectors {
     pub(super) fn new(number: u64) -> Self {
-        Self { number, words: words(number.wrapping_mul(BLOCK as u64)) }
+        Self { number, words: sector_words(number.wrapping_mul(BLOCK as u64)) }
     }
 
     /// Writes sector `number`; fast if it follows the previous one.
@@ -103,6 +103,6 @@ widest! {
 }
 
 /// Words of the sector at byte `offset` of the whole data.
-pub fn words(offset: u64) -> [u64; WORDS] {
+pub fn sector_words(offset: u64) -> [u64; SECTOR_WORDS] {
     std::array::from_fn(|i| FORMS.0[i].wrapping_mul(offset).wrapping_add(FORMS.1[i]))
 }

@@ -11,7 +11,7 @@ mod tests;
 
 pub use stamp::{SectorStamp, read_stamp, read_stamp_header};
 
-use cardscope_model::random::mix;
+use cardscope_model::random::mix_bits;
 use generator::BLOCK;
 use serde::{Deserialize, Serialize};
 
@@ -58,20 +58,20 @@ const STREAM_KEY: u64 = 0x7374_7265_616d_206b;
 
 /// Generates `content` from byte `offset` of the target on. [`Content::Noise`] uses the stream from which all noise is
 /// cut; [`Content::Buffer`] leaves the bytes unchanged.
-pub fn fill(content: IoContent, offset: u64, bytes: &mut [u8]) {
+pub fn fill_content(content: IoContent, offset: u64, bytes: &mut [u8]) {
     match content {
         IoContent::Noise => {
             fill_blocks(offset, bytes, |number, block| generator::block(NOISE_KEY, number, block))
         }
         IoContent::Constant(byte) => bytes.fill(byte),
         IoContent::Stream { seed } => {
-            let key = mix(seed ^ STREAM_KEY);
+            let key = mix_bits(seed ^ STREAM_KEY);
             fill_blocks(offset, bytes, |number, block| generator::block(key, number, block));
         }
         IoContent::Stamp { salt, generation } => {
             let keys = stamp::StampKeys::new(salt, generation);
             fill_blocks(offset, bytes, |number, block| {
-                stamp::write(&keys, number * BLOCK as u64, block);
+                stamp::write_stamp(&keys, number * BLOCK as u64, block);
             });
         }
         IoContent::H2w { base } => {
@@ -84,7 +84,7 @@ pub fn fill(content: IoContent, offset: u64, bytes: &mut [u8]) {
 }
 
 /// Value that all bytes share; `None` if they differ or there are none.
-pub fn constant(bytes: &[u8]) -> Option<u8> {
+pub fn constant_byte(bytes: &[u8]) -> Option<u8> {
     let (first, rest) = bytes.split_first()?;
     // One comparison of the slice with itself shifted by one handles many bytes at a time.
     (*rest == bytes[..rest.len()]).then_some(*first)
@@ -92,7 +92,7 @@ pub fn constant(bytes: &[u8]) -> Option<u8> {
 
 /// Compares `bytes`, read from byte `offset` on, with `content`. [`Content::Buffer`] expects nothing and always
 /// matches.
-pub fn compare(content: IoContent, offset: u64, bytes: &[u8]) -> ContentMatch {
+pub fn compare_content(content: IoContent, offset: u64, bytes: &[u8]) -> ContentMatch {
     if content == IoContent::Buffer {
         return ContentMatch::Same;
     }
@@ -104,7 +104,7 @@ pub fn compare(content: IoContent, offset: u64, bytes: &[u8]) -> ContentMatch {
         let room = expected.len() - ((offset + at as u64) % BLOCK as u64) as usize;
         let found = &bytes[at..bytes.len().min(at + room)];
         let wanted = &mut expected[..found.len()];
-        fill(content, offset + at as u64, wanted);
+        fill_content(content, offset + at as u64, wanted);
         if let Some(first) = first_difference(wanted, found) {
             return ContentMatch::DiffersAt((at + first) as u64);
         }
@@ -129,13 +129,13 @@ fn count_matching_bytes(content: IoContent, offset: u64, bytes: &[u8]) -> usize 
             count_leading_blocks(first, bytes, |number, block| generator::same(NOISE_KEY, number, &[], block))
         }
         IoContent::Stream { seed } => {
-            let key = mix(seed ^ STREAM_KEY);
+            let key = mix_bits(seed ^ STREAM_KEY);
             count_leading_blocks(first, bytes, |number, block| generator::same(key, number, &[], block))
         }
         IoContent::Stamp { salt, generation } => {
             let keys = stamp::StampKeys::new(salt, generation);
             count_leading_blocks(first, bytes, |number, block| {
-                stamp::same(&keys, number * BLOCK as u64, block)
+                stamp::matches_stamp(&keys, number * BLOCK as u64, block)
             })
         }
         IoContent::H2w { .. } => {

@@ -6,7 +6,7 @@
 //! of the sector counts.
 
 use super::generator::{self, BLOCK};
-use cardscope_model::random::mix;
+use cardscope_model::random::mix_bits;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"CARDSCOP");
 const BODY: usize = 40;
@@ -27,7 +27,7 @@ pub struct SectorStamp {
 pub fn read_stamp(sector: &[u8]) -> Option<SectorStamp> {
     let stamp = read_stamp_header(sector)?;
     let mut expected = [0; BLOCK];
-    write(&StampKeys::new(stamp.salt, stamp.generation), stamp.address, &mut expected);
+    write_stamp(&StampKeys::new(stamp.salt, stamp.generation), stamp.address, &mut expected);
     (sector.get(BODY..BLOCK)? == &expected[BODY..]).then_some(stamp)
 }
 
@@ -45,17 +45,17 @@ pub fn read_stamp_header(sector: &[u8]) -> Option<SectorStamp> {
 pub(super) struct StampKeys {
     salt: u64,
     generation: u32,
-    body: u64,
+    stream_key: u64,
     /// Partial checksum; the address comes last, so that it can be added per sector.
-    begun: u64,
+    checksum_prefix: u64,
 }
 
 impl StampKeys {
     pub(super) fn new(salt: u64, generation: u32) -> Self {
-        let body = mix(mix(salt ^ STAMP_KEY).wrapping_add(u64::from(generation)));
+        let body = mix_bits(mix_bits(salt ^ STAMP_KEY).wrapping_add(u64::from(generation)));
         let words = [MAGIC, salt, u64::from(generation)];
-        let begun = words.into_iter().fold(STAMP_KEY, |sum, word| mix(sum ^ word));
-        StampKeys { salt, generation, body, begun }
+        let begun = words.into_iter().fold(STAMP_KEY, |sum, word| mix_bits(sum ^ word));
+        StampKeys { salt, generation, stream_key: body, checksum_prefix: begun }
     }
 
     #[inline]
@@ -66,13 +66,13 @@ impl StampKeys {
     /// Each word enters by a bijection: headers that differ in one word never collide, others with probability 2^-64.
     #[inline]
     fn checksum(&self, address: u64) -> u64 {
-        mix(self.begun ^ address)
+        mix_bits(self.checksum_prefix ^ address)
     }
 }
 
 #[inline]
-pub(super) fn write(keys: &StampKeys, address: u64, sector: &mut [u8; BLOCK]) {
-    generator::block(keys.body, address / BLOCK as u64, sector);
+pub(super) fn write_stamp(keys: &StampKeys, address: u64, sector: &mut [u8; BLOCK]) {
+    generator::block(keys.stream_key, address / BLOCK as u64, sector);
     let (words, _) = sector.as_chunks_mut::<8>();
     for (place, word) in words.iter_mut().zip(keys.header(address)) {
         *place = word.to_le_bytes();
@@ -80,6 +80,6 @@ pub(super) fn write(keys: &StampKeys, address: u64, sector: &mut [u8; BLOCK]) {
 }
 
 #[inline]
-pub(super) fn same(keys: &StampKeys, address: u64, sector: &[u8; BLOCK]) -> bool {
-    generator::same(keys.body, address / BLOCK as u64, &keys.header(address), sector)
+pub(super) fn matches_stamp(keys: &StampKeys, address: u64, sector: &[u8; BLOCK]) -> bool {
+    generator::same(keys.stream_key, address / BLOCK as u64, &keys.header(address), sector)
 }

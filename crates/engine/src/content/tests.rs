@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 fn made(content: IoContent, offset: u64, len: usize) -> Vec<u8> {
     let mut bytes = vec![0xee; len];
-    fill(content, offset, &mut bytes);
+    fill_content(content, offset, &mut bytes);
     bytes
 }
 
@@ -33,16 +33,16 @@ proptest! {
     #[test]
     fn constant_byte_requires_equal_bytes(byte: u8, len in 0usize..600, at in 0usize..600, other: u8) {
         let mut bytes = vec![byte; len];
-        prop_assert_eq!(constant(&bytes), (len > 0).then_some(byte));
+        prop_assert_eq!(constant_byte(&bytes), (len > 0).then_some(byte));
         if at < len && len > 1 && other != byte {
             bytes[at] = other;
-            prop_assert_eq!(constant(&bytes), None);
+            prop_assert_eq!(constant_byte(&bytes), None);
         }
     }
 
     #[test]
     fn written_content_matches(content in any_content(), offset in 0u64..1 << 50, len in 0usize..40_000) {
-        prop_assert_eq!(compare(content, offset, &made(content, offset, len)), ContentMatch::Same);
+        prop_assert_eq!(compare_content(content, offset, &made(content, offset, len)), ContentMatch::Same);
     }
 
     #[test]
@@ -53,7 +53,7 @@ proptest! {
         let mut bytes = made(content, offset, len);
         bytes[at] ^= 1 << bit;
         if let Some(last) = bytes.last_mut() && at + 1 < len { *last ^= 0xff; }
-        prop_assert_eq!(compare(content, offset, &bytes), ContentMatch::DiffersAt(at as u64));
+        prop_assert_eq!(compare_content(content, offset, &bytes), ContentMatch::DiffersAt(at as u64));
     }
 
     #[test]
@@ -68,9 +68,9 @@ proptest! {
     fn stamp_of_other_generation_salt_or_address_differs(sector in 0u64..1 << 41, salt: u64, generation in 0u32..u32::MAX) {
         let address = sector * 512;
         let bytes = made(IoContent::Stamp { salt, generation }, address, 512);
-        prop_assert_ne!(compare(IoContent::Stamp { salt, generation: generation + 1 }, address, &bytes), ContentMatch::Same);
-        prop_assert_ne!(compare(IoContent::Stamp { salt: salt ^ 1, generation }, address, &bytes), ContentMatch::Same);
-        prop_assert_ne!(compare(IoContent::Stamp { salt, generation }, address + 512, &bytes), ContentMatch::Same);
+        prop_assert_ne!(compare_content(IoContent::Stamp { salt, generation: generation + 1 }, address, &bytes), ContentMatch::Same);
+        prop_assert_ne!(compare_content(IoContent::Stamp { salt: salt ^ 1, generation }, address, &bytes), ContentMatch::Same);
+        prop_assert_ne!(compare_content(IoContent::Stamp { salt, generation }, address + 512, &bytes), ContentMatch::Same);
     }
 
     #[test]
@@ -130,7 +130,7 @@ proptest! {
         let found = made(IoContent::H2w { base }, sector * 512, sectors * 512);
         let expected: Vec<u8> = (0..sectors as u64).flat_map(|n| h2w_sector(base + (sector + n) * 512)).collect();
         prop_assert_eq!(found, expected);
-        prop_assert_eq!(h2w::words(base)[0], base);
+        prop_assert_eq!(h2w::sector_words(base)[0], base);
     }
 }
 

@@ -1,8 +1,8 @@
 //! State shared by the lanes of a real target: its file or device, clock, ownership check and caveats.
 
 use super::handles::FileHandles;
-use super::holding::OwnershipTimer;
 use super::options::{IoChoice, RealOptions};
+use super::ownership::OwnershipTimer;
 use super::test_file::TestFile;
 use super::transfer::SharedClock;
 use super::uring;
@@ -23,13 +23,13 @@ pub(super) enum TargetBacking {
 pub(super) struct LaneBacking {
     pub(super) backing: TargetBacking,
     pub(super) name: String,
-    pub(super) lookout: OwnershipTimer,
+    pub(super) ownership: OwnershipTimer,
     pub(super) clock: SharedClock,
     pub(super) options: RealOptions,
     /// Bytes that I/O may reach: size of the device, the file, or the test area so far.
     limit: AtomicU64,
     /// Error of a lane that was dropped before its I/Os had ended.
-    unanswered: Mutex<Option<TargetError>>,
+    abandoned: Mutex<Option<TargetError>>,
     uring: AtomicBool,
     caveats: Mutex<Vec<Caveat>>,
 }
@@ -39,11 +39,11 @@ impl LaneBacking {
         let shared = Self {
             backing,
             name,
-            lookout: OwnershipTimer::new(options.holding.clone(), !options.read_only),
+            ownership: OwnershipTimer::new(options.holding.clone(), !options.read_only),
             clock: SharedClock::start(),
             options,
             limit: AtomicU64::new(limit),
-            unanswered: Mutex::default(),
+            abandoned: Mutex::default(),
             uring: AtomicBool::new(true),
             caveats: Mutex::default(),
         };
@@ -57,15 +57,15 @@ impl LaneBacking {
             self.uring.store(false, Ordering::Relaxed);
             let text = "CARDSCOPE_IO=preads: threads with pread and pwrite were used, which need more \
                         processor time for deep queues";
-            self.remember(Caveat::Other { text: text.into() });
-        } else if let Err(error) = uring::allowed() {
+            self.add_caveat(Caveat::Other { text: text.into() });
+        } else if let Err(error) = uring::check_available() {
             self.give_up_uring(&error);
         }
     }
 
     pub(super) fn give_up_uring(&self, error: &std::io::Error) {
         self.uring.store(false, Ordering::Relaxed);
-        self.remember(Caveat::NoIoUring { reason: error.to_string() });
+        self.add_caveat(Caveat::NoIoUring { reason: error.to_string() });
     }
 
     pub(super) fn uses_uring(&self) -> bool {
@@ -85,12 +85,12 @@ impl LaneBacking {
     }
 
     /// I/Os of a dropped lane may still be in flight, so no other lane begins new ones.
-    pub(super) fn leave_unanswered(&self, error: TargetError) {
-        *self.unanswered.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    pub(super) fn set_abandoned(&self, error: TargetError) {
+        *self.abandoned.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     }
 
-    pub(super) fn unanswered(&self) -> Result<(), TargetError> {
-        self.unanswered.lock().unwrap_or_else(PoisonError::into_inner).clone().map_or(Ok(()), Err)
+    pub(super) fn check_abandoned(&self) -> Result<(), TargetError> {
+        self.abandoned.lock().unwrap_or_else(PoisonError::into_inner).clone().map_or(Ok(()), Err)
     }
 
     pub(super) fn is_device(&self) -> bool {
@@ -104,13 +104,13 @@ impl LaneBacking {
     /// Opens new file descriptions of the object that is open, whatever its name refers to by now.
     pub(super) fn open_handles(&self) -> std::io::Result<FileHandles> {
         match &self.backing {
-            TargetBacking::Device(claim) => FileHandles::of_device(claim.as_fd()),
-            TargetBacking::File(lock) => FileHandles::beside(lock.as_fd()),
-            TargetBacking::Directory(file) => FileHandles::beside(file.fd()),
+            TargetBacking::Device(claim) => FileHandles::reopened_device(claim.as_fd()),
+            TargetBacking::File(lock) => FileHandles::reopened(lock.as_fd()),
+            TargetBacking::Directory(file) => FileHandles::reopened(file.fd()),
         }
     }
 
-    pub(super) fn remember(&self, caveat: Caveat) {
+    pub(super) fn add_caveat(&self, caveat: Caveat) {
         let mut caveats = self.caveats.lock().unwrap_or_else(PoisonError::into_inner);
         if !caveats.contains(&caveat) {
             caveats.push(caveat);

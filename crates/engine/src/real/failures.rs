@@ -3,10 +3,10 @@
 
 use super::backing::LaneBacking;
 use super::handles::FileHandles;
-use super::holding::lost;
-use super::patience::{HangingCall, SLICE};
+use super::hanging_call::{CHECK_INTERVAL, HangingCall};
+use super::ownership::change_error;
 use super::slots::SlotIo;
-use super::test_file::room;
+use super::test_file::free_space_below;
 use crate::buffer::AlignedBuffer;
 use crate::pending::PendingWait;
 use crate::target::TargetError;
@@ -26,7 +26,7 @@ const PROBE_TIME: Duration = Duration::from_secs(5);
 pub(super) enum IoFailure {
     Errno(Errno),
     /// A transfer of 0 bytes: end of the medium.
-    End,
+    EndOfMedium,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ fn classify_failure(failure: IoFailure) -> ErrorMeaning {
 }
 
 #[cold]
-pub(super) fn of_io(
+pub(super) fn io_failure(
     shared: &LaneBacking,
     handles: &FileHandles,
     sector: u32,
@@ -75,12 +75,12 @@ pub(super) fn of_io(
     failure: IoFailure,
 ) -> TargetError {
     let (offset, len) = (io.offset + u64::from(io.done), u64::from(io.len - io.done));
-    of_call(shared, handles, sector, io.operation(), (offset, len), failure)
+    call_failure(shared, handles, sector, io.operation(), (offset, len), failure)
 }
 
 /// Classifies the failure of an operation on a range of first byte and length.
 #[cold]
-pub(super) fn of_call(
+pub(super) fn call_failure(
     shared: &LaneBacking,
     handles: &FileHandles,
     sector: u32,
@@ -88,18 +88,18 @@ pub(super) fn of_call(
     (offset, len): (u64, u64),
     failure: IoFailure,
 ) -> TargetError {
-    if let Err(change) = shared.lookout.present() {
-        return lost(&shared.name, change, operation, offset);
+    if let Err(change) = shared.ownership.object_present() {
+        return change_error(&shared.name, change, operation, offset);
     }
     let (reason, errno) = match failure {
-        IoFailure::Errno(errno) => (cardscope_files::in_words(&errno.into()), errno.raw_os_error()),
-        IoFailure::End => ("the medium ends there".to_owned(), 0),
+        IoFailure::Errno(errno) => (cardscope_files::error_text(&errno.into()), errno.raw_os_error()),
+        IoFailure::EndOfMedium => ("the medium ends there".to_owned(), 0),
     };
     match classify_failure(failure) {
         ErrorMeaning::Gone => TargetError::Gone { operation, offset, reason },
         ErrorMeaning::Full if !shared.is_device() => {
             let what = format!("the {operation} at {offset} of the test file");
-            TargetError::NoSpace { what, needed: len, available: room(handles.any()) }
+            TargetError::NoSpace { what, needed: len, available: free_space_below(handles.any_fd()) }
         }
         // The limit is that of the file, not of the card.
         ErrorMeaning::TooLong if !shared.is_device() => TargetError::Setup {
@@ -110,8 +110,8 @@ pub(super) fn of_call(
             TargetError::Silent { operation, offset, reason }
         }
         // An empty slot fails before the kernel notices, and by now the next card may answer.
-        _ => match shared.lookout.present() {
-            Err(change) => lost(&shared.name, change, operation, offset),
+        _ => match shared.ownership.object_present() {
+            Err(change) => change_error(&shared.name, change, operation, offset),
             Ok(()) => TargetError::Io { operation, offset, len, reason, errno },
         },
     }
@@ -134,7 +134,7 @@ fn still_answers(shared: &LaneBacking, handles: &FileHandles, sector: u32) -> bo
         interrupt: &options.interrupt,
         limit: Some(options.io_timeout()),
     };
-    match call.wait(move || reads_any_place(fd.as_fd(), sectors, sector)) {
+    match call.run_limited(move || reads_any_place(fd.as_fd(), sectors, sector)) {
         Ok(answers) => answers,
         // An interrupted test does not wait for the answer.
         Err(error) => error == TargetError::Interrupted,
@@ -159,7 +159,7 @@ fn reads_any_place(fd: BorrowedFd<'_>, sectors: u64, sector: u32) -> bool {
         if began.elapsed() >= PROBE_TIME {
             return false;
         }
-        std::thread::sleep(SLICE);
+        std::thread::sleep(CHECK_INTERVAL);
     }
 }
 
@@ -204,6 +204,6 @@ mod tests {
                 );
             }
         }
-        assert_eq!(classify_failure(IoFailure::End), ErrorMeaning::Refused);
+        assert_eq!(classify_failure(IoFailure::EndOfMedium), ErrorMeaning::Refused);
     }
 }

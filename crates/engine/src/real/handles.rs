@@ -35,12 +35,12 @@ impl FileHandles {
     }
 
     /// Opens the object of `fd` anew, twice. Needs `/proc`.
-    pub(super) fn beside(fd: BorrowedFd<'_>) -> io::Result<Self> {
+    pub(super) fn reopened(fd: BorrowedFd<'_>) -> io::Result<Self> {
         Self::new(reopen_fd(fd, false)?)
     }
 
     /// Opens a device like [`FileHandles::beside`]; a descriptor that we may not reopen is used itself.
-    pub(super) fn of_device(claim: BorrowedFd<'_>) -> io::Result<Self> {
+    pub(super) fn reopened_device(claim: BorrowedFd<'_>) -> io::Result<Self> {
         match reopen_fd(claim, false) {
             Err(Errno::ACCESS | Errno::PERM) => Self::new(claim.try_clone_to_owned()?),
             opened => Self::new(opened?),
@@ -61,7 +61,7 @@ impl FileHandles {
     }
 
     /// Some file systems accept O_DIRECT at opening and refuse the first I/O.
-    pub(super) fn give_up_direct(&mut self) {
+    pub(super) fn disable_direct(&mut self) {
         if self.first_is_direct {
             let _ = set_direct(self.first.as_fd(), false);
             self.first_is_direct = false;
@@ -82,7 +82,7 @@ impl FileHandles {
     }
 
     /// Any of the descriptions, for operations on the file itself.
-    pub(super) fn any(&self) -> BorrowedFd<'_> {
+    pub(super) fn any_fd(&self) -> BorrowedFd<'_> {
         self.first.as_fd()
     }
 

@@ -6,12 +6,12 @@
 
 use super::backing::LaneBacking;
 use super::failures::IoFailure;
-use super::patience::{SLICE, no_answer};
+use super::hanging_call::{CHECK_INTERVAL, no_answer_error};
 use super::psync::{TransferContext, WorkerPool};
 use super::slots::{IoSlots, SlotIo};
 use super::transfer::{EndedTransfer, TransferOp};
 use super::uring::UringBackend;
-use crate::pending::{PendingWait, WaitGuard, waiting};
+use crate::pending::{PendingWait, WaitGuard, register_wait};
 use crate::target::{IoRequest, LanePlan, TargetError};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::Nanos;
@@ -43,7 +43,7 @@ impl IoBackend {
     ) -> Result<(), TargetError> {
         match self {
             Self::Uring(ring) => return ring.wait(unsent, want, patience, ended),
-            Self::Inline(mover) => ended.extend(unsent.drain(..).map(|op| mover.carry_out(&op))),
+            Self::Inline(mover) => ended.extend(unsent.drain(..).map(|op| mover.do_transfer(&op))),
             Self::Pool(pool) => pool.wait(unsent, want, patience, ended),
         }
         Ok(())
@@ -78,11 +78,11 @@ impl RealLane {
         target: &str,
     ) -> Result<Self, TargetError> {
         let slots = IoSlots::new(plan)?;
-        if slots.shared() {
+        if slots.shares_memory() {
             let shared_bytes = slots.stride() as u64;
-            shared.remember(Caveat::SharedBuffers { depth: plan.depth, shared_bytes });
+            shared.add_caveat(Caveat::SharedBuffers { depth: plan.depth, shared_bytes });
         }
-        let backend = backend(plan, file, shared, &slots).map_err(|e| {
+        let backend = choose_backend(plan, file, shared, &slots).map_err(|e| {
             let what = format!("preparing {} I/Os in flight", plan.depth);
             TargetError::setup(what, format!("{e}; choose a smaller queue depth"))
         })?;
@@ -93,7 +93,7 @@ impl RealLane {
 
     #[inline]
     pub(super) fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
-        let op = self.slots.take(io)?;
+        let op = self.slots.start_io(io)?;
         self.unsent.push(op);
         Ok(())
     }
@@ -107,12 +107,12 @@ impl RealLane {
         shared: &LaneBacking,
         mut over: impl FnMut(FinishedIo),
     ) -> Result<(), TargetError> {
-        let mut missing = at_least.min(self.slots.busy());
+        let mut missing = at_least.min(self.slots.in_flight());
         loop {
             if missing > 0 && matches!(self.backend, IoBackend::Inline(_)) {
                 self.register_silence();
             }
-            self.backend.submit_and_collect(&mut self.unsent, missing, SLICE, &mut self.ended)?;
+            self.backend.submit_and_collect(&mut self.unsent, missing, CHECK_INTERVAL, &mut self.ended)?;
             match self.ended.is_empty() && missing > 0 {
                 true => self.check_timeout(shared.options.io_timeout())?,
                 false => self.silence = None,
@@ -124,7 +124,7 @@ impl RealLane {
                 }
             }
             self.ended.clear();
-            if missing == 0 || shared.options.interrupt.raised() {
+            if missing == 0 || shared.options.interrupt.is_raised() {
                 return Ok(());
             }
         }
@@ -135,21 +135,21 @@ impl RealLane {
     pub(super) fn drain(&mut self, limit: Duration) -> Result<Option<(SlotIo, IoFailure)>, TargetError> {
         let mut failed = None;
         for op in self.unsent.drain(..) {
-            self.slots.free(op.slot);
+            self.slots.free_slot(op.slot);
         }
-        while self.slots.busy() > 0 {
-            self.backend.submit_and_collect(&mut self.unsent, 1, SLICE, &mut self.ended)?;
+        while self.slots.in_flight() > 0 {
+            self.backend.submit_and_collect(&mut self.unsent, 1, CHECK_INTERVAL, &mut self.ended)?;
             match self.ended.is_empty() {
                 true => self.check_timeout(limit)?,
                 false => self.silence = None,
             }
             for ended in self.ended.drain(..) {
-                self.slots.free(ended.slot);
+                self.slots.free_slot(ended.slot);
                 if let Err(errno) = ended.moved
                     && !matches!(errno, Errno::INTR | Errno::AGAIN)
                 {
                     failed =
-                        self.slots.carried(ended.slot).map(|io| (io, IoFailure::Errno(errno))).or(failed);
+                        self.slots.last_io(ended.slot).map(|io| (io, IoFailure::Errno(errno))).or(failed);
                 }
             }
         }
@@ -158,21 +158,23 @@ impl RealLane {
 
     #[cold]
     fn register_silence(&mut self) {
-        let (None, Some(SlotIo { direction, offset, len, .. })) = (&self.silence, self.slots.first_busy())
+        let (None, Some(SlotIo { direction, offset, len, .. })) =
+            (&self.silence, self.slots.first_in_flight())
         else {
             return;
         };
         let target = Arc::clone(&self.target);
-        self.silence = Some((Instant::now(), waiting(PendingWait::Io { direction, offset, len, target })));
+        self.silence =
+            Some((Instant::now(), register_wait(PendingWait::Io { direction, offset, len, target })));
     }
 
     /// Returns an error once nothing has ended for `limit`.
     #[cold]
     fn check_timeout(&mut self, limit: Duration) -> Result<(), TargetError> {
         self.register_silence();
-        match (&self.silence, self.slots.first_busy()) {
+        match (&self.silence, self.slots.first_in_flight()) {
             (Some((since, _)), Some(io)) if since.elapsed() >= limit => {
-                Err(no_answer(io.operation(), io.offset, limit))
+                Err(no_answer_error(io.operation(), io.offset, limit))
             }
             _ => Ok(()),
         }
@@ -182,30 +184,30 @@ impl RealLane {
     #[inline]
     fn finish_transfer(&mut self, ended: EndedTransfer) -> Option<FinishedIo> {
         let failure = match ended.moved {
-            Ok(0) => Some(IoFailure::End),
+            Ok(0) => Some(IoFailure::EndOfMedium),
             Ok(bytes) => return self.continue_io(ended, bytes),
             Err(Errno::INTR | Errno::AGAIN) if !self.slots.is_stuck(ended.slot) => {
                 return self.continue_io(ended, 0);
             }
             Err(errno) => Some(IoFailure::Errno(errno)),
         };
-        self.slots.free(ended.slot);
-        Some(FinishedIo { slot: ended.slot, at: ended.at, carried: self.slots.carried(ended.slot), failure })
+        self.slots.free_slot(ended.slot);
+        Some(FinishedIo { slot: ended.slot, at: ended.at, carried: self.slots.last_io(ended.slot), failure })
     }
 
     #[inline]
     fn continue_io(&mut self, ended: EndedTransfer, bytes: u32) -> Option<FinishedIo> {
-        if let Some(rest) = self.slots.moved(ended.slot, bytes) {
+        if let Some(rest) = self.slots.add_transferred(ended.slot, bytes) {
             self.unsent.push(rest);
             return None;
         }
-        self.slots.free(ended.slot);
+        self.slots.free_slot(ended.slot);
         Some(FinishedIo { slot: ended.slot, at: ended.at, carried: None, failure: None })
     }
 }
 
 /// Chooses io_uring if available, else pread and pwrite, and remembers the caveats.
-fn backend(
+fn choose_backend(
     plan: &LanePlan,
     file: BorrowedFd<'_>,
     shared: &LaneBacking,
@@ -216,7 +218,7 @@ fn backend(
         match UringBackend::new(file, memory(), slots.stride(), plan.depth, shared.clock) {
             Ok(ring) => {
                 if let Some(errno) = ring.refused_buffers() {
-                    shared.remember(Caveat::NoRegisteredBuffers { reason: errno.to_string() });
+                    shared.add_caveat(Caveat::NoRegisteredBuffers { reason: errno.to_string() });
                 }
                 return Ok(IoBackend::Uring(Box::new(ring)));
             }

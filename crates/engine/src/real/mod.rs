@@ -6,26 +6,26 @@
 mod backing;
 mod failures;
 mod handles;
-mod holding;
+mod hanging_call;
 mod lane;
+mod maintenance;
 mod open;
 mod options;
-mod patience;
+mod ownership;
 mod psync;
 mod slots;
 mod test_file;
 mod transfer;
-mod upkeep;
 mod uring;
 
-pub use holding::OwnershipCheck;
+pub use hanging_call::try_lock_file;
 pub use options::{
     BlockDevice, HealthSource, IO_VARIABLE, IoChoice, PingSource, RealOptions, TemperatureSource,
 };
-pub use patience::lock;
+pub use ownership::OwnershipCheck;
 
-use crate::content::{ContentMatch, IoContent, compare};
-use crate::pending::{PendingWait, must_restore, waiting};
+use crate::content::{ContentMatch, IoContent, compare_content};
+use crate::pending::{PendingWait, must_restore, register_wait};
 use crate::target::{
     IoCompletion, IoDirection, IoRequest, LanePlan, Target, TargetError, TargetInfo, TargetRegion, place_area,
 };
@@ -36,14 +36,14 @@ use cardscope_model::units::Nanos;
 use cardscope_sd::nvme::SmartLog;
 use failures::IoFailure;
 use handles::FileHandles;
-use holding::lost;
 use lane::{FinishedIo, RealLane};
+use ownership::change_error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Tests whether this process may use io_uring: seccomp, `kernel.io_uring_disabled` and old kernels refuse it.
-pub fn io_uring_allowed() -> std::io::Result<()> {
-    uring::allowed()
+pub fn check_io_uring() -> std::io::Result<()> {
+    uring::check_available()
 }
 
 /// Real device, file or directory, made by [`RealTarget::device`], [`RealTarget::file`] or [`RealTarget::directory`];
@@ -74,7 +74,7 @@ impl RealTarget {
         self.lane = None;
         let direct = plan.path == KernelPath::Direct;
         if direct && !self.handles.has_direct() {
-            self.shared.remember(Caveat::NoDirectIo { file_system: self.shared.file_system() });
+            self.shared.add_caveat(Caveat::NoDirectIo { file_system: self.shared.file_system() });
         }
         let file = self
             .handles
@@ -91,12 +91,12 @@ impl RealTarget {
         if let Some(lane) = lane
             && let Some((io, failure)) = lane.drain(shared.options.io_timeout())?
         {
-            let error = failures::of_io(shared, handles, info.sector, io, failure);
+            let error = failures::io_failure(shared, handles, info.sector, io, failure);
             if error.is_final() {
                 return Err(error);
             }
         }
-        shared.unanswered()
+        shared.check_abandoned()
     }
 
     fn target_setup_error(&self, what: &str, error: &std::io::Error) -> TargetError {
@@ -110,19 +110,19 @@ impl RealTarget {
         errno: rustix::io::Errno,
     ) -> TargetError {
         let (range, sector) = ((range.start, range.len), self.info.sector);
-        failures::of_call(&self.shared, &self.handles, sector, operation, range, IoFailure::Errno(errno))
+        failures::call_failure(&self.shared, &self.handles, sector, operation, range, IoFailure::Errno(errno))
     }
 
     /// Runs the ownership check, unless one ended within `fresh`.
-    fn look(&self, fresh: Duration) -> Result<(), TargetError> {
+    fn check_ownership(&self, fresh: Duration) -> Result<(), TargetError> {
         let options = &self.shared.options;
-        self.shared.lookout.look(&options.interrupt, options.io_timeout(), fresh)
+        self.shared.ownership.check_now(&options.interrupt, options.io_timeout(), fresh)
     }
 
     #[inline]
-    fn may_write(&self, operation: &'static str, offset: u64) -> Result<(), TargetError> {
-        let looked = self.shared.lookout.may_write();
-        looked.map_err(|change| lost(&self.shared.name, change, operation, offset))
+    fn check_writable(&self, operation: &'static str, offset: u64) -> Result<(), TargetError> {
+        let looked = self.shared.ownership.write_allowed();
+        looked.map_err(|change| change_error(&self.shared.name, change, operation, offset))
     }
 
     fn whole_region(&self) -> TargetRegion {
@@ -135,9 +135,9 @@ impl Drop for RealTarget {
     /// timeout.
     fn drop(&mut self) {
         let Self { lane: Some(lane), shared, .. } = self else { return };
-        let limit = if must_restore() { shared.options.io_timeout() } else { patience::AT_THE_END };
+        let limit = if must_restore() { shared.options.io_timeout() } else { hanging_call::DROP_TIMEOUT };
         if let Err(error) = lane.drain(limit) {
-            shared.leave_unanswered(error);
+            shared.set_abandoned(error);
         }
     }
 }
@@ -154,7 +154,7 @@ impl Target for RealTarget {
 
     fn plan(&mut self, plan: &LanePlan) -> Result<(), TargetError> {
         let same = self.lane.as_ref().is_some_and(|lane| lane.plan == *plan);
-        self.look(if same { holding::FRESH } else { Duration::ZERO })?;
+        self.check_ownership(if same { ownership::RECENT } else { Duration::ZERO })?;
         self.drain()?;
         if same { Ok(()) } else { self.make_lane(plan) }
     }
@@ -167,9 +167,9 @@ impl Target for RealTarget {
         if io.direction == IoDirection::Write {
             // Only a write to the end of a file can hide that the file was cut meanwhile.
             if end == limit && !self.shared.is_device() {
-                self.look(Duration::ZERO)?;
+                self.check_ownership(Duration::ZERO)?;
             }
-            self.may_write("write", io.offset)?;
+            self.check_writable("write", io.offset)?;
         }
         self.planned_lane()?.submit(io)
     }
@@ -184,7 +184,7 @@ impl Target for RealTarget {
                 // All further failures have the same cause, and classifying each would take as long again.
                 (Some(_), _, Some(gone)) => Err(TargetError::clone(gone)),
                 (Some(failure), Some(io), None) => {
-                    Err(failures::of_io(shared, handles, info.sector, io, failure))
+                    Err(failures::io_failure(shared, handles, info.sector, io, failure))
                 }
                 _ => Ok(()),
             };
@@ -199,16 +199,16 @@ impl Target for RealTarget {
         let direct = self.lane.as_ref().is_none_or(|lane| lane.plan.path == KernelPath::Direct);
         let options = &self.shared.options;
         let limit = direct.then(|| options.io_timeout());
-        upkeep::flush(self.handles.any(), &self.info.name, &options.interrupt, limit)?
+        maintenance::flush(self.handles.any_fd(), &self.info.name, &options.interrupt, limit)?
             .map_err(|errno| self.call_failed("flush", self.whole_region(), errno))
     }
 
     fn discard(&mut self, range: TargetRegion) -> Result<(), TargetError> {
         use rustix::io::Errno;
-        self.look(holding::FRESH)?;
-        self.may_write("discard", range.start)?;
-        let _waiting = waiting(PendingWait::Call(format!("a discard of {}", self.info.name).into()));
-        match upkeep::discard(self.handles.any(), &self.shared.backing, range) {
+        self.check_ownership(ownership::RECENT)?;
+        self.check_writable("discard", range.start)?;
+        let _waiting = register_wait(PendingWait::Call(format!("a discard of {}", self.info.name).into()));
+        match maintenance::discard(self.handles.any_fd(), &self.shared.backing, range) {
             Ok(()) => Ok(()),
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOTTY) => {
                 Err(TargetError::Unsupported(format!("{} does not support discard", self.info.name)))
@@ -219,12 +219,12 @@ impl Target for RealTarget {
 
     fn idle(&mut self, time: Duration) {
         let until = Instant::now() + time;
-        while !self.shared.options.interrupt.raised() {
+        while !self.shared.options.interrupt.is_raised() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
             }
-            std::thread::sleep(left.min(patience::SLICE));
+            std::thread::sleep(left.min(hanging_call::CHECK_INTERVAL));
         }
     }
 
@@ -236,7 +236,7 @@ impl Target for RealTarget {
         {
             file.grow(bytes, &self.shared.options.interrupt)?;
             self.shared.set_limit(bytes);
-            self.settle_direct()?;
+            self.update_direct_io()?;
         }
         match self.info.whole_card {
             true => place_area(self.shared.limit(), bytes),
@@ -251,7 +251,7 @@ impl Target for RealTarget {
 
     fn drop_caches(&mut self) -> Result<(), TargetError> {
         self.flush()?;
-        upkeep::drop_caches(self.handles.any(), &self.shared.backing)
+        maintenance::drop_caches(self.handles.any_fd(), &self.shared.backing)
     }
 
     fn temperature(&mut self) -> Option<f64> {
@@ -271,7 +271,7 @@ impl Target for RealTarget {
     }
 
     fn reopen(&mut self) -> Result<(), TargetError> {
-        self.open_again()
+        self.reopen_handles()
     }
 
     fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
@@ -282,7 +282,7 @@ impl Target for RealTarget {
     }
 
     fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
-        self.planned_lane()?.slots.bytes(slot)
+        self.planned_lane()?.slots.free_memory(slot)
     }
 
     fn compare(&mut self, slot: u32, expected: IoContent) -> Result<ContentMatch, TargetError> {
@@ -291,13 +291,14 @@ impl Target for RealTarget {
         }
         let slots = &mut self.planned_lane()?.slots;
         let carried = slots
-            .carried(slot)
+            .last_io(slot)
             .ok_or_else(|| TargetError::Unsupported(format!("slot {slot} has read nothing")))?;
-        let found = compare(expected, carried.offset, &slots.bytes(slot)?[..carried.len as usize]);
+        let found =
+            compare_content(expected, carried.offset, &slots.free_memory(slot)?[..carried.len as usize]);
         if found != ContentMatch::Same {
             // A file that was cut reads as zeros, a device that shrank as anything; neither is the card's fault.
-            let present = self.shared.lookout.present();
-            present.map_err(|change| lost(&self.shared.name, change, "read", carried.offset))?;
+            let present = self.shared.ownership.object_present();
+            present.map_err(|change| change_error(&self.shared.name, change, "read", carried.offset))?;
         }
         Ok(found)
     }

@@ -2,11 +2,11 @@
 //! that a changed name cannot lead to another object. Direct I/O is tested here.
 
 use super::backing::{LaneBacking, TargetBacking};
-use super::holding::lost;
 use super::options::{BlockDevice, RealOptions};
+use super::ownership::change_error;
 use super::test_file::{TestFile, setup_error};
-use super::{RealTarget, TargetInfo, upkeep};
-use crate::pending::{PendingWait, waiting};
+use super::{RealTarget, TargetInfo, maintenance};
+use crate::pending::{PendingWait, register_wait};
 use crate::target::{Target, TargetError};
 use cardscope_files::ResolvedFolder;
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, fstat};
@@ -19,7 +19,7 @@ const LEAST_SECTOR: u32 = 512;
 
 impl RealTarget {
     /// Block device that passed the guards and was opened exclusively.
-    pub fn device(device: BlockDevice, options: RealOptions) -> Result<Self, TargetError> {
+    pub fn open_device(device: BlockDevice, options: RealOptions) -> Result<Self, TargetError> {
         let BlockDevice { fd, bytes, sector, name } = device;
         Self::assemble(
             TargetBacking::Device(fd),
@@ -33,7 +33,7 @@ impl RealTarget {
 
     /// User's file, open and locked, tested in place: its size stays, its content is lost. I/O uses new descriptions of
     /// it.
-    pub fn file(file: OwnedFd, name: &Path, options: RealOptions) -> Result<Self, TargetError> {
+    pub fn open_file(file: OwnedFd, name: &Path, options: RealOptions) -> Result<Self, TargetError> {
         let found = fstat(&file).map_err(|errno| setup_error(name, errno))?;
         let bytes = found.st_size as u64 / u64::from(LEAST_SECTOR) * u64::from(LEAST_SECTOR);
         let whole_card = options.whole_card;
@@ -42,10 +42,10 @@ impl RealTarget {
 
     /// Test file created in `directory`, removed with the last lane; leftovers of crashed runs are removed too. Fails
     /// if the directory is not writable, or another Cardscope is testing there.
-    pub fn directory(directory: ResolvedFolder, options: RealOptions) -> Result<Self, TargetError> {
+    pub fn create_in_directory(directory: ResolvedFolder, options: RealOptions) -> Result<Self, TargetError> {
         let name = directory.path().to_owned();
         let file = TestFile::create(directory)?;
-        let room = file.room();
+        let room = file.free_space();
         Self::assemble_file(TargetBacking::Directory(file), &name, (room, 0), false, options)
     }
 
@@ -92,16 +92,16 @@ impl RealTarget {
         let handles = shared.open_handles().map_err(|e| open_error(&name, &e))?;
         let info = TargetInfo { name, bytes, sector, io_path: shared.io_path(), file_system, whole_card };
         let mut target = Self { lane: None, info, handles, shared: Arc::new(shared) };
-        target.settle_direct()?;
+        target.update_direct_io()?;
         Ok(target)
     }
 
     /// Tests direct I/O with a read; without it, a lane that relies on it is made anew.
-    pub(super) fn settle_direct(&mut self) -> Result<(), TargetError> {
+    pub(super) fn update_direct_io(&mut self) -> Result<(), TargetError> {
         match self.handles.direct_alignment(self.info.sector) {
             Some(alignment) => self.info.sector = alignment,
             None if self.handles.has_direct() => {
-                self.handles.give_up_direct();
+                self.handles.disable_direct();
                 if let Some(plan) = self.lane.take().map(|lane| lane.plan) {
                     self.make_lane(&plan)?;
                 }
@@ -113,22 +113,23 @@ impl RealTarget {
 
     /// Closes the descriptions and opens the same object anew, with the same plan. Its lock or claim is held
     /// throughout.
-    pub(super) fn open_again(&mut self) -> Result<(), TargetError> {
+    pub(super) fn reopen_handles(&mut self) -> Result<(), TargetError> {
         self.drain()?;
         self.flush()?;
-        let _waiting = waiting(PendingWait::Call(format!("the reopening of {}", self.info.name).into()));
+        let _waiting =
+            register_wait(PendingWait::Call(format!("the reopening of {}", self.info.name).into()));
         let plan = self.lane.take().map(|lane| lane.plan);
-        let _ = fadvise(self.handles.any(), 0, None, Advice::DontNeed);
+        let _ = fadvise(self.handles.any_fd(), 0, None, Advice::DontNeed);
         if self.shared.is_device() {
             // The page cache of a device lives as long as any descriptor. Only root may drop it, and direct I/O does
             // not need it.
-            let _ = upkeep::flush_buffers(self.handles.any());
+            let _ = maintenance::flush_buffers(self.handles.any_fd());
         }
         let name = &self.shared.name;
         self.handles = self.shared.open_handles().map_err(|e| open_error(name, &e))?;
         // Opening makes the kernel check for a card change in the reader.
-        self.shared.lookout.present().map_err(|change| lost(name, change, "reopen", 0))?;
-        self.settle_direct()?;
+        self.shared.ownership.object_present().map_err(|change| change_error(name, change, "reopen", 0))?;
+        self.update_direct_io()?;
         plan.map_or(Ok(()), |plan| self.make_lane(&plan))
     }
 }

@@ -1,7 +1,7 @@
 //! Options of a real target that it cannot determine itself.
 
-use super::holding::OwnershipCheck;
-use super::patience::IO_TIMEOUT;
+use super::hanging_call::IO_TIMEOUT;
+use super::ownership::OwnershipCheck;
 use crate::interrupt::InterruptFlag;
 use cardscope_sd::nvme::SmartLog;
 use rustix::io::Errno;

@@ -29,7 +29,7 @@ impl TransferContext {
         Ok(Self { file: file.try_clone_to_owned()?, memory, clock })
     }
 
-    pub(super) fn carry_out(&self, op: &TransferOp) -> EndedTransfer {
+    pub(super) fn do_transfer(&self, op: &TransferOp) -> EndedTransfer {
         let moved = self.transfer(op).map(|bytes| bytes as u32);
         EndedTransfer { slot: op.slot, at: self.clock.now(), moved }
     }
@@ -63,7 +63,7 @@ struct PoolShared {
 struct PoolState {
     queue: VecDeque<TransferOp>,
     ended: Vec<EndedTransfer>,
-    under_way: usize,
+    running: usize,
     stop: bool,
 }
 
@@ -73,18 +73,18 @@ impl PoolShared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self) {
+    fn run_worker(&self) {
         let mut state = self.lock();
         while !state.stop {
             let Some(op) = state.queue.pop_front() else {
                 state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            state.under_way += 1;
+            state.running += 1;
             drop(state);
-            let ended = self.mover.carry_out(&op);
+            let ended = self.mover.do_transfer(&op);
             state = self.lock();
-            state.under_way -= 1;
+            state.running -= 1;
             state.ended.push(ended);
             self.ended.notify_one();
         }
@@ -113,7 +113,7 @@ impl WorkerPool {
         for _ in 0..depth {
             let shared = Arc::clone(&pool.shared);
             let worker = std::thread::Builder::new().name("cardscope-io".into()).stack_size(WORKER_STACK);
-            pool.workers.push(worker.spawn(move || shared.work())?);
+            pool.workers.push(worker.spawn(move || shared.run_worker())?);
         }
         Ok(pool)
     }
@@ -143,7 +143,7 @@ impl Drop for WorkerPool {
         self.shared.lock().stop = true;
         self.shared.work.notify_all();
         // A worker whose device hangs is abandoned: it owns its handles on the file and the memory.
-        if self.shared.lock().under_way == 0 {
+        if self.shared.lock().running == 0 {
             self.workers.drain(..).for_each(|worker| drop(worker.join()));
         }
     }

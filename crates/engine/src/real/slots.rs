@@ -5,7 +5,7 @@
 
 use super::transfer::TransferOp;
 use crate::buffer::{AlignedBuffer, PAGE};
-use crate::content::{IoContent, fill};
+use crate::content::{IoContent, fill_content};
 use crate::target::{IoDirection, IoRequest, LanePlan, TargetError};
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl SlotIo {
 struct IoSlot {
     busy: bool,
     /// Content of the memory, if noise or a constant.
-    holds: Option<IoContent>,
+    content: Option<IoContent>,
     carried: Option<SlotIo>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct IoSlots {
     block: usize,
     stride: usize,
     shared: bool,
-    own: bool,
+    own_memory: bool,
     sync_each: bool,
     busy: usize,
     writing: usize,
@@ -73,14 +73,14 @@ impl IoSlots {
         // Two shared blocks, so that reads do not overwrite what writes are sending.
         let blocks = if shared { 2 } else { plan.depth as usize };
         let memory = Arc::new(AlignedBuffer::new(stride.saturating_mul(blocks))?);
-        let slot = IoSlot { busy: false, holds: Some(IoContent::Constant(0)), carried: None };
+        let slot = IoSlot { busy: false, content: Some(IoContent::Constant(0)), carried: None };
         Ok(Self {
             memory,
             slots: vec![slot; plan.depth as usize],
             block: plan.block as usize,
             stride,
             shared,
-            own: plan.own_buffers,
+            own_memory: plan.own_buffers,
             sync_each: plan.sync_each,
             busy: 0,
             writing: 0,
@@ -95,21 +95,21 @@ impl IoSlots {
         self.stride
     }
 
-    pub(super) fn shared(&self) -> bool {
+    pub(super) fn shares_memory(&self) -> bool {
         self.shared
     }
 
-    pub(super) fn busy(&self) -> usize {
+    pub(super) fn in_flight(&self) -> usize {
         self.busy
     }
 
-    pub(super) fn first_busy(&self) -> Option<SlotIo> {
+    pub(super) fn first_in_flight(&self) -> Option<SlotIo> {
         self.slots.iter().find(|slot| slot.busy).and_then(|slot| slot.carried)
     }
 
     /// Assigns an I/O to its slot and prepares the memory.
     #[inline]
-    pub(super) fn take(&mut self, io: &IoRequest) -> Result<TransferOp, TargetError> {
+    pub(super) fn start_io(&mut self, io: &IoRequest) -> Result<TransferOp, TargetError> {
         let index = io.slot as usize;
         let free = self.slots.get(index).is_some_and(|slot| !slot.busy);
         if !free || io.len as usize > self.block || io.len == 0 {
@@ -122,7 +122,7 @@ impl IoSlots {
         match io.direction {
             // Shared reads have a block of their own.
             IoDirection::Read if self.shared => {}
-            IoDirection::Read => self.slots[index].holds = None,
+            IoDirection::Read => self.slots[index].content = None,
             IoDirection::Write => self.fill_memory(index, at, io)?,
         }
         let slot = &mut self.slots[index];
@@ -146,7 +146,7 @@ impl IoSlots {
 
     /// Adds a transfer's bytes. Returns the rest of a short I/O, or `None` if it is complete.
     #[inline]
-    pub(super) fn moved(&mut self, slot: u32, bytes: u32) -> Option<TransferOp> {
+    pub(super) fn add_transferred(&mut self, slot: u32, bytes: u32) -> Option<TransferOp> {
         let carried = self.slots[slot as usize].carried.as_mut()?;
         carried.done = carried.done.saturating_add(bytes);
         if carried.done >= carried.len {
@@ -162,7 +162,7 @@ impl IoSlots {
     }
 
     #[inline]
-    pub(super) fn free(&mut self, slot: u32) {
+    pub(super) fn free_slot(&mut self, slot: u32) {
         let slot = &mut self.slots[slot as usize];
         if std::mem::take(&mut slot.busy) {
             self.busy -= 1;
@@ -170,18 +170,18 @@ impl IoSlots {
         }
     }
 
-    pub(super) fn carried(&self, slot: u32) -> Option<SlotIo> {
+    pub(super) fn last_io(&self, slot: u32) -> Option<SlotIo> {
         self.slots.get(slot as usize).and_then(|slot| slot.carried)
     }
 
     /// Memory of a free slot, if slots have their own.
-    pub(super) fn bytes(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
-        if !self.own {
+    pub(super) fn free_memory(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
+        if !self.own_memory {
             return Err(TargetError::Unsupported("looking at data needs a plan with own_buffers".into()));
         }
         let at = self.memory_offset(slot as usize, IoDirection::Read);
         match self.slots.get_mut(slot as usize) {
-            Some(slot) if !slot.busy => slot.holds = None,
+            Some(slot) if !slot.busy => slot.content = None,
             _ => {
                 return Err(TargetError::Unsupported(format!(
                     "slot {slot} is not planned, or its I/O is under way"
@@ -208,20 +208,20 @@ impl IoSlots {
         let wanted = lasting.then_some(io.content);
         // The state of shared memory is that of the first slot; other writes may be sending it.
         let owner = if self.shared { 0 } else { slot };
-        if lasting && self.slots[owner].holds == wanted {
+        if lasting && self.slots[owner].content == wanted {
             return Ok(());
         }
         if self.shared && (!lasting || self.writing > 0) {
             return Err(misuse_error(io, "content that differs between I/Os is planned with own_buffers"));
         }
-        if io.content == IoContent::Buffer && !self.own {
+        if io.content == IoContent::Buffer && !self.own_memory {
             return Err(misuse_error(io, "content from the slot's buffer is planned with own_buffers"));
         }
-        self.slots[owner].holds = wanted;
+        self.slots[owner].content = wanted;
         // Lasting content depends on the position in memory, so that slots differ.
         let (from, len) = if lasting { (at as u64, self.block) } else { (io.offset, io.len as usize) };
         // SAFETY: the slot is free (shared: no write is in flight), so the kernel does not use this memory.
-        fill(io.content, from, unsafe { self.memory.slice(at, len) });
+        fill_content(io.content, from, unsafe { self.memory.slice(at, len) });
         Ok(())
     }
 }

@@ -3,9 +3,9 @@
 //! The kernel drops flock(2) locks with the process, however that ends, so a free lock marks a leftover. Leftovers are
 //! recognized by name and owner, and removed only while the name leads to the file that was examined.
 
-use super::patience::{self, HangingCall};
+use super::hanging_call::{self, HangingCall};
 use crate::interrupt::InterruptFlag;
-use crate::pending::{CleanupGuard, PendingWait, owing};
+use crate::pending::{CleanupGuard, PendingWait, register_cleanup};
 use crate::target::TargetError;
 use cardscope_files::{FileIdentity, FileUse, ResolvedFolder};
 use cardscope_model::units::MIB;
@@ -38,8 +38,8 @@ pub(super) struct TestFile {
 
 impl TestFile {
     pub(super) fn create(directory: ResolvedFolder) -> Result<Self, TargetError> {
-        let lock = directory.readable().map_err(|errno| setup_error(directory.path(), errno))?;
-        if !patience::lock(&lock) {
+        let lock = directory.reopen_readable().map_err(|errno| setup_error(directory.path(), errno))?;
+        if !hanging_call::try_lock_file(&lock) {
             return Err(in_use_error(directory.path()));
         }
         remove_leftovers(&directory)?;
@@ -47,7 +47,7 @@ impl TestFile {
         let file = directory.create(&name, 0o600).map_err(|e| io_setup_error(directory.path(), &e.into()))?;
         let shown = directory.path().join(&name);
         let shown = shown.display();
-        let owing = owing(
+        let owing = register_cleanup(
             format!("the test file {shown} is removed"),
             format!("the test file {shown} stays until the next test there"),
         );
@@ -65,8 +65,8 @@ impl TestFile {
         self.file.as_fd()
     }
 
-    pub(super) fn room(&self) -> u64 {
-        room(self.fd())
+    pub(super) fn free_space(&self) -> u64 {
+        free_space_below(self.fd())
     }
 
     /// Extends the file to `wanted` bytes, with all blocks allocated if the file system supports it.
@@ -77,35 +77,35 @@ impl TestFile {
             needed,
             available,
         };
-        let (needed, available) = (wanted.saturating_sub(current), self.room());
+        let (needed, available) = (wanted.saturating_sub(current), self.free_space());
         if needed > available {
             return Err(no_space(needed, available));
         }
         let mut at = current;
         while at < wanted {
-            if interrupt.raised() {
+            if interrupt.is_raised() {
                 return Err(TargetError::Interrupted);
             }
             let step = GROWTH.min(wanted - at);
             match extend_file(self.fd(), at, step) {
                 Ok(()) => at += step,
                 Err(Errno::INTR) => {}
-                Err(Errno::NOSPC | Errno::DQUOT) => return Err(no_space(wanted - at, self.room())),
+                Err(Errno::NOSPC | Errno::DQUOT) => return Err(no_space(wanted - at, self.free_space())),
                 Err(errno) => return Err(setup_error(&self.path(), errno)),
             }
         }
         // Data written by growing must not be flushed during the first measurement.
         let file = self.file.try_clone().map_err(|e| io_setup_error(&self.path(), &e))?;
         let what = PendingWait::Call(format!("a flush of {}", self.path().display()).into());
-        let flushed =
-            HangingCall { what, operation: "flush", interrupt, limit: None }.wait(move || fsync(file))?;
+        let flushed = HangingCall { what, operation: "flush", interrupt, limit: None }
+            .run_limited(move || fsync(file))?;
         flushed.map_err(|e| setup_error(&self.path(), e))
     }
 }
 
 impl Drop for TestFile {
     fn drop(&mut self) {
-        if let Ok(made) = FileIdentity::of(&self.file) {
+        if let Ok(made) = FileIdentity::of_file(&self.file) {
             let _ = self.directory.remove(&self.name, made);
         }
     }
@@ -113,7 +113,7 @@ impl Drop for TestFile {
 
 /// Free bytes of the file system less the reserve; the largest file size if it does not report any (ramfs, some FUSE
 /// servers).
-pub(super) fn room(fd: BorrowedFd<'_>) -> u64 {
+pub(super) fn free_space_below(fd: BorrowedFd<'_>) -> u64 {
     let Ok(found) = fstatvfs(fd) else { return 0 };
     if found.f_blocks == 0 {
         return i64::MAX as u64;
@@ -160,7 +160,7 @@ fn remove_leftovers(directory: &ResolvedFolder) -> Result<(), TargetError> {
         }
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) => return Err(in_use_error(directory.path())),
-            Ok(()) => drop(FileIdentity::of(&file).map(|left| directory.remove(name, left))),
+            Ok(()) => drop(FileIdentity::of_file(&file).map(|left| directory.remove(name, left))),
             Err(_) => {}
         }
     }

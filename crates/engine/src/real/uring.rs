@@ -35,7 +35,7 @@ pub(super) struct UringBackend {
 }
 
 /// Tests whether this process may use io_uring: seccomp, `kernel.io_uring_disabled` and old kernels refuse it.
-pub(super) fn allowed() -> io::Result<()> {
+pub(super) fn check_available() -> io::Result<()> {
     build_ring(1).map(drop)
 }
 
@@ -126,8 +126,8 @@ impl UringBackend {
         let flags = if self.by_workers { squeue::Flags::ASYNC } else { squeue::Flags::empty() };
         let mut queue = self.ring.submission();
         for op in ops {
-            let entry =
-                entry(op, self.memory.ptr(op.at), fixed.then(|| (op.at / self.chunk) as u16)).flags(flags);
+            let entry = queue_entry(op, self.memory.ptr(op.at), fixed.then(|| (op.at / self.chunk) as u16))
+                .flags(flags);
             // SAFETY: the memory stays mapped while the kernel has the entry (`Drop`), and the slot is busy until its
             // completion, so nothing else uses its part.
             unsafe { queue.push(&entry) }
@@ -220,7 +220,7 @@ fn needs_workers(file: BorrowedFd<'_>) -> bool {
 }
 
 #[inline]
-fn entry(op: &TransferOp, memory: *mut u8, registered: Option<u16>) -> squeue::Entry {
+fn queue_entry(op: &TransferOp, memory: *mut u8, registered: Option<u16>) -> squeue::Entry {
     const FILE: Fixed = Fixed(0);
     let flags = if op.sync { libc::RWF_DSYNC } else { 0 };
     let entry = match (op.direction, registered) {

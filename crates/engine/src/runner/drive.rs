@@ -8,9 +8,9 @@ use super::meter::LaneMeter;
 use super::recorder::{StopChoice, StopRule};
 use super::stream::IoStream;
 use crate::interrupt::InterruptFlag;
-use crate::pulse;
+use crate::io_counters;
 use crate::target::{IoDirection, IoRequest, IoRound, RoundIo, Target, TargetError};
-use cardscope_model::units::{MIB, NANOS_PER_S, Nanos, seconds};
+use cardscope_model::units::{MIB, NANOS_PER_S, Nanos, nanos_to_seconds};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -33,8 +33,8 @@ pub(super) struct LaneShared {
     /// Raised when a lane fails or the required precision is reached: all others stop.
     pub(super) stop: AtomicBool,
     pub(super) bytes: AtomicU64,
-    pub(super) cut: AtomicBool,
-    pub(super) rationed: AtomicBool,
+    pub(super) budget_ended: AtomicBool,
+    pub(super) write_limit_reached: AtomicBool,
     /// Bytes read, warm-up included; each lane adds its bytes when it ends, successful or not.
     pub(super) read: AtomicU64,
     /// Bytes written, likewise.
@@ -58,7 +58,7 @@ pub(super) struct LaneContext<'a> {
     pub(super) shared: &'a LaneShared,
     /// Receives the bytes of all lanes; only the first lane has it.
     pub(super) tick: Option<&'a mut dyn FnMut(u64)>,
-    pub(super) pace: Option<Box<dyn StopRule>>,
+    pub(super) stop_rule: Option<Box<dyn StopRule>>,
 }
 
 struct DriveLane<'a, 'w> {
@@ -73,7 +73,7 @@ struct DriveLane<'a, 'w> {
     warming: bool,
     measured_from: Nanos,
     next_tick: Nanos,
-    clock: pulse::ClockReading,
+    clock: io_counters::ClockReading,
     reported: u64,
     slice: StopSlice,
     ios: u64,
@@ -90,7 +90,7 @@ struct StopSlice {
 }
 
 /// Drives `streams` on one lane, each with `queue` I/Os in flight, until they end or a limit is reached.
-pub(super) fn drive(
+pub(super) fn drive_lane(
     target: &mut dyn Target,
     streams: &mut [IoStream],
     queue: u32,
@@ -111,7 +111,7 @@ pub(super) fn drive(
         warming: limits.warmup > 0,
         measured_from: start,
         next_tick: start + PROGRESS_INTERVAL,
-        clock: pulse::ClockReading::at(start),
+        clock: io_counters::ClockReading::new(start),
         reported: 0,
         ios: 0,
         read: 0,
@@ -121,12 +121,12 @@ pub(super) fn drive(
         target,
     };
     let temperature = lane.target.temperature();
-    pulse::felt(temperature);
+    io_counters::set_temperature(temperature);
     lane.meter.note_temperature(temperature);
     let ended = lane.run_streams(streams, queue, u64::from(block));
     lane.watch.shared.read.fetch_add(lane.read, Ordering::Relaxed);
     lane.watch.shared.written.fetch_add(lane.written, Ordering::Relaxed);
-    lane.watch.shared.failures().add(std::mem::take(&mut lane.retries).finish(lane.ios));
+    lane.watch.shared.failures().add_all(std::mem::take(&mut lane.retries).finish(lane.ios));
     ended.map(|()| lane.meter)
 }
 
@@ -145,12 +145,12 @@ impl DriveLane<'_, '_> {
             if self.in_flight == 0 && nothing {
                 break;
             }
-            if nothing || self.watch.interrupt.raised() {
+            if nothing || self.watch.interrupt.is_raised() {
                 return Err(TargetError::Interrupted);
             }
             self.stopping |= self.watch.shared.stop.load(Ordering::Relaxed);
             for &RoundIo { slot, at } in &round.ended {
-                if self.retries.ended(slot) {
+                if self.retries.on_success(slot) {
                     self.in_flight -= 1;
                 } else {
                     self.count_io(slot, at, block);
@@ -160,13 +160,13 @@ impl DriveLane<'_, '_> {
             for (RoundIo { slot, at }, error) in round.failed.drain(..) {
                 self.in_flight -= 1;
                 let stream = &mut streams[of(slot)];
-                match self.retries.failed(slot, error, stream.content())? {
+                match self.retries.on_failure(slot, error, stream.content())? {
                     Some(again) => {
                         self.ready.push(again);
                         self.ios -= 1;
                     }
                     None => {
-                        self.stopping |= self.retries.too_many();
+                        self.stopping |= self.retries.has_too_many();
                         self.queue_next(stream, slot, at);
                     }
                 }
@@ -188,9 +188,9 @@ impl DriveLane<'_, '_> {
     #[inline]
     fn run_round(&mut self, round: &mut IoRound) -> Result<(), TargetError> {
         let outcome = self.target.round(&self.ready, round);
-        self.in_flight += round.taken;
-        self.ios += round.taken as u64;
-        for io in &self.ready[..round.taken] {
+        self.in_flight += round.submitted;
+        self.ios += round.submitted as u64;
+        for io in &self.ready[..round.submitted] {
             *match io.direction {
                 IoDirection::Read => &mut self.read,
                 IoDirection::Write => &mut self.written,
@@ -198,8 +198,8 @@ impl DriveLane<'_, '_> {
         }
         self.ready.clear();
         match outcome {
-            Err(TargetError::Rationed) => {
-                self.watch.shared.rationed.store(true, Ordering::Relaxed);
+            Err(TargetError::WriteLimitReached) => {
+                self.watch.shared.write_limit_reached.store(true, Ordering::Relaxed);
                 self.stopping = true;
                 match self.in_flight {
                     0 => Ok(()),
@@ -215,14 +215,14 @@ impl DriveLane<'_, '_> {
         self.in_flight -= 1;
         if self.meter.second_is_over(at) {
             let temperature = self.target.temperature();
-            pulse::felt(temperature);
+            io_counters::set_temperature(temperature);
             self.meter.close_seconds(at, temperature);
         }
         self.meter.count(at, at.saturating_sub(self.submitted[slot as usize]), block);
         if at >= self.next_tick {
             self.report_progress(at);
         }
-        if self.watch.pace.is_some() {
+        if self.watch.stop_rule.is_some() {
             self.feed_stop_rule(at);
         }
     }
@@ -235,7 +235,7 @@ impl DriveLane<'_, '_> {
             self.meter.restart(at);
         }
         if self.limits.deadline.is_some_and(|d| at >= d) {
-            self.watch.shared.cut.store(true, Ordering::Relaxed);
+            self.watch.shared.budget_ended.store(true, Ordering::Relaxed);
             return true;
         }
         let over = !self.warming && self.limits.time.is_some_and(|t| at >= self.measured_from + t);
@@ -248,9 +248,9 @@ impl DriveLane<'_, '_> {
         let all = self.watch.shared.bytes.fetch_add(new, Ordering::Relaxed) + new;
         self.reported = mine;
         self.next_tick = at + PROGRESS_INTERVAL;
-        pulse::moved(new);
+        io_counters::add_bytes(new);
         if let Some(tick) = &mut self.watch.tick {
-            self.clock.stands_at(at);
+            self.clock.advance_to(at);
             tick(all);
         }
     }
@@ -260,9 +260,9 @@ impl DriveLane<'_, '_> {
         if self.slice.ios < self.slice.size {
             return;
         }
-        let (took, ios) = (seconds(at - self.slice.from), self.slice.ios);
+        let (took, ios) = (nanos_to_seconds(at - self.slice.from), self.slice.ios);
         (self.slice.ios, self.slice.from) = (0, at);
-        if let Some(pace) = &mut self.watch.pace
+        if let Some(pace) = &mut self.watch.stop_rule
             && pace.add_work(took, ios) == StopChoice::Stop
         {
             self.watch.shared.stop.store(true, Ordering::Relaxed);

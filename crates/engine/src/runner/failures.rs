@@ -1,7 +1,7 @@
 //! Failed I/Os of a test: each is retried once in place, and neither attempt is timed.
 
-use crate::card::of_io;
 use crate::content::IoContent;
+use crate::io_driver::to_io_record;
 use crate::target::{IoDirection, IoRequest, Target, TargetError};
 use cardscope_model::verify::{IoCounts, IoError, list_failed};
 
@@ -18,7 +18,7 @@ pub(super) struct IoFailures {
 }
 
 impl IoFailures {
-    pub(super) fn add(&mut self, more: IoFailures) {
+    pub(super) fn add_all(&mut self, more: IoFailures) {
         self.counts += more.counts;
         more.listed.into_iter().for_each(|io_error| self.list_error(io_error));
     }
@@ -32,7 +32,7 @@ impl IoFailures {
         self.list_error(first);
     }
 
-    fn recovered(&mut self, first: IoError) {
+    fn add_recovered(&mut self, first: IoError) {
         self.counts.failed_once += 1;
         self.list_error(IoError { recovered: true, ..first });
     }
@@ -40,10 +40,10 @@ impl IoFailures {
     /// Flushes the target; a failed flush is retried once.
     pub(super) fn flush(&mut self, target: &mut dyn Target) -> Result<(), TargetError> {
         let Err(error) = target.flush() else { return Ok(()) };
-        let first = of_io(error)?;
+        let first = to_io_record(error)?;
         match target.flush() {
-            Ok(()) => self.recovered(first),
-            Err(again) => of_io(again).map(|_| self.add_failed_twice(first))?,
+            Ok(()) => self.add_recovered(first),
+            Err(again) => to_io_record(again).map(|_| self.add_failed_twice(first))?,
         }
         Ok(())
     }
@@ -52,20 +52,20 @@ impl IoFailures {
 #[derive(Debug, Default)]
 pub(super) struct IoRetries {
     pub(super) failures: IoFailures,
-    under_way: Vec<(u32, IoError)>,
+    retrying: Vec<(u32, IoError)>,
     /// Consecutive I/Os that failed twice.
     in_a_row: u32,
 }
 
 impl IoRetries {
     /// Records a failure. Returns the I/O to retry, or `None` if it failed twice.
-    pub(super) fn failed(
+    pub(super) fn on_failure(
         &mut self,
         slot: u32,
         error: TargetError,
         content: IoContent,
     ) -> Result<Option<IoRequest>, TargetError> {
-        let io_error = of_io(error)?;
+        let io_error = to_io_record(error)?;
         if let Some(first) = self.take_first_failure(slot) {
             self.in_a_row += 1;
             self.failures.add_failed_twice(first);
@@ -73,14 +73,14 @@ impl IoRetries {
         }
         let direction = if io_error.operation == "write" { IoDirection::Write } else { IoDirection::Read };
         let again = IoRequest { slot, direction, offset: io_error.offset, len: io_error.len as u32, content };
-        self.under_way.push((slot, io_error));
+        self.retrying.push((slot, io_error));
         Ok(Some(again))
     }
 
     /// Records a success. Returns true if it was a retry.
     #[inline]
-    pub(super) fn ended(&mut self, slot: u32) -> bool {
-        if self.under_way.is_empty() {
+    pub(super) fn on_success(&mut self, slot: u32) -> bool {
+        if self.retrying.is_empty() {
             self.in_a_row = 0;
             return false;
         }
@@ -92,23 +92,23 @@ impl IoRetries {
         self.in_a_row = 0;
         let first = self.take_first_failure(slot);
         let again = first.is_some();
-        first.into_iter().for_each(|first| self.failures.recovered(first));
+        first.into_iter().for_each(|first| self.failures.add_recovered(first));
         again
     }
 
     fn take_first_failure(&mut self, slot: u32) -> Option<IoError> {
-        let place = self.under_way.iter().position(|(of, _)| *of == slot)?;
-        Some(self.under_way.swap_remove(place).1)
+        let place = self.retrying.iter().position(|(of, _)| *of == slot)?;
+        Some(self.retrying.swap_remove(place).1)
     }
 
-    pub(super) fn too_many(&self) -> bool {
+    pub(super) fn has_too_many(&self) -> bool {
         self.in_a_row >= MAX_FAILED_IN_A_ROW
     }
 
     /// Returns all failures. I/Os that could not be retried count as failed once.
     pub(super) fn finish(mut self, ios: u64) -> IoFailures {
         self.failures.counts.ios += ios;
-        self.failures.counts.failed_once += self.under_way.len() as u64;
+        self.failures.counts.failed_once += self.retrying.len() as u64;
         self.failures
     }
 }

@@ -1,13 +1,13 @@
 //! Single loop of a test: its threads drive one lane of the target each, or a single lane if the target has only one
 //! (virtual time).
 
-use super::drive::{LaneContext, LaneLimits, LaneShared, drive};
+use super::drive::{LaneContext, LaneLimits, LaneShared, drive_lane};
 use super::failures::IoFailures;
 use super::meter::LaneMeter;
 use super::recorder::{RunnerSettings, StopRule};
-use super::stream::{IoStream, StreamPlan, content};
+use super::stream::{IoStream, StreamPlan, data_content};
 use crate::target::{LanePlan, Target, TargetError, TargetRegion};
-use cardscope_model::random::mix;
+use cardscope_model::random::mix_bits;
 use cardscope_model::recipe::{FlushMode, RecipeTest, SpanSharing};
 use cardscope_model::result::LoopSample;
 use cardscope_model::units;
@@ -24,14 +24,14 @@ pub(super) struct LoopPlan<'a> {
 
 impl LoopPlan<'_> {
     /// Runs the loop to its end; `shared` records what cut it short.
-    pub(super) fn run(
+    pub(super) fn run_loop(
         &self,
         target: &mut dyn Target,
         shared: &LaneShared,
         pace: Option<Box<dyn StopRule>>,
         tick: &mut dyn FnMut(u64),
     ) -> Result<LoopSample, TargetError> {
-        let mut lanes = self.lanes(target)?;
+        let mut lanes = self.make_lanes(target)?;
         let threads = self.test.name.pattern.threads;
         let per_lane = threads / (lanes.len() as u32 + 1);
         self.plan_lane(target, per_lane)?;
@@ -53,7 +53,7 @@ impl LoopPlan<'_> {
     }
 
     /// Creates lanes for all threads but the first; none if the target must be driven from one thread.
-    fn lanes(&self, target: &mut dyn Target) -> Result<Vec<Box<dyn Target>>, TargetError> {
+    fn make_lanes(&self, target: &mut dyn Target) -> Result<Vec<Box<dyn Target>>, TargetError> {
         let mut lanes = Vec::new();
         for _ in 1..self.test.name.pattern.threads {
             match target.lane()? {
@@ -94,18 +94,18 @@ impl LoopPlan<'_> {
                 .enumerate()
                 .map(|(index, mut lane)| {
                     // The lane moves into its thread, since the kernel accepts no other thread for its ring.
-                    let mut streams = self.streams((index + 1) * per_lane, per_lane);
+                    let mut streams = self.make_streams((index + 1) * per_lane, per_lane);
                     let barrier = &barrier;
                     scope.spawn(move || {
                         barrier.wait();
-                        let watch = LaneContext { interrupt, shared, tick: None, pace: None };
+                        let watch = LaneContext { interrupt, shared, tick: None, stop_rule: None };
                         self.drive_one(lane.as_mut(), &mut streams, watch)
                     })
                 })
                 .collect();
-            let mut streams = self.streams(0, per_lane);
+            let mut streams = self.make_streams(0, per_lane);
             barrier.wait();
-            let watch = LaneContext { interrupt, shared, tick: Some(tick), pace };
+            let watch = LaneContext { interrupt, shared, tick: Some(tick), stop_rule: pace };
             let mut outcome = self.drive_one(target, &mut streams, watch);
             for other in others {
                 let theirs = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -123,7 +123,7 @@ impl LoopPlan<'_> {
     ) -> Result<LaneMeter, TargetError> {
         let shared = watch.shared;
         let pattern = self.test.name.pattern;
-        let outcome = drive(lane, streams, pattern.queue, pattern.block as u32, self.limits(), watch);
+        let outcome = drive_lane(lane, streams, pattern.queue, pattern.block as u32, self.limits(), watch);
         if outcome.is_err() {
             shared.stop.store(true, Ordering::Relaxed);
         }
@@ -132,14 +132,14 @@ impl LoopPlan<'_> {
 
     fn limits(&self) -> LaneLimits {
         LaneLimits {
-            warmup: units::nanos(self.test.warmup_s),
-            time: self.test.limit.seconds.map(units::nanos),
+            warmup: units::seconds_to_nanos(self.test.warmup_s),
+            time: self.test.limit.seconds.map(units::seconds_to_nanos),
             whole_passes: self.test.limit.whole_passes,
             deadline: self.settings.deadline,
         }
     }
 
-    fn streams(&self, first: usize, count: usize) -> Vec<IoStream> {
+    fn make_streams(&self, first: usize, count: usize) -> Vec<IoStream> {
         (first..first + count).map(|thread| IoStream::new(self.stream_plan(thread as u64))).collect()
     }
 
@@ -156,9 +156,9 @@ impl LoopPlan<'_> {
             order: test.name.pattern.order,
             draw: test.random,
             op: test.name.op,
-            content: content(test.data),
+            content: data_content(test.data),
             ios: [by_passes, by_bytes].into_iter().flatten().min(),
-            seed: mix(self.seed ^ thread),
+            seed: mix_bits(self.seed ^ thread),
         }
     }
 
@@ -181,7 +181,7 @@ impl LoopPlan<'_> {
 fn flush_and_count(target: &mut dyn Target, shared: &LaneShared) -> Result<(), TargetError> {
     let mut failures = IoFailures::default();
     let flushed = failures.flush(target);
-    shared.failures().add(failures);
+    shared.failures().add_all(failures);
     flushed
 }
 

@@ -1,6 +1,6 @@
 //! Counters of a running test: bytes, latencies, and a series by seconds.
 
-use crate::pulse;
+use crate::io_counters;
 use cardscope_model::histogram::LatencyHistogram;
 use cardscope_model::result::{LoopSample, TemperatureC};
 use cardscope_model::series::{SeriesBucket, TimeSeries};
@@ -75,7 +75,7 @@ impl LaneMeter {
         let at_s = self.current.at_s;
         let (max_us, sum_us) = (self.longest as f64 / 1e3, self.waited / 1000);
         self.series.push(SeriesBucket { max_us, sum_us, temperature_c: temperature, ..self.current });
-        pulse::answered(self.current.ios, self.waited);
+        io_counters::add_completions(self.current.ios, self.waited);
         self.current = SeriesBucket { at_s: at_s + 1, ..SeriesBucket::default() };
         (self.longest, self.waited) = (0, 0);
     }

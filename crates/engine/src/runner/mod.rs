@@ -4,32 +4,32 @@
 //! The caller passes in the storage of samples ([`PassRecorder::sample`]) and the rule when a figure is precise enough
 //! ([`StopRule`]).
 
-mod announced;
 mod drive;
 mod failures;
 mod lanes;
 mod meter;
+mod pass_stages;
 mod recorder;
 mod stream;
 
-use crate::allowance::WriteQuota;
 use crate::event::Listener;
 use crate::target::{LanePlan, Target, TargetError, TargetRegion};
-pub use announced::{ends_by_time, stages};
+use crate::write_quota::WriteQuota;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::progress::{ProgressEvent, SpeedFigure};
-use cardscope_model::random::mix;
+use cardscope_model::random::mix_bits;
 use cardscope_model::recipe::{KernelPath, RandomDraw, RangePreparation, Recipe, RecipeTest, TestSpan};
-use cardscope_model::result::TIME_IS_UP;
+use cardscope_model::result::TIME_LIMIT_REASON;
 use cardscope_model::test_name::{IoOrder, TestOp};
-use cardscope_model::units::{NANOS_PER_S, Nanos, mb_per_s, seconds};
-use drive::{LaneContext, LaneLimits, LaneShared, drive};
+use cardscope_model::units::{NANOS_PER_S, Nanos, mb_per_s, nanos_to_seconds};
+use drive::{LaneContext, LaneLimits, LaneShared, drive_lane};
 use failures::IoFailures;
 use lanes::LoopPlan;
+pub use pass_stages::{ends_by_time, planned_stages};
 pub use recorder::{PassRecorder, RecorderError, RunError, RunnerSettings, StopChoice, StopRule};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use stream::{IoStream, StreamPlan, content};
+use stream::{IoStream, StreamPlan, data_content};
 
 const ALL_FAILED: &str = "all of its I/Os failed";
 
@@ -82,13 +82,13 @@ impl RecipePass<'_> {
     fn limit_share(&mut self, reserved: u64, shares: u64) {
         if let Some(allowance) = self.target.allowance() {
             allowance.reserve(reserved);
-            let left = allowance.left();
+            let left = allowance.available();
             allowance.reserve(reserved + left - left / shares.max(1));
         }
     }
 
     fn lacks_quota(&mut self, bytes: u64) -> bool {
-        self.target.allowance().is_some_and(|allowance| allowance.left() < bytes)
+        self.target.allowance().is_some_and(|allowance| allowance.available() < bytes)
     }
 
     fn is_past_deadline(&mut self) -> bool {
@@ -101,12 +101,12 @@ impl RecipePass<'_> {
             && let Err(error) = self.target.discard(self.area)
         {
             let text = format!("the discard at the start of the recipe was not possible ({error})");
-            self.recorder.caveat(0, Caveat::Other { text });
+            self.recorder.add_caveat(0, Caveat::Other { text });
         }
         if let Some(prepare) = self.recipe.prepare {
-            let what = announced::preparing(self.settings.label);
-            self.events.stage(&what, Some(self.area.len), None);
-            self.prepare(None, self.area, prepare)?;
+            let what = pass_stages::preparation_stage(self.settings.label);
+            self.events.begin_stage(&what, Some(self.area.len), None);
+            self.fill_region(None, self.area, prepare)?;
             self.rest(self.recipe.rest_after_prepare_s)?;
         }
         Ok(())
@@ -114,7 +114,7 @@ impl RecipePass<'_> {
 
     /// On a directory a hole would be read at memory speed, and on a card unwritten blocks answer faster than written
     /// ones.
-    fn prepare(
+    fn fill_region(
         &mut self,
         test: Option<usize>,
         area: TargetRegion,
@@ -155,24 +155,24 @@ impl RecipePass<'_> {
             order: IoOrder::Sequential,
             draw: RandomDraw::Permutation,
             op: TestOp::Write,
-            content: content(prepare.data),
+            content: data_content(prepare.data),
             ios: Some(region.len / block),
             seed: self.settings.seed,
         })];
         let shared = LaneShared::default();
-        let mut tick = |bytes| self.events.progress(bytes);
+        let mut tick = |bytes| self.events.report_bytes(bytes);
         let interrupt = self.settings.interrupt;
-        let watch = LaneContext { interrupt, shared: &shared, tick: Some(&mut tick), pace: None };
-        let driven = drive(self.target, &mut stream, 1, block as u32, LaneLimits::default(), watch);
-        self.count(test, &shared);
-        match driven.map(|_| shared.rationed.load(Ordering::Relaxed))? {
-            true => Err(TargetError::Rationed.into()),
+        let watch = LaneContext { interrupt, shared: &shared, tick: Some(&mut tick), stop_rule: None };
+        let driven = drive_lane(self.target, &mut stream, 1, block as u32, LaneLimits::default(), watch);
+        self.report_moved(test, &shared);
+        match driven.map(|_| shared.write_limit_reached.load(Ordering::Relaxed))? {
+            true => Err(TargetError::WriteLimitReached.into()),
             false => Ok(()),
         }
     }
 
     /// Reports the bytes and failures of a run, however it ended.
-    fn count(&mut self, test: Option<usize>, shared: &LaneShared) {
+    fn report_moved(&mut self, test: Option<usize>, shared: &LaneShared) {
         let [read, written] = [&shared.read, &shared.written].map(|bytes| bytes.load(Ordering::Relaxed));
         self.recorder.add_moved(read, written);
         let failures = shared.failures();
@@ -182,7 +182,7 @@ impl RecipePass<'_> {
     /// Reason why a test cannot be measured on this target.
     fn unmeasurable_reason(&mut self, test: &RecipeTest) -> Option<String> {
         if self.is_past_deadline() {
-            return Some(TIME_IS_UP.to_owned());
+            return Some(TIME_LIMIT_REASON.to_owned());
         }
         let info = self.target.info();
         if test.span == TestSpan::Device && !info.whole_card {
@@ -210,23 +210,23 @@ impl RecipePass<'_> {
             self.recorder.not_measured(index, NO_MORE_BYTES.to_owned());
             return Ok(());
         }
-        let what = announced::name(test, self.settings.label);
-        self.events.stage(&what, None, None);
+        let what = pass_stages::test_stage(test, self.settings.label);
+        self.events.begin_stage(&what, None, None);
         if let Some(prepare) = test.prepare
             && self.settings.may_write
         {
-            self.events.part(0.0..0.2, "writing its area", Some(region.len), None);
-            self.prepare(Some(index), region, prepare)?;
+            self.events.begin_part(0.0..0.2, "writing its area", Some(region.len), None);
+            self.fill_region(Some(index), region, prepare)?;
         }
         let (mut moved, mut nanos) = (0, 0);
-        for number in 0..announced::loops(test) {
+        for number in 0..pass_stages::loop_count(test) {
             if number > test.discard_loops && self.is_past_deadline() {
                 break;
             }
             if test.drop_caches
                 && let Err(error) = self.target.drop_caches()
             {
-                self.recorder.caveat(index, Caveat::CachesKept { reason: error.to_string() });
+                self.recorder.add_caveat(index, Caveat::CachesKept { reason: error.to_string() });
             }
             self.begin_loop(test, number, region);
             if writes {
@@ -250,11 +250,11 @@ impl RecipePass<'_> {
         }
         if nanos > 0 {
             self.events.event(&ProgressEvent::ProgressFigure(SpeedFigure {
-                what: announced::title(test, self.settings.label),
-                mb_s: mb_per_s(moved, seconds(nanos)),
+                what: pass_stages::test_title(test, self.settings.label),
+                mb_s: mb_per_s(moved, nanos_to_seconds(nanos)),
             }));
         }
-        self.target.caveats().into_iter().for_each(|caveat| self.recorder.caveat(index, caveat));
+        self.target.caveats().into_iter().for_each(|caveat| self.recorder.add_caveat(index, caveat));
         let last = index + 1 == self.recipe.tests.len();
         if last && !self.settings.more_follow { Ok(()) } else { self.rest(test.rest_s) }
     }
@@ -267,14 +267,14 @@ impl RecipePass<'_> {
         number: u32,
         region: TargetRegion,
     ) -> Result<Option<(u64, Nanos)>, RunError> {
-        let seed = mix(self.settings.seed ^ ((index as u64) << 32) ^ u64::from(number));
+        let seed = mix_bits(self.settings.seed ^ ((index as u64) << 32) ^ u64::from(number));
         let counted = number >= test.discard_loops;
         let this = LoopPlan { test, region, seed, counted, settings: self.settings };
         let stop_rule = test.until.and_then(|_| self.recorder.stop_rule(index));
-        let mut tick = |bytes| self.events.progress(bytes);
+        let mut tick = |bytes| self.events.report_bytes(bytes);
         let shared = LaneShared::default();
-        let ended = this.run(self.target, &shared, stop_rule, &mut tick);
-        self.count(Some(index), &shared);
+        let ended = this.run_loop(self.target, &shared, stop_rule, &mut tick);
+        self.report_moved(Some(index), &shared);
         let sample = ended?;
         if sample.ios == 0 && shared.any_failed() {
             if number == 0 {
@@ -285,24 +285,29 @@ impl RecipePass<'_> {
         let moved = if counted { (sample.bytes, sample.nanos) } else { (0, 0) };
         self.recorder.sample(index, number, sample).map_err(RunError::Recorder)?;
         let limits = [
-            (&shared.cut, "the time limit (--budget)"),
-            (&shared.rationed, "the limit of bytes to write (--max-write)"),
+            (&shared.budget_ended, "the time limit (--budget)"),
+            (&shared.write_limit_reached, "the limit of bytes to write (--max-write)"),
         ];
         for (cut, what) in limits {
             if cut.load(Ordering::Relaxed) {
                 let text = format!("{what} cut this test short");
-                self.recorder.caveat(index, Caveat::Other { text });
+                self.recorder.add_caveat(index, Caveat::Other { text });
             }
         }
         Ok(Some(moved))
     }
 
     fn begin_loop(&mut self, test: &RecipeTest, number: u32, region: TargetRegion) {
-        let all = announced::loops(test);
+        let all = pass_stages::loop_count(test);
         let what = if all > 1 { format!("loop {} of {all}", number + 1) } else { String::new() };
         let share = |loops: u32| f64::from(loops) / f64::from(all);
-        let bytes = announced::bytes(test, region);
-        self.events.part(share(number)..share(number + 1), &what, bytes, announced::seconds_of_a_loop(test));
+        let bytes = pass_stages::loop_bytes(test, region);
+        self.events.begin_part(
+            share(number)..share(number + 1),
+            &what,
+            bytes,
+            pass_stages::loop_seconds(test),
+        );
     }
 
     /// Rests in short portions, so that an interrupt ends it early.
@@ -313,7 +318,7 @@ impl RecipePass<'_> {
         }
         let mut left = whole;
         while !left.is_zero() {
-            if self.settings.interrupt.raised() {
+            if self.settings.interrupt.is_raised() {
                 return Err(TargetError::Interrupted.into());
             }
             let portion = left.min(Duration::from_nanos(NANOS_PER_S / 10));

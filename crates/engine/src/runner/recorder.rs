@@ -48,7 +48,7 @@ pub trait PassRecorder {
     /// Records the reason why a test cannot be measured.
     fn not_measured(&mut self, test: usize, reason: String);
     /// Records a caveat about a test.
-    fn caveat(&mut self, test: usize, caveat: Caveat);
+    fn add_caveat(&mut self, test: usize, caveat: Caveat);
     /// Returns the stop rule of a test that asks for precision.
     fn stop_rule(&mut self, test: usize) -> Option<Box<dyn StopRule>>;
 }

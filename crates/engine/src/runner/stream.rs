@@ -2,7 +2,7 @@
 
 use crate::content::IoContent;
 use crate::target::{IoDirection, IoRequest, TargetRegion};
-use cardscope_model::random::{Permutation, SeededRandom, mix};
+use cardscope_model::random::{Permutation, SeededRandom, mix_bits};
 use cardscope_model::recipe::{RandomDraw, WriteData};
 use cardscope_model::test_name::{IoOrder, TestOp};
 
@@ -35,7 +35,7 @@ impl IoStream {
     pub(super) fn new(plan: StreamPlan) -> Self {
         let blocks = (plan.region.len / u64::from(plan.block)).max(1);
         let permutation = Permutation::new(blocks, plan.seed);
-        let random = SeededRandom::new(mix(plan.seed));
+        let random = SeededRandom::new(mix_bits(plan.seed));
         IoStream { plan, blocks, issued: 0, position: 0, pass: 0, permutation, random }
     }
 
@@ -84,7 +84,7 @@ impl IoStream {
         self.position += 1;
         let block = match (self.plan.order, self.plan.draw) {
             (IoOrder::Sequential, _) => position,
-            (IoOrder::Random, RandomDraw::Permutation) => self.permutation.at(position),
+            (IoOrder::Random, RandomDraw::Permutation) => self.permutation.permuted_index(position),
             (IoOrder::Random, RandomDraw::Uniform) => self.random.below(self.blocks),
         };
         if self.position == self.blocks {
@@ -96,11 +96,11 @@ impl IoStream {
     fn start_pass(&mut self) {
         self.position = 0;
         self.pass += 1;
-        self.permutation = Permutation::new(self.blocks, mix(self.plan.seed.wrapping_add(self.pass)));
+        self.permutation = Permutation::new(self.blocks, mix_bits(self.plan.seed.wrapping_add(self.pass)));
     }
 }
 
-pub(super) fn content(data: WriteData) -> IoContent {
+pub(super) fn data_content(data: WriteData) -> IoContent {
     match data {
         WriteData::Random => IoContent::Noise,
         WriteData::Zero => IoContent::Constant(0),

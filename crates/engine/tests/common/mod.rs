@@ -154,7 +154,7 @@ impl PassRecorder for Notebook {
     fn not_measured(&mut self, test: usize, reason: String) {
         self.not_measured.push((test, reason));
     }
-    fn caveat(&mut self, test: usize, caveat: Caveat) {
+    fn add_caveat(&mut self, test: usize, caveat: Caveat) {
         self.caveats.push((test, caveat));
     }
     fn stop_rule(&mut self, _test: usize) -> Option<Box<dyn StopRule>> {

@@ -1,7 +1,7 @@
 //! Whatever way the bytes take, the same bytes arrive.
 
 use crate::rig::{MIB, all, by, check, file, on_file, plan, write};
-use cardscope_engine::content::{ContentMatch, IoContent, fill};
+use cardscope_engine::content::{ContentMatch, IoContent, fill_content};
 use cardscope_engine::real::{IoChoice, RealTarget};
 use cardscope_engine::target::{IoDirection, IoRequest, LanePlan, Target};
 use proptest::prelude::*;
@@ -79,7 +79,7 @@ fn buffer_content_is_written_unchanged(#[values(IoChoice::Auto, IoChoice::Preads
     let (_directory, path) = file(MIB);
     let mut target = open(&path, io);
     target.plan(&plan(1, 4096)).unwrap();
-    fill(IoContent::Constant(0x5a), 0, target.buffer(0).unwrap());
+    fill_content(IoContent::Constant(0x5a), 0, target.buffer(0).unwrap());
     write(&mut target, 8192, 4096, IoContent::Buffer).unwrap();
     assert_eq!(check(&mut target, 8192, 4096, IoContent::Constant(0x5a)).unwrap(), ContentMatch::Same);
     assert_eq!(check(&mut target, 4096, 4096, IoContent::Constant(0)).unwrap(), ContentMatch::Same);

@@ -25,7 +25,7 @@ fn device_stays_claimed_through_all_operations(
         return;
     }
     let (_directory, path) = file(16 * MIB);
-    let device = LoopDevice::over(&path, &[]);
+    let device = LoopDevice::over_file(&path, &[]);
     let mut target = on_device(&device, by(io));
     assert!(target.info().whole_card);
     assert_eq!((target.info().bytes, target.info().sector), (16 * MIB, 512));
@@ -58,7 +58,7 @@ fn handed_over_device_switches_direct_io(#[values(IoChoice::Auto, IoChoice::Prea
         return;
     }
     let (_directory, path) = file(MIB);
-    let device = LoopDevice::over(&path, &[]);
+    let device = LoopDevice::over_file(&path, &[]);
     // As UDisks2 hands it over: open, but closed to a second open by its permissions.
     let fd = open_exclusively(&device.path).unwrap();
     std::thread::spawn(move || {
@@ -70,7 +70,7 @@ fn handed_over_device_switches_direct_io(#[values(IoChoice::Auto, IoChoice::Prea
             sector: 512,
             name: "card".into(),
         };
-        let mut target = cardscope_engine::real::RealTarget::device(device, by(io)).unwrap();
+        let mut target = cardscope_engine::real::RealTarget::open_device(device, by(io)).unwrap();
         let content = IoContent::Stream { seed: 5 };
         for way in [Way::Direct, Way::Buffered, Way::Direct] {
             target.plan(&LanePlan { path: way, ..plan(2, 4096) }).unwrap();
@@ -94,7 +94,7 @@ fn bad_place_is_io_error_while_card_answers(#[values(IoChoice::Auto, IoChoice::P
     let place = mounted("tmpfs", "size=1m", 0);
     let image = place.point.join("card.img");
     std::fs::File::create(&image).unwrap().set_len(16 * MIB).unwrap();
-    let device = LoopDevice::over(&image, &[]);
+    let device = LoopDevice::over_file(&image, &[]);
     let mut target = on_device(&device, by(io));
     target.plan(&plan(1, 65_536)).unwrap();
     let errors: Vec<TargetError> =
@@ -111,7 +111,7 @@ fn misaligned_transfer_fails_alone() {
         return;
     }
     let (_directory, path) = file(MIB);
-    let device = LoopDevice::over(&path, &[]);
+    let device = LoopDevice::over_file(&path, &[]);
     let mut target = on_device(&device, RealOptions::default());
     target.plan(&plan(1, 4096)).unwrap();
     let result = one(&mut target, IoDirection::Read, 100, 512, IoContent::Noise).unwrap().result;
@@ -125,14 +125,14 @@ struct Slot {
 }
 
 impl OwnershipCheck for Slot {
-    fn present(&self) -> Result<(), ObjectChange> {
+    fn check_present(&self) -> Result<(), ObjectChange> {
         match self.looks.fetch_add(1, Ordering::Relaxed) {
             0 => Ok(()),
-            _ => Err(ObjectChange::Another("the slot now holds another card".into())),
+            _ => Err(ObjectChange::Replaced("the slot now holds another card".into())),
         }
     }
 
-    fn may_write(&self) -> Result<(), ObjectChange> {
+    fn check_writable(&self) -> Result<(), ObjectChange> {
         Ok(())
     }
 }
@@ -147,7 +147,7 @@ fn swapped_card_is_not_written_after_failed_read(
         return;
     }
     let (_directory, path) = file(4 * MIB);
-    let device = LoopDevice::over(&path, &[]);
+    let device = LoopDevice::over_file(&path, &[]);
     let mut target = on_device(&device, RealOptions { holding: Some(Arc::new(Slot::default())), ..by(io) });
     std::fs::File::options().write(true).open(&path).unwrap().set_len(2 * MIB).unwrap();
     target.plan(&plan(2, 4096)).unwrap();

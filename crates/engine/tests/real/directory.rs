@@ -5,7 +5,7 @@ use cardscope_engine::content::{ContentMatch, IoContent};
 use cardscope_engine::real::{RealOptions, RealTarget};
 use cardscope_engine::target::{Target, TargetError};
 use cardscope_files::ResolvedFolder;
-use cardscope_testkit::devices::tool;
+use cardscope_testkit::devices::run_tool;
 use rstest::rstest;
 use std::path::Path;
 use tempfile::tempdir_in;
@@ -24,7 +24,7 @@ fn open(directory: &Path) -> Result<RealTarget, TargetError> {
         what: format!("opening {}", directory.display()),
         reason: e.to_string(),
     });
-    RealTarget::directory(folder?, RealOptions::default())
+    RealTarget::create_in_directory(folder?, RealOptions::default())
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn read_only_file_system_is_reported() {
         return;
     }
     let card = mounted("ext4", "rw", 16);
-    tool("mount", &["-o", "remount,ro", card.path()]);
+    run_tool("mount", &["-o", "remount,ro", card.path()]);
     let error = open(&card.point).unwrap_err().to_string();
     assert!(error.contains("lock switch"), "{error}");
 }

@@ -6,7 +6,7 @@ use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::real::{IoChoice, RealOptions, RealTarget};
 use cardscope_engine::target::{IoDirection, IoRequest, Target, TargetError};
 use cardscope_files::ResolvedFolder;
-use cardscope_testkit::devices::{LoopDevice, TestMount, tool};
+use cardscope_testkit::devices::{LoopDevice, TestMount, run_tool};
 use rstest::rstest;
 use std::path::Path;
 use std::thread::JoinHandle;
@@ -38,14 +38,14 @@ struct Frozen<'a>(&'a Path);
 
 impl<'a> Frozen<'a> {
     fn new(place: &'a Path) -> Self {
-        tool("fsfreeze", &["--freeze", place.to_str().unwrap()]);
+        run_tool("fsfreeze", &["--freeze", place.to_str().unwrap()]);
         Self(place)
     }
 }
 
 impl Drop for Frozen<'_> {
     fn drop(&mut self) {
-        tool("fsfreeze", &["--unfreeze", self.0.to_str().unwrap()]);
+        run_tool("fsfreeze", &["--unfreeze", self.0.to_str().unwrap()]);
     }
 }
 
@@ -88,7 +88,7 @@ fn card() -> (TestMount, LoopDevice) {
     let below = mounted("ext4", "rw", 32);
     let image = below.point.join("card.img");
     std::fs::write(&image, vec![1; MIB as usize]).unwrap();
-    let device = LoopDevice::over(&image, &[]);
+    let device = LoopDevice::over_file(&image, &[]);
     (below, device)
 }
 
@@ -223,7 +223,7 @@ fn interrupt_ends_idle() {
 fn interrupted_run_removes_test_file() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let interrupt = InterruptFlag::default();
-    let mut target = RealTarget::directory(
+    let mut target = RealTarget::create_in_directory(
         ResolvedFolder::open(directory.path()).unwrap(),
         with(IoChoice::Auto, &interrupt),
     )

@@ -115,7 +115,8 @@ fn missing_direct_io_uses_page_cache_with_caveat(#[case] kind: &str, #[case] opt
     }
     let place = mounted(kind, options, 64);
     let options = RealOptions { file_system: Some(kind.into()), ..RealOptions::default() };
-    let mut target = RealTarget::directory(ResolvedFolder::open(&place.point).unwrap(), options).unwrap();
+    let mut target =
+        RealTarget::create_in_directory(ResolvedFolder::open(&place.point).unwrap(), options).unwrap();
     target.area(MIB).unwrap();
     target.plan(&LanePlan { path: Way::Buffered, ..plan(2, 4096) }).unwrap();
     assert_eq!(target.caveats(), [], "a buffered test asks for no direct I/O");

@@ -42,7 +42,7 @@ pub(crate) fn file(bytes: u64) -> (TempDir, PathBuf) {
 /// A plain file as a target.
 pub(crate) fn on_file(path: &Path, options: RealOptions) -> Result<RealTarget, TargetError> {
     let file = std::fs::File::options().read(true).write(true).open(path).unwrap();
-    RealTarget::file(file.into(), path, options)
+    RealTarget::open_file(file.into(), path, options)
 }
 
 /// The loop device as a target, held as the program holds it.
@@ -50,7 +50,7 @@ pub(crate) fn on_device(device: &LoopDevice, options: RealOptions) -> RealTarget
     let fd = open_exclusively(&device.path).unwrap();
     let bytes = std::fs::metadata(&device.image).unwrap().len();
     let device = BlockDevice { fd, bytes, sector: 512, name: device.path.clone() };
-    RealTarget::device(device, options).unwrap()
+    RealTarget::open_device(device, options).unwrap()
 }
 
 pub(crate) fn open_exclusively(path: &str) -> Result<OwnedFd, TargetError> {
@@ -73,7 +73,7 @@ pub(crate) fn becomes_free(path: &str) -> bool {
 pub(crate) fn mounted(kind: &str, options: &str, mib: u64) -> TestMount {
     match kind {
         "tmpfs" | "ramfs" => TestMount::new(&["-t", kind, "-o", options], kind),
-        _ => TestMount::made(kind, &[], &["-o", options], mib),
+        _ => TestMount::with_file_system(kind, &[], &["-o", options], mib),
     }
 }
 

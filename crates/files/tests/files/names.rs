@@ -19,7 +19,7 @@ fn folder() -> (TempDir, PathBuf) {
 }
 
 fn of_file(path: &Path) -> Result<(ResolvedFolder, std::ffi::OsString), FileError> {
-    ResolvedFolder::of_file(path)
+    ResolvedFolder::parent_of(path)
 }
 
 #[test]
@@ -33,10 +33,10 @@ fn path_resolves_through_own_links() {
         let folder = ResolvedFolder::open(&top.join(way)).unwrap();
         assert_eq!(folder.path(), top.join("a/b"), "{way}");
         assert_eq!(
-            FileIdentity::of(&folder).unwrap(),
+            FileIdentity::of_file(&folder).unwrap(),
             FileIdentity::from(&top.join("a/b").metadata().unwrap())
         );
-        assert_eq!(folder.by_descriptor().canonicalize().unwrap(), top.join("a/b"));
+        assert_eq!(folder.proc_path().canonicalize().unwrap(), top.join("a/b"));
     }
     assert!(ResolvedFolder::open(&top.join("none")).unwrap_err().is_absent());
     fs::write(top.join("file"), "").unwrap();
@@ -83,23 +83,26 @@ fn paths_without_a_file_name_are_refused() {
     let held = ResolvedFolder::open(&top).unwrap();
     for name in ["a/b", "..", ""] {
         assert!(matches!(held.create(OsStr::new(name), 0o600), Err(FileError::NotAName)), "{name}");
-        assert!(matches!(held.look(OsStr::new(name)), Err(FileError::NotAName)), "{name}");
+        assert!(matches!(held.stat(OsStr::new(name)), Err(FileError::NotAName)), "{name}");
     }
 }
 
 #[test]
 fn missing_folders_are_created_private() {
     let (_dir, top) = folder();
-    let folder = ResolvedFolder::make(&top.join("x/y/z"), 0o700).unwrap();
+    let folder = ResolvedFolder::open_or_create(&top.join("x/y/z"), 0o700).unwrap();
     assert_eq!(folder.path(), top.join("x/y/z"));
     for made in ["x", "x/y", "x/y/z"] {
         assert_eq!(top.join(made).metadata().unwrap().mode() & 0o777, 0o700, "{made}");
     }
     symlink("nowhere", top.join("dangling")).unwrap();
-    assert!(ResolvedFolder::make(&top.join("dangling/in"), 0o700).is_ok(), "our own link says where");
+    assert!(
+        ResolvedFolder::open_or_create(&top.join("dangling/in"), 0o700).is_ok(),
+        "our own link says where"
+    );
     lchown(top.join("dangling"), Some(NOBODY), None).expect("this test needs root");
     assert!(matches!(
-        ResolvedFolder::make(&top.join("dangling/more"), 0o700),
+        ResolvedFolder::open_or_create(&top.join("dangling/more"), 0o700),
         Err(FileError::ForeignLink { .. })
     ));
     assert!(!top.join("nowhere/more").exists());
@@ -143,7 +146,7 @@ fn file_is_removed_only_if_its_identity_matches() {
     let held = ResolvedFolder::open(&top).unwrap();
     let name = OsStr::new("ours");
     let ours = held.create(name, 0o600).unwrap();
-    let identity = FileIdentity::of(&ours).unwrap();
+    let identity = FileIdentity::of_file(&ours).unwrap();
     fs::rename(top.join("ours"), top.join("moved")).unwrap();
     fs::write(top.join("ours"), "theirs").unwrap();
     assert!(!held.remove(name, identity).unwrap());
@@ -238,21 +241,23 @@ fn stable_path_needs_trusted_parents() {
     let (_dir, top) = folder();
     let deep = top.join("a/b");
     fs::create_dir_all(&deep).unwrap();
-    let settled = || ResolvedFolder::open(&deep).unwrap().settled();
+    let settled = || ResolvedFolder::open(&deep).unwrap().require_stable_path();
     let rights = |mode| fs::set_permissions(top.join("a"), fs::Permissions::from_mode(mode)).unwrap();
     settled().unwrap();
     rights(0o1777);
     settled().unwrap();
     rights(0o777);
-    assert!(matches!(settled(), Err(FileError::Writable { folder }) if folder == top.join("a")));
+    assert!(matches!(settled(), Err(FileError::ReplaceableByOthers { folder }) if folder == top.join("a")));
     rights(0o775);
     chown(top.join("a"), None, Some(NOBODY)).expect("this test needs root");
-    assert!(matches!(settled(), Err(FileError::Writable { .. })), "a group of others");
+    assert!(matches!(settled(), Err(FileError::ReplaceableByOthers { .. })), "a group of others");
     rights(0o755);
     settled().unwrap();
     chown(top.join("a"), Some(NOBODY), None).unwrap();
     let refused = settled().unwrap_err();
-    assert!(matches!(&refused, FileError::Unsettled { owner: NOBODY, folder } if *folder == top.join("a")));
+    assert!(
+        matches!(&refused, FileError::ReplaceableByOwner { owner: NOBODY, folder } if *folder == top.join("a"))
+    );
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn folder_exchanged_for_a_link_is_not_followed() {
     lchown(&link, Some(NOBODY), None).unwrap();
     let (mut made, mut refused) = (0, 0);
     while_exchanging(&folder, &link, || {
-        match ResolvedFolder::make_for_file(&folder.join("new")) {
+        match ResolvedFolder::create_parent_of(&folder.join("new")) {
             Err(error) => {
                 assert!(matches!(error, FileError::ForeignLink { .. }), "{error}");
                 refused += 1;
@@ -94,7 +94,7 @@ fn folder_exchanged_for_a_link_is_not_followed() {
             Ok((held, name)) => {
                 let file = held.create(&name, 0o600).unwrap();
                 DraftFile::new(&held, Some(file), 0o600).unwrap().place(&name).unwrap();
-                let now = held.look(&name).unwrap().unwrap();
+                let now = held.stat(&name).unwrap().unwrap();
                 assert!(held.remove(&name, FileIdentity::from(&now)).unwrap());
                 made += 1;
             }

@@ -3,8 +3,8 @@
 //! `1e+03µ`. These oddities are reproduced, since parsers of such logs expect them.
 
 use cardscope_model::card_map::FlashbenchTable;
-use cardscope_model::units::decimals;
-use cardscope_page::figure::trimmed;
+use cardscope_model::units::decimal_places;
+use cardscope_page::figure::without_trailing_zeros;
 use std::fmt::Write;
 
 const MAX_NUMBER_BYTES: usize = 7;
@@ -13,16 +13,16 @@ const MAX_NUMBER_BYTES: usize = 7;
 const COLUMN_WIDTHS: (usize, usize) = (9, 8);
 
 /// Prints the tables, each after a comment with the flashbench command that would print it.
-pub fn text(tables: &[FlashbenchTable]) -> String {
-    tables.iter().map(table).collect::<Vec<_>>().join("\n")
+pub fn render_tables(tables: &[FlashbenchTable]) -> String {
+    tables.iter().map(render_table).collect::<Vec<_>>().join("\n")
 }
 
-fn table(table: &FlashbenchTable) -> String {
+fn render_table(table: &FlashbenchTable) -> String {
     let mut out = format!("# flashbench {}\n", flashbench_arguments(table));
     for (size, values) in &table.rows {
         match table.kind.as_str() {
-            "align" => out += &align(*size, values),
-            "scatter" => out += &scatter(*size, values),
+            "align" => out += &align_row(*size, values),
+            "scatter" => out += &scatter_row(*size, values),
             "find-fat" => out += &speed_row(*size, values, COLUMN_WIDTHS.0),
             _ => out += &speed_row(*size, values, COLUMN_WIDTHS.1),
         }
@@ -46,7 +46,7 @@ fn flashbench_arguments(table: &FlashbenchTable) -> String {
 }
 
 /// `align 4194304`, then `pre 741µs`, `on 1.08ms`, `post 788µs` and `diff 317µs`, each behind a tab.
-fn align(unit: u64, values: &[f64]) -> String {
+fn align_row(unit: u64, values: &[f64]) -> String {
     let names = ["pre", "on", "post", "diff"];
     let cells = names.iter().zip(values).map(|(name, ns)| format!("\t{name} {}", format_time(*ns)));
     format!("align {unit}{}\n", cells.collect::<String>())
@@ -59,7 +59,7 @@ fn speed_row(size: u64, values: &[f64], column: usize) -> String {
 }
 
 /// Position in MiB and time in ms, for gnuplot.
-fn scatter(position: u64, values: &[f64]) -> String {
+fn scatter_row(position: u64, values: &[f64]) -> String {
     let times: String = values.iter().map(|ns| format!("\t{:.6}", ns / 1e6)).collect();
     format!("{:.6}{times}\n", position as f64 / 1_048_576.0)
 }
@@ -96,9 +96,9 @@ fn format_binary(bytes: u64) -> String {
 fn three_significant(value: f64) -> String {
     if value >= 999.5 {
         let exponent = value.log10().floor().max(3.0);
-        return format!("{}e+{exponent:02}", trimmed(value / 10f64.powf(exponent), 2));
+        return format!("{}e+{exponent:02}", without_trailing_zeros(value / 10f64.powf(exponent), 2));
     }
-    trimmed(value, decimals(value))
+    without_trailing_zeros(value, decimal_places(value))
 }
 
 fn cut_to_width(text: String) -> String {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     fn table(kind: &str, rows: Vec<(u64, Vec<f64>)>) -> String {
-        text(&[FlashbenchTable { kind: kind.to_owned(), rows, ..FlashbenchTable::default() }])
+        render_tables(&[FlashbenchTable { kind: kind.to_owned(), rows, ..FlashbenchTable::default() }])
     }
 
     #[test]

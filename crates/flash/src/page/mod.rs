@@ -14,46 +14,56 @@ use cardscope_model::report::ReportBody as _;
 use cardscope_model::units::three_digits as speed;
 use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, KIB};
 use cardscope_page::chart::Chart;
-use cardscope_page::chart::inside::{TERMINAL, addresses};
-use cardscope_page::figure::{ANSWER, percent, sentence, time_us};
-use cardscope_page::properties::{HIDDEN, PropertyRow, geometry_rows, row, row_or, tested};
+use cardscope_page::chart::card_map::{TERMINAL_COLUMNS, address_chart};
+use cardscope_page::figure::{ANSWER_COLUMNS, percent, time_us, to_sentence};
+use cardscope_page::properties::{
+    NOT_MEASURABLE, PropertyRow, geometry_rows, property_row, property_row_or, tested_facts,
+};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios, io_errors, moved, tone_of_figures};
+use cardscope_page::tree::{
+    Page, PageBlock, PageFact, fact, failed_io_reason, io_error_list, io_summary, tone_of_figures,
+};
 use std::collections::BTreeSet;
 
 pub fn page(report: &MapReport) -> Page {
     let (header, body, measured) = (&report.header, &report.body, &report.body.measured);
     let (tested, untested): (Vec<PropertyRow>, Vec<PropertyRow>) =
-        rows(measured).into_iter().partition(|row| row.sure.is_some());
+        property_rows(measured).into_iter().partition(|row| row.confidence.is_some());
     let mut page = Page::new(&header.target, tone_of_figures(body.exit_status()), answer(measured, &tested));
-    page.reasons.extend(failed_ios(&body.moved));
-    page.because(NewsTone::Plain, sentence(&moved(&body.moved)));
+    page.reasons.extend(failed_io_reason(&body.moved));
+    page.add_reason(NewsTone::Plain, to_sentence(&io_summary(&body.moved)));
     let chosen = measured.open_blocks.chosen_unit_bytes;
     let chosen = chosen.map(|bytes| format!("Open blocks were searched in units of {}.", BinarySize(bytes)));
-    page.because_all(NewsTone::Plain, chosen);
-    let untimed = measured.out_of_time();
+    page.add_reasons(NewsTone::Plain, chosen);
+    let untimed = measured.count_out_of_time();
     let named = if untimed == 1 { "1 property".to_owned() } else { format!("{untimed} properties") };
     let untimed = (untimed > 0).then(|| format!("{named} not tested: the time or write limit came first."));
-    page.because_all(NewsTone::Warning, untimed);
-    page.add("", [PageBlock::Table(property_table(&tested))]);
-    page.add("Settings that fit", [PageBlock::Facts(setting_facts(&body.advice))]);
+    page.add_reasons(NewsTone::Warning, untimed);
+    page.add_section("", [PageBlock::Table(property_table(&tested))]);
+    page.add_section("Settings that fit", [PageBlock::Facts(setting_facts(&body.advice))]);
     // No format command is suggested while the card's data still has to be restored.
     for command in body.advice.commands.iter().filter(|_| header.next.is_empty()) {
-        page.step(sentence(&command.what), Some(command.command.clone()));
+        page.add_step(to_sentence(&command.what), Some(command.command.clone()));
     }
-    page.fold("Evidence", [PageBlock::Table(evidence(&tested))]);
-    page.fold("Advice", [PageBlock::Lines(body.advice.words.clone())]);
-    page.fold("Speed by size of an I/O, in MB/s", curves(&measured.curves).map(PageBlock::Table));
+    page.add_detail("Evidence", [PageBlock::Table(evidence_table(&tested))]);
+    page.add_detail("Advice", [PageBlock::Lines(body.advice.words.clone())]);
+    page.add_detail("Speed by size of an I/O, in MB/s", curve_table(&measured.curves).map(PageBlock::Table));
     let axis = measured.axis.as_ref();
-    let axis = axis.and_then(|axis| addresses(axis, &header.condition, TERMINAL));
-    let charts = axis.into_iter().chain(charts(measured)).map(PageBlock::chart);
-    page.fold("Charts", charts);
-    page.fold("Not tested", [PageBlock::Lines(group_by_reason(&untested))]);
-    page.fold("Tried on the card", [PageBlock::Lines(body.advice.tried.iter().map(tried).collect())]);
-    page.fold("In the form of a review", [PageBlock::Table(profile(&body.profile))]);
-    page.add("Tables in flashbench's layout", [PageBlock::Verbatim(flashbench::text(&measured.tables))]);
-    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
-    page.fold(
+    let axis = axis.and_then(|axis| address_chart(axis, &header.condition, TERMINAL_COLUMNS));
+    let charts = axis.into_iter().chain(charts(measured)).map(PageBlock::from_chart);
+    page.add_detail("Charts", charts);
+    page.add_detail("Not tested", [PageBlock::Lines(group_by_reason(&untested))]);
+    page.add_detail(
+        "Tried on the card",
+        [PageBlock::Lines(body.advice.tried.iter().map(trial_line).collect())],
+    );
+    page.add_detail("In the form of a review", [PageBlock::Table(profile_table(&body.profile))]);
+    page.add_section(
+        "Tables in flashbench's layout",
+        [PageBlock::Verbatim(flashbench::render_tables(&measured.tables))],
+    );
+    page.add_detail("Failed I/Os", [io_error_list(&body.moved.io_errors)]);
+    page.add_detail(
         "Conditions",
         [PageBlock::Facts(vec![
             fact("announced", ExactCapacity(body.announced_bytes)),
@@ -61,7 +71,7 @@ pub fn page(report: &MapReport) -> Page {
             fact("I/O by", &header.io_path),
         ])],
     );
-    page.framed(header)
+    page.with_frame(header)
 }
 
 /// Erase block, page, open blocks and cache, or the properties that were tested if none of these was.
@@ -80,24 +90,24 @@ fn answer(measured: &MeasuredMap, tested: &[PropertyRow]) -> Answer {
     let parts =
         [size("erase block", &measured.erase_block_bytes), size("page", &measured.page_bytes), open, cache];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let points: usize = measured.curves.all().iter().map(|curve| curve.len()).sum();
+    let points: usize = measured.curves.all_curves().iter().map(|curve| curve.len()).sum();
     match (parts.is_empty(), tested, points) {
-        (false, ..) => sentence(&parts.join(", ")).into(),
+        (false, ..) => to_sentence(&parts.join(", ")).into(),
         (true, [], 0) => Answer::with_verdict("NOT TESTED", ": no property of the flash was tested."),
         (true, [], _) => "Speed by size of an I/O was measured, no property of the flash.".into(),
-        (true, [only], _) => sentence(&format!("{}: {}", only.name, only.found)).into(),
-        (true, rows, _) => named(rows).into(),
+        (true, [only], _) => to_sentence(&format!("{}: {}", only.name, only.value)).into(),
+        (true, rows, _) => properties_that_fit(rows).into(),
     }
 }
 
-fn named(rows: &[PropertyRow]) -> String {
-    let all: Vec<String> = rows.iter().map(|row| format!("{}: {}", row.name, row.found)).collect();
+fn properties_that_fit(rows: &[PropertyRow]) -> String {
+    let all: Vec<String> = rows.iter().map(|row| format!("{}: {}", row.name, row.value)).collect();
     let said = |shown: usize| {
         let more = all.len() - shown;
         let more = if more > 0 { format!("; {more} more below") } else { String::new() };
-        sentence(&format!("{}{more}", all[..shown].join("; ")))
+        to_sentence(&format!("{}{more}", all[..shown].join("; ")))
     };
-    let fits = |shown: &usize| said(*shown).chars().count() <= ANSWER;
+    let fits = |shown: &usize| said(*shown).chars().count() <= ANSWER_COLUMNS;
     said((1..=all.len()).rev().find(fits).unwrap_or(1))
 }
 
@@ -116,14 +126,14 @@ pub fn charts(measured: &MeasuredMap) -> Vec<Chart> {
     found.into_iter().map(Chart::from).collect()
 }
 
-fn curves(curves: &SizeCurves) -> Option<Table> {
-    let sizes: BTreeSet<u64> = curves.all().iter().flat_map(|c| c.iter().map(|p| p.bytes)).collect();
+fn curve_table(curves: &SizeCurves) -> Option<Table> {
+    let sizes: BTreeSet<u64> = curves.all_curves().iter().flat_map(|c| c.iter().map(|p| p.bytes)).collect();
     let at = |curve: &[SizePoint], bytes: &u64, show: fn(&SizePoint) -> String| {
         curve.iter().find(|p| p.bytes == *bytes).map_or(String::new(), show)
     };
     let mb_s = |p: &SizePoint| speed(p.mb_s);
     let iops = |p: &SizePoint| speed(p.iops);
-    let table = Table::of(
+    let table = Table::from_items(
         &sizes,
         &[
             ("I/O size", &|bytes| BinarySize(*bytes).to_string()),
@@ -138,13 +148,13 @@ fn curves(curves: &SizeCurves) -> Option<Table> {
     (!sizes.is_empty()).then_some(table)
 }
 
-fn profile(lines: &[ProfileLine]) -> Table {
-    Table::of(
+fn profile_table(lines: &[ProfileLine]) -> Table {
+    Table::from_items(
         lines,
         &[("property", &|l| l.what.clone()), ("value", &|l| l.value.clone()), ("how", &|l| l.how.clone())],
     )
     .left_aligned(["how"])
-    .always(["value", "how"])
+    .never_dropped(["value", "how"])
 }
 
 fn setting_facts(advice: &MapAdvice) -> Vec<PageFact> {
@@ -165,7 +175,7 @@ fn setting_facts(advice: &MapAdvice) -> Vec<PageFact> {
     all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
 }
 
-fn tried(tried: &TriedState) -> String {
+fn trial_line(tried: &TriedState) -> String {
     let Some(iops) = tried.iops else {
         let why = tried.reason.as_deref().unwrap_or("no figure");
         return format!("{}: not done, {why}", tried.what);
@@ -182,18 +192,23 @@ fn tried(tried: &TriedState) -> String {
 mod tests;
 
 /// Properties with the numbers behind them.
-fn evidence(rows: &[PropertyRow]) -> Table {
-    Table::of(rows, &[("property", &|row| row.name.to_owned()), ("measured", &|row| row.rest.clone())])
-        .left_aligned(["measured"])
+fn evidence_table(rows: &[PropertyRow]) -> Table {
+    Table::from_items(
+        rows,
+        &[("property", &|row| row.name.to_owned()), ("measured", &|row| row.evidence.clone())],
+    )
+    .left_aligned(["measured"])
 }
 
 fn property_table(rows: &[PropertyRow]) -> Table {
-    Table::of(
+    Table::from_items(
         rows,
         &[
             ("property", &|row| row.name.to_owned()),
-            ("found", &|row| row.found.clone()),
-            ("sure", &|row| row.sure.filter(|_| row.found != HIDDEN).map(percent).unwrap_or_default()),
+            ("found", &|row| row.value.clone()),
+            ("sure", &|row| {
+                row.confidence.filter(|_| row.value != NOT_MEASURABLE).map(percent).unwrap_or_default()
+            }),
         ],
     )
     .left_aligned(["found"])
@@ -203,53 +218,53 @@ fn property_table(rows: &[PropertyRow]) -> Table {
 fn group_by_reason(rows: &[PropertyRow]) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {
-        match reasons.iter_mut().find(|(reason, _)| *reason == row.found) {
+        match reasons.iter_mut().find(|(reason, _)| *reason == row.value) {
             Some((_, names)) => names.push(row.name),
-            None => reasons.push((&row.found, vec![row.name])),
+            None => reasons.push((&row.value, vec![row.name])),
         }
     }
-    reasons.iter().map(|(reason, names)| sentence(&format!("{}: {reason}", names.join(", ")))).collect()
+    reasons.iter().map(|(reason, names)| to_sentence(&format!("{}: {reason}", names.join(", ")))).collect()
 }
 
 /// Tested properties, with value and confidence as text.
-pub fn known(measured: &MeasuredMap) -> Vec<(String, String)> {
-    tested(rows(measured))
+pub fn tested_properties(measured: &MeasuredMap) -> Vec<(String, String)> {
+    tested_facts(property_rows(measured))
 }
 
-fn rows(m: &MeasuredMap) -> Vec<PropertyRow> {
+fn property_rows(m: &MeasuredMap) -> Vec<PropertyRow> {
     let size = |bytes: &u64| BinarySize(*bytes).to_string();
     let mb_s = |v: &f64| format!("{} MB/s", speed(*v));
     let [page, erase_block, linear, random] = geometry_rows(&FlashGeometry::from(m));
     vec![
         page,
-        row("read unit", &m.read_unit_bytes, size),
+        property_row("read unit", &m.read_unit_bytes, size),
         erase_block,
-        row("mapping segment", &m.map_segment_bytes, size),
-        row("planes", &m.plane_bytes, size),
-        row("never written", &m.unmapped_share, |share| format!("{:.1} %", share * 100.0)),
+        property_row("mapping segment", &m.map_segment_bytes, size),
+        property_row("planes", &m.plane_bytes, size),
+        property_row("never written", &m.unmapped_share, |share| format!("{:.1} %", share * 100.0)),
         linear,
         random,
-        row("closing a block copies", &m.merge, |part| copy_extent(part).to_owned()),
-        row("speed of copying", &m.copy_mb_s, mb_s),
-        row("FAT region", &m.fat_region_bytes, size),
-        row("small-write log", &m.small_write_log_bytes, size),
-        row("random writes within", &m.random_write_span_bytes, size),
-        cache(&m.slc_cache_bytes),
-        row_or("no drop", "after the cache", &m.after_cache_mb_s, mb_s),
-        row("read queue", &m.queue_depth_effective, |q| format!("{q:.1} at a time")),
-        row("write queue of 32", &m.write_queue_gain, |gain| queue_gain(*gain)),
+        property_row("closing a block copies", &m.merge, |part| copy_extent(part).to_owned()),
+        property_row("speed of copying", &m.copy_mb_s, mb_s),
+        property_row("FAT region", &m.fat_region_bytes, size),
+        property_row("small-write log", &m.small_write_log_bytes, size),
+        property_row("random writes within", &m.random_write_span_bytes, size),
+        cache_row(&m.slc_cache_bytes),
+        property_row_or("no drop", "after the cache", &m.after_cache_mb_s, mb_s),
+        property_row("read queue", &m.queue_depth_effective, |q| format!("{q:.1} at a time")),
+        property_row("write queue of 32", &m.write_queue_gain, |gain| queue_gain(*gain)),
     ]
 }
 
 /// Row of the cache; without an end, it states the bytes that were written without a drop.
-fn cache(property: &Property<u64>) -> PropertyRow {
+fn cache_row(property: &Property<u64>) -> PropertyRow {
     let size = |bytes: &u64| DecimalSize(*bytes).to_string();
     let written = property.evidence.numbers.iter().find(|number| number.what == "written");
     let none = written.map_or(String::new(), |n| format!(", no drop over {}", DecimalSize(n.value as u64)));
-    let row = row_or(&format!("none{none}"), "cache", property, size);
+    let row = property_row_or(&format!("none{none}"), "cache", property, size);
     match (property.status, property.bound) {
         (PropertyStatus::AtLeast, Some(bound)) => {
-            PropertyRow { found: format!("no drop over {}", DecimalSize(bound)), ..row }
+            PropertyRow { value: format!("no drop over {}", DecimalSize(bound)), ..row }
         }
         _ => row,
     }

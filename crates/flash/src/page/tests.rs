@@ -4,16 +4,16 @@ use super::*;
 use cardscope_model::card_map::CardMap;
 use cardscope_model::report::{Report, ReportHeader};
 use cardscope_testkit::samples as sample;
-use cardscope_testkit::samples::map;
+use cardscope_testkit::samples::map_report;
 
 #[test]
 fn page_starts_with_geometry_and_settings() {
-    sample::same("map.txt", &page(&map()).text());
+    sample::assert_same_sample("map.txt", &page(&map_report()).to_text());
 }
 
 #[test]
 fn early_end_names_its_reason_and_no_property() {
-    let whole = map();
+    let whole = map_report();
     let early = Report {
         header: ReportHeader { error: Some("interrupted".to_owned()), ..whole.header },
         body: CardMap {
@@ -23,7 +23,7 @@ fn early_end_names_its_reason_and_no_property() {
             ..whole.body
         },
     };
-    let page = page(&early).text();
+    let page = page(&early).to_text();
     assert!(page.starts_with("NOT TESTED: ") && page.contains("Ended early: interrupted"), "{page}");
     assert!(page.contains("Page, read unit") && page.contains("the map ended early."), "{page}");
 }
@@ -32,14 +32,14 @@ fn early_end_names_its_reason_and_no_property() {
 fn answer_names_the_properties_that_fit() {
     let row = |name, found: &str| PropertyRow {
         name,
-        found: found.to_owned(),
-        sure: Some(0.99),
-        rest: String::new(),
+        value: found.to_owned(),
+        confidence: Some(0.99),
+        evidence: String::new(),
     };
     let (read, write) = (row("read queue", "none"), row("write queue of 32", &queue_gain(3.43)));
-    assert_eq!(named(&[read, write]), "Read queue: none; write queue of 32: 3.43 × faster.");
+    assert_eq!(properties_that_fit(&[read, write]), "Read queue: none; write queue of 32: 3.43 × faster.");
     let many: Vec<PropertyRow> = (0..9).map(|_| row("open blocks in order", "no limit")).collect();
-    let said = named(&many);
-    assert!(said.chars().count() <= ANSWER && said.ends_with("; 7 more below."), "{said}");
+    let said = properties_that_fit(&many);
+    assert!(said.chars().count() <= ANSWER_COLUMNS && said.ends_with("; 7 more below."), "{said}");
     assert_eq!([queue_gain(1.01), queue_gain(0.5)], ["no gain", "2.00 × slower"]);
 }

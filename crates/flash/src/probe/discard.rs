@@ -5,14 +5,14 @@
 //! docs/reference/reports.md#lexar-review.
 
 use crate::probe::options::MapOptions;
-use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop};
 use cardscope_engine::event::Listener;
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop};
 use cardscope_model::card_map::TriedState;
-use cardscope_model::card_map::advice::{AFTER_DISCARD, AS_IT_WAS};
+use cardscope_model::card_map::advice::{AFTER_DISCARD, BEFORE_DISCARD};
 use cardscope_model::units::MIB;
 use cardscope_probing::context::{CARD_START, ProbeContext};
 use cardscope_probing::write_scope::WriteScope;
-use cardscope_statistics::bootstrap::{BootstrapPlan, interval95};
+use cardscope_statistics::bootstrap::{BootstrapPlan, bootstrap_interval95};
 use std::time::Duration;
 
 /// Bytes of a small write: the least that file systems and databases write.
@@ -36,11 +36,11 @@ const INTERVAL: BootstrapPlan = BootstrapPlan { resamples: 10_000, block: 3, see
 pub const BEFORE: &str = "small writes before discard";
 pub const AFTER: &str = "small writes after discard";
 
-pub(super) fn seconds() -> f64 {
+pub(super) fn series_seconds() -> f64 {
     MAX_SERIES_S + REST.as_secs_f64()
 }
 
-pub(super) fn most_written() -> u64 {
+pub(super) fn series_bytes() -> u64 {
     MAX_WRITES as u64 * u64::from(SMALL_BYTES)
 }
 
@@ -51,7 +51,7 @@ pub(super) fn most_written() -> u64 {
 ///
 /// # Errors
 /// If the card is gone or the user stopped the test. `into` keeps what was measured.
-pub fn try_discard(
+pub fn measure_discard(
     card: &mut IoDriver<'_>,
     options: &MapOptions,
     events: &mut dyn Listener,
@@ -59,34 +59,34 @@ pub fn try_discard(
     into: &mut Vec<TriedState>,
 ) -> Result<(), ProbeStop> {
     let mut context = ProbeContext::new(card, WriteScope::new(None), &options.limits, events);
-    if !context.has_time(2.0 * seconds()) {
-        into.push(left_out(AFTER_DISCARD, "no time left"));
+    if !context.has_time(2.0 * series_seconds()) {
+        into.push(skipped_trial(AFTER_DISCARD, "no time left"));
         return Ok(());
     }
     let before = match before {
         Some(before) => before,
         None => {
-            context.stage(BEFORE);
-            small_writes(&mut context, AS_IT_WAS)?
+            context.begin_stage(BEFORE);
+            time_small_writes(&mut context, BEFORE_DISCARD)?
         }
     };
     let measured = before.iops.is_some();
     into.push(before);
     if !measured {
-        into.push(left_out(AFTER_DISCARD, "small writes before it could not be measured"));
+        into.push(skipped_trial(AFTER_DISCARD, "small writes before it could not be measured"));
         return Ok(());
     }
     let region = context.region;
     if !context.discard(region.start, region.len)? {
-        into.push(left_out(AFTER_DISCARD, "the card or its reader does not support discard"));
+        into.push(skipped_trial(AFTER_DISCARD, "the card or its reader does not support discard"));
         return Ok(());
     }
-    context.stage(AFTER);
-    into.push(small_writes(&mut context, AFTER_DISCARD)?);
+    context.begin_stage(AFTER);
+    into.push(time_small_writes(&mut context, AFTER_DISCARD)?);
     Ok(())
 }
 
-pub fn left_out(what: &str, reason: impl ToString) -> TriedState {
+pub fn skipped_trial(what: &str, reason: impl ToString) -> TriedState {
     TriedState { what: what.to_owned(), reason: Some(reason.to_string()), ..TriedState::default() }
 }
 
@@ -95,14 +95,14 @@ pub fn left_out(what: &str, reason: impl ToString) -> TriedState {
 ///
 /// # Errors
 /// If the card is gone, the user stopped the test, or the old content could not be saved.
-pub fn small_writes(context: &mut ProbeContext<'_, '_>, what: &str) -> Result<TriedState, ProbeStop> {
-    context.shape(SMALL_BYTES, 1)?;
-    let places = places(context);
-    match context.prepare(&places) {
-        Err(ProbeStop::Limit) => return Ok(left_out(what, "the write limit is too low")),
+pub fn time_small_writes(context: &mut ProbeContext<'_, '_>, what: &str) -> Result<TriedState, ProbeStop> {
+    context.set_queue(SMALL_BYTES, 1)?;
+    let places = small_extents(context);
+    match context.save_before_write(&places) {
+        Err(ProbeStop::Limit) => return Ok(skipped_trial(what, "the write limit is too low")),
         prepared => prepared?,
     }
-    context.settle(REST);
+    context.rest(REST);
     let began = context.seconds();
     let mut times = Vec::with_capacity(places.len());
     for place in places {
@@ -110,14 +110,14 @@ pub fn small_writes(context: &mut ProbeContext<'_, '_>, what: &str) -> Result<Tr
         if start - began > MAX_SERIES_S {
             break;
         }
-        let written = context.write(place)?;
+        let written = context.time_write(place)?;
         context.flush()?;
         times.extend(written.map(|_| context.seconds() - start));
     }
     Ok(summarize_writes(what, &times))
 }
 
-fn places(context: &mut ProbeContext<'_, '_>) -> Vec<CardExtent> {
+fn small_extents(context: &mut ProbeContext<'_, '_>) -> Vec<CardExtent> {
     let unit = u64::from(SMALL_BYTES.max(context.sector()));
     let end = context.region.end();
     // A region that ends near the card's start was chosen by the user, so the start is not skipped there.
@@ -134,13 +134,13 @@ fn summarize_writes(what: &str, times: &[f64]) -> TriedState {
     let total: f64 = times.iter().sum();
     if times.len() < MIN_WRITES || total <= 0.0 {
         let reason = format!("only {} writes were timed", times.len());
-        return left_out(what, &reason);
+        return skipped_trial(what, &reason);
     }
     let rate = |times: &[f64]| times.len() as f64 / times.iter().sum::<f64>().max(f64::MIN_POSITIVE);
     TriedState {
         what: what.to_owned(),
         iops: Some(rate(times)),
-        ci95: interval95(times, INTERVAL, rate).map(|[low, high]| (low, high)),
+        ci95: bootstrap_interval95(times, INTERVAL, rate).map(|[low, high]| (low, high)),
         longest_s: times.iter().copied().reduce(f64::max),
         reason: None,
     }

@@ -23,9 +23,9 @@ pub struct MapOptions {
     /// Allocation unit according to the SD status (SSR). A hint for the search, never a result.
     pub claimed_unit: Option<u64>,
     /// Unit of the search for open blocks, instead of the measured erase block.
-    pub unit: Option<u64>,
+    pub open_block_unit: Option<u64>,
     /// True to add raw tables in flashbench's layout, which cost more I/O.
-    pub tables: bool,
+    pub flashbench_tables: bool,
     /// Selected parts; empty selects all.
     pub only: Vec<MapPart>,
 }
@@ -98,16 +98,16 @@ impl MapOptions {
 
 pub(super) trait UnknownProperty {
     /// True if neither a result nor a reason is recorded.
-    fn is_silent(&self) -> bool;
-    fn leave_out(&mut self, why: &str);
+    fn has_no_reason(&self) -> bool;
+    fn set_not_tested(&mut self, why: &str);
 }
 
 impl<T> UnknownProperty for Property<T> {
-    fn is_silent(&self) -> bool {
+    fn has_no_reason(&self) -> bool {
         self.status == PropertyStatus::NotTested && self.reason == Self::default().reason
     }
 
-    fn leave_out(&mut self, why: &str) {
+    fn set_not_tested(&mut self, why: &str) {
         *self = Property::not_tested(why);
     }
 }
@@ -138,22 +138,23 @@ fn property_parts(into: &mut MeasuredMap) -> [PropertyParts<'_>; 17] {
     ]
 }
 
-pub(super) fn leave_out_boundaries(into: &mut MeasuredMap, why: &str) {
+pub(super) fn skip_boundaries(into: &mut MeasuredMap, why: &str) {
     let shown = property_parts(into).into_iter().filter(|(_, parts, _)| parts.contains(&MapPart::Boundaries));
-    shown.for_each(|(property, ..)| property.leave_out(why));
+    shown.for_each(|(property, ..)| property.set_not_tested(why));
 }
 
 /// Records why properties that need writes were not tested, unless a reason is recorded already.
-pub(super) fn leave_out_writes(into: &mut MeasuredMap, why: &str) {
+pub(super) fn skip_writes(into: &mut MeasuredMap, why: &str) {
     let silent =
-        property_parts(into).into_iter().filter(|(property, _, writes)| *writes && property.is_silent());
-    silent.for_each(|(property, ..)| property.leave_out(why));
+        property_parts(into).into_iter().filter(|(property, _, writes)| *writes && property.has_no_reason());
+    silent.for_each(|(property, ..)| property.set_not_tested(why));
 }
 
-pub(super) fn say_unwanted(options: &MapOptions, into: &mut MeasuredMap) {
+pub(super) fn skip_unselected(options: &MapOptions, into: &mut MeasuredMap) {
     let unwanted = |parts: &[MapPart]| !parts.iter().any(|part| options.wants(*part));
-    let silent = property_parts(into).into_iter().filter(|(p, parts, _)| p.is_silent() && unwanted(parts));
-    silent.for_each(|(property, ..)| property.leave_out("not selected with --only"));
+    let silent =
+        property_parts(into).into_iter().filter(|(p, parts, _)| p.has_no_reason() && unwanted(parts));
+    silent.for_each(|(property, ..)| property.set_not_tested("not selected with --only"));
 }
 
 #[cfg(test)]

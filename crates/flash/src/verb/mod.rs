@@ -4,22 +4,22 @@
 //! data may be lost.
 
 mod file_systems;
-mod run;
-mod scope;
+mod map_run;
+mod map_scope;
 
-pub use scope::MapRequest;
+pub use map_scope::MapRequest;
 
 use cardscope_model::card_map::{CardMap, MapReport};
 use cardscope_probing::context;
-use cardscope_session::after_verdict::{OVERWRITTEN, again, step};
+use cardscope_session::after_verdict::{SOME_DATA, next_step, repeat_description};
 use cardscope_session::error::Result;
 use cardscope_session::frame::{CardNeeds, CommonOptions, Procedure, VerbSession};
-use cardscope_session::opened::TargetType;
-use scope::MapScope;
+use cardscope_session::open_target::TargetType;
+use map_scope::MapScope;
 
 pub use crate::probe::MapPart;
 pub use cardscope_engine::target::TargetRegion;
-pub use scope::NOTHING_TO_READ;
+pub use map_scope::READ_ONLY_DIRECTORY;
 
 impl Procedure for MapRequest {
     const VERB: &'static str = "map";
@@ -32,40 +32,41 @@ impl Procedure for MapRequest {
     fn needs(&self) -> CardNeeds {
         match (self.read_only, self.region) {
             (true, _) => CardNeeds::Read,
-            (_, Some(region)) => CardNeeds::WriteAndLose(Some(region)),
-            _ if self.erase => CardNeeds::WriteAndLose(None),
-            _ => CardNeeds::WriteAndKeep,
+            (_, Some(region)) => CardNeeds::Overwrite(Some(region)),
+            _ if self.erase => CardNeeds::Overwrite(None),
+            _ => CardNeeds::WriteAndRestore,
         }
     }
 
     fn check(&self, target: TargetType) -> Result<()> {
-        scope::check(self, target)
+        map_scope::check_options(self, target)
     }
 
     fn run(&self, session: &mut VerbSession<'_>, report: &mut MapReport) -> Result<()> {
-        let scope = MapScope::find(self, session)?;
-        let options = scope.options(self, session.opened, report.header.seed);
-        if matches!(scope, MapScope::Saved(_)) {
-            scope::begin_journal(self, session, context::salt(options.limits.seed))?;
+        let scope = MapScope::from_request(self, session)?;
+        let options = scope.probe_options(self, session.opened, report.header.seed);
+        if matches!(scope, MapScope::Preserved(_)) {
+            map_scope::begin_journal(self, session, context::stamp_salt(options.limits.seed))?;
         }
         let line = scope.plan_line(&options, session);
-        session.events.plan(run::plan(self, &scope, &options).with_summary(line));
+        session.events.announce_plan(map_run::stage_plan(self, &scope, &options).with_summary(line));
         report.body.announced_bytes = session.bytes();
         // True until the first byte is written.
         report.body.moved.data_kept = true;
         session.begin_row(report)?;
-        let mut facts = run::facts(self, session.opened);
-        let mut ended = run::measure(&scope, &options, session, report, &mut facts);
-        run::conclude(report, session, &facts);
-        if self.limits.budget.is_some() && report.body.measured.out_of_time() > 0 {
+        let mut facts = map_run::target_facts(self, session.opened);
+        let mut ended = map_run::measure_and_restore(&scope, &options, session, report, &mut facts);
+        map_run::add_findings(report, session, &facts);
+        if self.limits.budget.is_some() && report.body.measured.count_out_of_time() > 0 {
             let loses = self.erase || self.region.is_some();
-            let what = again("measure the rest without the time limit", loses.then_some(OVERWRITTEN));
-            report.header.next.push(step(what, Some(self.without_time_limit())));
+            let what =
+                repeat_description("measure the rest without the time limit", loses.then_some(SOME_DATA));
+            report.header.next.push(next_step(what, Some(self.without_time_limit())));
         }
         if self.try_file_systems && ended.is_ok() {
-            session.store(report)?;
-            ended = file_systems::try_all(self, session, report, &mut facts);
-            run::advise(report, &facts);
+            session.store_report(report)?;
+            ended = file_systems::try_file_systems(self, session, report, &mut facts);
+            map_run::set_advice(report, &facts);
         }
         ended
     }

@@ -1,11 +1,11 @@
 //! Time budgets of maps on simulated cards.
 
-use cardscope_engine::card::IoDriver;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::IoDriver;
 use cardscope_engine::target::{Target, TargetRegion};
 use cardscope_flash::probe as map;
-use cardscope_journal::put_back::put_back;
+use cardscope_journal::restoring::restore_from_journal;
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
@@ -18,7 +18,7 @@ const MIB: u64 = 1 << 20;
 
 /// Seconds of the card's clock for a map and the restoration after it.
 fn map_in_budget(name: &str, budget: f64) -> f64 {
-    let mut target = SimTarget::named(name).unwrap();
+    let mut target = SimTarget::open_named(name).unwrap();
     let region = TargetRegion { start: 0, len: target.info().bytes };
     let mut memory = MemoryJournal::default();
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
@@ -36,13 +36,14 @@ fn map_in_budget(name: &str, budget: f64) -> f64 {
         fat: false,
         max_cache_bytes: 64 * MIB,
         claimed_unit: None,
-        unit: None,
-        tables: false,
+        open_block_unit: None,
+        flashbench_tables: false,
         only: Vec::new(),
     };
     let mut measured = MeasuredMap::default();
-    map::map(&mut card, WriteScope::new(Some(&mut memory)), &wanted, &mut Silent, &mut measured).unwrap();
-    put_back(&mut card, &mut memory, &mut Silent).unwrap();
+    map::measure_map(&mut card, WriteScope::new(Some(&mut memory)), &wanted, &mut Silent, &mut measured)
+        .unwrap();
+    restore_from_journal(&mut card, &mut memory, &mut Silent).unwrap();
     card.seconds() - began
 }
 

@@ -2,18 +2,18 @@
 //! erase and compared with its true geometry. Fixed and fresh seeds. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test
 //! --profile long -p cardscope-flash --test flash map_accuracy -- --nocapture` writes the table in
 //! `docs/accuracy.md`.
-use cardscope_engine::card::IoDriver;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::IoDriver;
 use cardscope_engine::target::{Target, TargetRegion};
-use cardscope_flash::probe::{MapOptions, map};
+use cardscope_flash::probe::{MapOptions, measure_map};
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::property::{Property, PropertyStatus};
 use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_simulator::archetype::{Archetype, FakeKind, StartContent, WriteTimes as Engine};
 use cardscope_simulator::{SimTarget, random};
-use cardscope_testkit::written_docs::keep;
+use cardscope_testkit::measured_tables::update_table;
 use std::fmt::Write;
 
 /// Fixed cards in the quick run and in the long one, and fresh ones in the long one.
@@ -31,10 +31,10 @@ struct MappedCard {
     seconds: f64,
 }
 
-fn mapped(seed: u64) -> MappedCard {
-    let card = random::card(seed);
-    let name = format!("sim:{}{seed}", random::PREFIX);
-    let mut target = SimTarget::named(&name).unwrap();
+fn map_card(seed: u64) -> MappedCard {
+    let card = random::random_card(seed);
+    let name = format!("sim:{}{seed}", random::RANDOM_PREFIX);
+    let mut target = SimTarget::open_named(&name).unwrap();
     let region = TargetRegion { start: 0, len: target.info().bytes };
     let interrupt = InterruptFlag::default();
     let mut drive = IoDriver::new(&mut target, &interrupt, 1 << 20, 1).unwrap();
@@ -45,16 +45,16 @@ fn mapped(seed: u64) -> MappedCard {
         fat: true,
         max_cache_bytes: u64::MAX,
         claimed_unit: None,
-        unit: None,
-        tables: false,
+        open_block_unit: None,
+        flashbench_tables: false,
         only: Vec::new(),
     };
     let mut found = MeasuredMap::default();
-    map(&mut drive, WriteScope::new(None), &options, &mut Silent, &mut found).unwrap();
+    measure_map(&mut drive, WriteScope::new(None), &options, &mut Silent, &mut found).unwrap();
     let reading_s = drive.seconds();
     let options = MapOptions { writes: true, ..options };
     let mut found = MeasuredMap::default();
-    map(&mut drive, WriteScope::new(None), &options, &mut Silent, &mut found).unwrap();
+    measure_map(&mut drive, WriteScope::new(None), &options, &mut Silent, &mut found).unwrap();
     let (seconds, written) = (drive.seconds() - reading_s, drive.tally().written);
     MappedCard { seed, card, found, written, reading_s, seconds }
 }
@@ -135,7 +135,7 @@ impl ClaimCounts {
     }
 
     /// Compares every property with the card's definition, even if it cannot show.
-    fn card(&mut self, MappedCard { card, found, .. }: &MappedCard) {
+    fn add_card(&mut self, MappedCard { card, found, .. }: &MappedCard) {
         let truth = &card.truth;
         let exact = |truth: Option<u64>| {
             move |status: PropertyStatus, said: Option<u64>| match status {
@@ -168,7 +168,7 @@ impl ClaimCounts {
         self.add("cache within 10 %", &found.slc_cache_bytes, |status, said| {
             match (status, truth.slc_cache_bytes) {
                 (PropertyStatus::Measured, is) => {
-                    is.zip(said).is_some_and(|(is, said)| near(said as f64, is as f64, 0.1))
+                    is.zip(said).is_some_and(|(is, said)| is_near(said as f64, is as f64, 0.1))
                 }
                 (PropertyStatus::AtLeast, is) => is.is_none_or(|is| said.is_some_and(|bound| is >= bound)),
                 (_, is) => is.is_none(),
@@ -176,7 +176,7 @@ impl ClaimCounts {
         });
         self.add("queue within a third", &found.queue_depth_effective, |status, said| match status {
             PropertyStatus::Measured => {
-                said.is_some_and(|depth| near(depth, f64::from(truth.queue_depth), 0.35))
+                said.is_some_and(|depth| is_near(depth, f64::from(truth.queue_depth), 0.35))
             }
             _ => truth.queue_depth == 1,
         });
@@ -209,7 +209,7 @@ impl ClaimCounts {
     }
 }
 
-fn near(said: f64, is: f64, share: f64) -> bool {
+fn is_near(said: f64, is: f64, share: f64) -> bool {
     (said / is - 1.0).abs() <= share
 }
 
@@ -229,7 +229,7 @@ impl AccuracyRows {
         &mut self.0[at].2
     }
 
-    fn unit(
+    fn add_unit(
         &mut self,
         shown: (&'static str, &'static str),
         shows: bool,
@@ -246,10 +246,10 @@ impl AccuracyRows {
         self.row(name, wanted).add(right, || format!("{seed}: {truth:?} is {}", describe_property(found)));
     }
 
-    fn card(&mut self, mapped: &MappedCard) {
+    fn add_card(&mut self, mapped: &MappedCard) {
         let MappedCard { seed, card, found, .. } = mapped;
         let (truth, seed) = (&card.truth, *seed);
-        self.unit(
+        self.add_unit(
             ("page, where it shows", "no page, where none shows"),
             page_shows(card),
             truth.page_bytes,
@@ -257,30 +257,30 @@ impl AccuracyRows {
             seed,
         );
         let block = &found.erase_block_bytes;
-        self.unit(
+        self.add_unit(
             ("erase block, where it shows", "no erase block, where none shows"),
             block_shows(card),
             truth.erase_block_bytes,
             block,
             seed,
         );
-        self.open(mapped);
+        self.add_open_blocks(mapped);
         self.add_cache(mapped);
-        self.region(mapped);
+        self.add_fat_region(mapped);
         self.add_queue(mapped);
     }
 
     fn add_queue(&mut self, mapped: &MappedCard) {
         let (is, found) = (mapped.card.truth.queue_depth, &mapped.found.queue_depth_effective);
         let right = match found.value {
-            Some(depth) => near(depth, f64::from(is), 0.35),
+            Some(depth) => is_near(depth, f64::from(is), 0.35),
             None => found.status == PropertyStatus::None && is == 1,
         };
         let what = || format!("{}: {is} is {}", mapped.seed, describe_property(found));
         self.row("queue depth within a third", 0.95).add(right, what);
     }
 
-    fn open(&mut self, mapped: &MappedCard) {
+    fn add_open_blocks(&mut self, mapped: &MappedCard) {
         let (truth, open) = (&mapped.card.truth, &mapped.found.open_blocks);
         let what = || {
             format!(
@@ -322,7 +322,7 @@ impl AccuracyRows {
         }
     }
 
-    fn region(&mut self, mapped: &MappedCard) {
+    fn add_fat_region(&mut self, mapped: &MappedCard) {
         let (is, found) = (mapped.card.truth.fat_region_bytes, &mapped.found.fat_region_bytes);
         let what = || format!("{}: {is:?} is {}", mapped.seed, describe_property(found));
         match is {
@@ -337,7 +337,7 @@ fn seeds() -> Vec<u64> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
     println!("fresh cards: seeds {} to {}", now, now + fresh - 1);
     // Fakes are excluded, as users run `verify` before `map`: beyond the real end no answer is meaningful.
-    let genuine = |seed: &u64| random::card(*seed).fake.kind == FakeKind::None;
+    let genuine = |seed: &u64| random::random_card(*seed).fake.kind == FakeKind::None;
     (0..).filter(genuine).take(fixed as usize).chain((now..).filter(genuine).take(fresh as usize)).collect()
 }
 
@@ -367,14 +367,14 @@ fn table(scores: &AccuracyRows, all: &[MappedCard]) -> String {
 
 #[test]
 fn maps_of_random_cards_reach_the_required_accuracy() {
-    let all: Vec<MappedCard> = seeds().into_iter().map(mapped).collect();
+    let all: Vec<MappedCard> = seeds().into_iter().map(map_card).collect();
     let mut scores = AccuracyRows::default();
-    all.iter().for_each(|mapped| scores.card(mapped));
+    all.iter().for_each(|mapped| scores.add_card(mapped));
     let table = table(&scores, &all);
-    keep("accuracy", "map", &table);
+    update_table("accuracy", "map", &table);
     let mut claims = ClaimCounts::default();
-    all.iter().for_each(|mapped| claims.card(mapped));
-    keep("accuracy", "map: claims", &claims.table());
+    all.iter().for_each(|mapped| claims.add_card(mapped));
+    update_table("accuracy", "map: claims", &claims.table());
     assert_eq!(claims.overconfident_claims(), Vec::<String>::new());
     for (name, _, score) in &scores.0 {
         score.wrong.iter().for_each(|wrong| println!("{name}: {wrong}"));

@@ -1,10 +1,10 @@
 //! Properties that reads show on simulated cards, compared with the card's definition.
 
-use cardscope_engine::card::IoDriver;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::IoDriver;
 use cardscope_engine::target::{Target, TargetRegion};
-use cardscope_flash::probe::{MapOptions, MapPart, map};
+use cardscope_flash::probe::{MapOptions, MapPart, measure_map};
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::property::{Property, PropertyStatus};
 use cardscope_probing::context::ProbeLimits;
@@ -21,8 +21,8 @@ fn options(bytes: u64, only: &[MapPart]) -> MapOptions {
         fat: false,
         max_cache_bytes: 0,
         claimed_unit: None,
-        unit: None,
-        tables: false,
+        open_block_unit: None,
+        flashbench_tables: false,
         only: only.to_vec(),
     }
 }
@@ -35,12 +35,12 @@ struct ReadOnlyMap {
 }
 
 fn map_reads_with(name: &str, change: impl Fn(&mut MapOptions), only: &[MapPart]) -> ReadOnlyMap {
-    let mut target = SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let mut target = SimTarget::open_named(name).unwrap_or_else(|e| panic!("{name}: {e}"));
     let mut options = options(target.info().bytes, only);
     change(&mut options);
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 1 << 20, 8).unwrap();
     let mut measured = MeasuredMap::default();
-    map(&mut card, WriteScope::new(None), &options, &mut Silent, &mut measured).unwrap();
+    measure_map(&mut card, WriteScope::new(None), &options, &mut Silent, &mut measured).unwrap();
     ReadOnlyMap { measured, seconds: card.seconds(), written: card.tally().written }
 }
 
@@ -57,8 +57,8 @@ struct UnitCase {
 }
 
 impl UnitCase {
-    fn of(seed: u64) -> UnitCase {
-        let card = random::card(seed);
+    fn from_seed(seed: u64) -> UnitCase {
+        let card = random::random_card(seed);
         let name = format!("sim:{}", card.name);
         let reads = card.read.unwrap();
         // Reads of unwritten areas need no flash, so they cross no boundary.
@@ -74,7 +74,7 @@ impl UnitCase {
         }
     }
 
-    fn wrong(&self, what: &str, (truth, found): &(Option<u64>, Property<u64>)) -> Option<String> {
+    fn mistake(&self, what: &str, (truth, found): &(Option<u64>, Property<u64>)) -> Option<String> {
         let fits = match truth {
             Some(bytes) => found.value == Some(*bytes),
             None => found.status == PropertyStatus::None,
@@ -96,12 +96,12 @@ impl UnitCase {
 
 /// Share of units found where they show, share of `none` where they do not, mean seconds, and all mistakes.
 fn count_right_units(seeds: &[u64]) -> (f64, f64, f64, Vec<String>) {
-    let cases: Vec<UnitCase> = seeds.iter().map(|s| UnitCase::of(*s)).collect();
+    let cases: Vec<UnitCase> = seeds.iter().map(|s| UnitCase::from_seed(*s)).collect();
     let mut wrong = Vec::new();
     let (mut traces, mut right, mut nothing, mut none) = (0, 0, 0, 0);
     for case in &cases {
         for (what, one) in [("page", &case.page), ("erase block", &case.unit)] {
-            let mistake = case.wrong(what, one);
+            let mistake = case.mistake(what, one);
             let fits = u32::from(mistake.is_none());
             if one.0.is_some() {
                 (traces, right) = (traces + 1, right + fits);
@@ -270,7 +270,7 @@ fn small_card_has_no_erase_block_and_a_reason() {
 fn flashbench_tables_match_the_published_review() {
     let tables = map_reads_with(
         "sim:lexar-16g-c10?announced_bytes=16GiB&state=filled",
-        |o| o.tables = true,
+        |o| o.flashbench_tables = true,
         &[MapPart::Cache],
     )
     .measured

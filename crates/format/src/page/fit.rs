@@ -2,34 +2,34 @@
 
 use cardscope_model::capacity::fit::{CardFit, CardSize, FitReport, NominalCapacity, PrintFit};
 use cardscope_model::report::NewsTone;
-use cardscope_model::units::{DecimalSize, ExactCapacity, grouped};
-use cardscope_page::figure::{count, trimmed};
+use cardscope_model::units::{DecimalSize, ExactCapacity, group_digits};
+use cardscope_page::figure::{pluralize, without_trailing_zeros};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, fact, findings};
 
 pub fn page(report: &FitReport) -> Page {
     let (tone, answer) = answer(report);
     let mut page = Page::new(report.asked.as_deref().unwrap_or_default(), tone, answer);
-    page.because_all(NewsTone::Plain, report.print.as_ref().map(compare_with_print));
-    page.because_all(NewsTone::Warning, report.target.as_ref().and_then(truncation_advice));
+    page.add_reasons(NewsTone::Plain, report.print.as_ref().map(compare_with_print));
+    page.add_reasons(NewsTone::Warning, report.target.as_ref().and_then(truncation_advice));
     let image = report.asked_bytes.map(|bytes| fact("size", ExactCapacity(bytes)));
-    let used = report.in_use_bytes.map(|used| fact("in use up to", format!("byte {}", grouped(used))));
+    let used = report.in_use_bytes.map(|used| fact("in use up to", format!("byte {}", group_digits(used))));
     let end = report.partitions_end_bytes;
-    let end = end.map(|end| fact("last partition ends at", format!("byte {}", grouped(end))));
+    let end = end.map(|end| fact("last partition ends at", format!("byte {}", group_digits(end))));
     let card = report.target.as_ref().map(|target| fact("card", ExactCapacity(target.card.bytes)));
     let left = report.target.as_ref().and_then(|target| target.spare_bytes).map(|spare| {
         fact(if spare < 0 { "too large by" } else { "left" }, ExactCapacity(spare.unsigned_abs()))
     });
-    page.add("", [PageBlock::Facts([image, used, end, card, left].into_iter().flatten().collect())]);
+    page.add_section("", [PageBlock::Facts([image, used, end, card, left].into_iter().flatten().collect())]);
     let sold = [PageBlock::Table(nominal_table(&report.nominal, report.asked_bytes))];
     match &report.target {
-        Some(_) => page.fold("Cards by printed capacity", sold),
+        Some(_) => page.add_detail("Cards by printed capacity", sold),
         None => {
-            page.add("", sold);
-            page.fold("Known cards", [PageBlock::Table(cards(&report.cards))]);
+            page.add_section("", sold);
+            page.add_detail("Known cards", [PageBlock::Table(card_table(&report.cards))]);
         }
     }
-    page.fold("Findings", [PageBlock::Remarks(findings::of(&report.findings))]);
+    page.add_detail("Findings", [PageBlock::Remarks(findings::merge_findings(&report.findings))]);
     page
 }
 
@@ -54,19 +54,22 @@ fn answer(report: &FitReport) -> (NewsTone, String) {
         }
         _ => {
             let cards: u64 = report.nominal.iter().map(|nominal| nominal.known as u64).sum();
-            (NewsTone::Plain, format!("Sizes of {} by what they are sold as.", count(cards, "known card")))
+            (
+                NewsTone::Plain,
+                format!("Sizes of {} by what they are sold as.", pluralize(cards, "known card")),
+            )
         }
     }
 }
 
 fn truncation_advice(target: &CardFit) -> Option<String> {
     (target.fits == Some(false) && target.fits_if_cut)
-        .then(|| format!("What is in use fits: cut the image to {} bytes.", grouped(target.card.bytes)))
+        .then(|| format!("What is in use fits: cut the image to {} bytes.", group_digits(target.card.bytes)))
 }
 
 fn compare_with_print(print: &PrintFit) -> String {
     let side = |percent: f64| if percent < 0.0 { "more" } else { "less" };
-    let share = |percent: f64| trimmed(percent.abs(), 2);
+    let share = |percent: f64| without_trailing_zeros(percent.abs(), 2);
     let (low, high) = print.usual_percent;
     let from = if side(low) == side(high) { String::new() } else { format!(" % {}", side(low)) };
     format!(
@@ -81,7 +84,7 @@ fn compare_with_print(print: &PrintFit) -> String {
     )
 }
 
-fn fits(nominal: &NominalCapacity, asked: Option<u64>) -> &'static str {
+fn cards_that_fit(nominal: &NominalCapacity, asked: Option<u64>) -> &'static str {
     let some = nominal.largest.as_ref().is_some_and(|card| asked.is_some_and(|asked| card.bytes >= asked));
     match nominal.fits {
         None => "",
@@ -92,8 +95,9 @@ fn fits(nominal: &NominalCapacity, asked: Option<u64>) -> &'static str {
 }
 
 fn nominal_table(all: &[NominalCapacity], asked: Option<u64>) -> Table {
-    let bytes = |card: &Option<CardSize>| card.as_ref().map(|card| grouped(card.bytes)).unwrap_or_default();
-    Table::of(
+    let bytes =
+        |card: &Option<CardSize>| card.as_ref().map(|card| group_digits(card.bytes)).unwrap_or_default();
+    Table::from_items(
         all,
         &[
             ("sold as", &|n| n.nominal.clone()),
@@ -101,18 +105,18 @@ fn nominal_table(all: &[NominalCapacity], asked: Option<u64>) -> Table {
             ("smallest, bytes", &|n| bytes(&n.smallest)),
             ("largest, bytes", &|n| bytes(&n.largest)),
             ("spread, MB", &|n| format!("{:.1}", n.spread_bytes as f64 / 1e6)),
-            ("safe partition end, bytes", &|n| grouped(n.safe_partition_bytes)),
-            ("fits", &|n| fits(n, asked).to_owned()),
+            ("safe partition end, bytes", &|n| group_digits(n.safe_partition_bytes)),
+            ("fits", &|n| cards_that_fit(n, asked).to_owned()),
         ],
     )
     .left_aligned(["fits"])
-    .least(["spread, MB", "known", "largest, bytes"])
+    .least_important(["spread, MB", "known", "largest, bytes"])
 }
 
-fn cards(all: &[CardFit]) -> Table {
+fn card_table(all: &[CardFit]) -> Table {
     let left = |spare: i64| {
         let sign = if spare < 0 { "-" } else { "" };
-        format!("{sign}{}", grouped(spare.unsigned_abs()))
+        format!("{sign}{}", group_digits(spare.unsigned_abs()))
     };
     let fits = |card: &CardFit| match (card.fits, card.fits_if_cut) {
         (Some(true), _) => "yes",
@@ -120,11 +124,11 @@ fn cards(all: &[CardFit]) -> Table {
         (Some(false), false) => "no",
         (None, _) => "",
     };
-    Table::of(
+    Table::from_items(
         all,
         &[
             ("card", &|c| c.card.card.clone()),
-            ("bytes", &|c| grouped(c.card.bytes)),
+            ("bytes", &|c| group_digits(c.card.bytes)),
             ("sold as", &|c| c.nominal.clone().unwrap_or_default()),
             ("fits", &|c| fits(c).to_owned()),
             ("left, bytes", &|c| c.spare_bytes.map(left).unwrap_or_default()),
@@ -132,5 +136,5 @@ fn cards(all: &[CardFit]) -> Table {
         ],
     )
     .left_aligned(["sold as", "source"])
-    .always(["bytes"])
+    .never_dropped(["bytes"])
 }

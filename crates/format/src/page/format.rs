@@ -3,39 +3,40 @@
 use cardscope_model::answer::Answer;
 use cardscope_model::format::{FormatMode, FormatReport};
 use cardscope_model::report::NewsTone;
-use cardscope_model::shell::quoted;
-use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, grouped};
-use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios, moved};
+use cardscope_model::shell::shell_quote;
+use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, group_digits};
+use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_io_reason, io_summary};
 use cardscope_sd::layout::{CardLayout, PartitionScheme, SECTOR};
 
 pub fn page(report: &FormatReport) -> Page {
     let body = &report.body;
     let (tone, answer) = answer(report);
     let mut page = Page::new(&report.header.target, tone, answer);
-    page.reasons.extend(failed_ios(&body.moved));
+    page.reasons.extend(failed_io_reason(&body.moved));
     let pressing = |claim: &str| matches!(claim, "known-verdict" | "discard-not-taken");
     let known = report.header.findings.iter().filter(|finding| pressing(&finding.claim));
-    page.because_all(NewsTone::Warning, known.map(|finding| finding.verdict.clone()));
+    page.add_reasons(NewsTone::Warning, known.map(|finding| finding.verdict.clone()));
     let mut facts = layout_facts(&body.layout);
     let mode = match body.mode {
         FormatMode::Quick => "quick: only partition table and file system",
         FormatMode::Overwrite => "every byte was overwritten first",
         FormatMode::Discard => "discard first",
     };
-    facts.extend([fact("mode", mode), fact("made by", &body.tool), fact("I/O", moved(&body.moved))]);
+    facts.extend([fact("mode", mode), fact("made by", &body.tool), fact("I/O", io_summary(&body.moved))]);
     let adjusted = body.size_adjustment.then_some("on: the partition ends on a whole cylinder");
     facts.extend(adjusted.map(|words| fact("size adjustment", words)));
     let state = body.state.iter();
     facts.extend(
         state.map(|s| fact("state", format!("{s}; later runs on this card name it as their condition"))),
     );
-    page.add("", [PageBlock::Facts(facts)]);
-    page.fold("Exact layout", [PageBlock::Facts(exact_layout(&body.layout))]);
+    page.add_section("", [PageBlock::Facts(facts)]);
+    page.add_detail("Exact layout", [PageBlock::Facts(exact_layout(&body.layout))]);
     if let Some(file) = &body.backup {
-        let command = format!("cardscope restore {} {}", quoted(file), quoted(&report.header.target));
-        page.step("The card's old content is saved; put it back with:", Some(command));
+        let command =
+            format!("cardscope restore {} {}", shell_quote(file), shell_quote(&report.header.target));
+        page.add_step("The card's old content is saved; put it back with:", Some(command));
     }
-    page.framed(&report.header)
+    page.with_frame(&report.header)
 }
 
 fn answer(report: &FormatReport) -> (NewsTone, Answer) {
@@ -79,11 +80,11 @@ fn layout_facts(layout: &CardLayout) -> Vec<PageFact> {
 }
 
 fn exact_layout(layout: &CardLayout) -> Vec<PageFact> {
-    let sectors = |n: u64| format!("sector {} ({})", grouped(n), BinarySize(n * SECTOR));
+    let sectors = |n: u64| format!("sector {} ({})", group_digits(n), BinarySize(n * SECTOR));
     vec![
         fact("partition", sectors(layout.partition_start)),
         fact("its size", ExactCapacity(layout.partition_sectors * SECTOR)),
         fact("files", sectors(layout.data_start)),
-        fact("clusters", grouped(layout.clusters)),
+        fact("clusters", group_digits(layout.clusters)),
     ]
 }

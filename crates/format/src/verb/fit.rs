@@ -3,9 +3,11 @@
 
 use cardscope_device::contents;
 use cardscope_device::filesystem::refuse_kernel_file;
-use cardscope_engine::input;
-use cardscope_model::capacity::fit::{CardSize, FitReport, card_fit, known_cards, nominals, of_nominal};
-use cardscope_model::capacity::{self, fit::print_fit, fit::printed_bytes};
+use cardscope_engine::input_file;
+use cardscope_model::capacity::fit::{
+    CardSize, FitReport, check_card_fit, listed_cards, nominal_range, nominal_sizes,
+};
+use cardscope_model::capacity::{self, fit::compare_with_print, fit::printed_bytes};
 use cardscope_model::finding::Finding;
 use cardscope_model::session_file::CardUnit;
 use cardscope_model::units::parse_size;
@@ -61,26 +63,26 @@ pub fn fit(request: &FitRequest) -> Result<FitReport> {
         resolve_asked_size(asked, &mut report)?;
     }
     let wanted = request.nominal.as_deref().map(parse_nominal).transpose()?;
-    let mut cards = known_cards();
-    cards.extend(archived_cards(request.archive.named())?);
+    let mut cards = listed_cards();
+    cards.extend(archived_cards(request.archive.named_path())?);
     cards.sort_by_key(|card| card.bytes);
-    let (asked, needed) = (report.asked_bytes, needed(&report));
+    let (asked, needed) = (report.asked_bytes, required_bytes(&report));
     if let Some(name) = named.or(alone) {
-        let (card, findings) = target(name)?;
-        report.print = print_fit(card.bytes, &cards);
-        report.target = Some(card_fit(card, asked, needed));
+        let (card, findings) = read_card_size(name)?;
+        report.print = compare_with_print(card.bytes, &cards);
+        report.target = Some(check_card_fit(card, asked, needed));
         report.findings = findings;
     }
-    let names = wanted.clone().map_or_else(|| nominals(&cards), |name| vec![name]);
-    report.nominal = names.iter().filter_map(|name| of_nominal(name, &cards, asked)).collect();
-    let about = |card: &CardSize| wanted.is_none() || capacity::nominal(card.bytes) == wanted;
-    report.cards = cards.into_iter().filter(about).map(|card| card_fit(card, asked, needed)).collect();
+    let names = wanted.clone().map_or_else(|| nominal_sizes(&cards), |name| vec![name]);
+    report.nominal = names.iter().filter_map(|name| nominal_range(name, &cards, asked)).collect();
+    let about = |card: &CardSize| wanted.is_none() || capacity::nominal_size(card.bytes) == wanted;
+    report.cards = cards.into_iter().filter(about).map(|card| check_card_fit(card, asked, needed)).collect();
     report.fits = overall_fit(&report, wanted.is_some());
     Ok(report)
 }
 
 /// Bytes of an image that must be copied: up to its last nonzero byte and the end of its last partition.
-fn needed(report: &FitReport) -> Option<u64> {
+fn required_bytes(report: &FitReport) -> Option<u64> {
     let ends = [report.in_use_bytes, report.partitions_end_bytes];
     ends.into_iter().flatten().max()
 }
@@ -129,7 +131,7 @@ fn parse_nominal(text: &str) -> Result<String> {
     let text = text.trim().to_uppercase();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let name = format!("{} {}", &text[..digits], text[digits..].trim());
-    let sold = printed_bytes(&name).and_then(capacity::nominal);
+    let sold = printed_bytes(&name).and_then(capacity::nominal_size);
     match sold {
         Some(sold) if sold == name => Ok(name),
         _ => Err(Failure::refused(format!(
@@ -139,7 +141,7 @@ fn parse_nominal(text: &str) -> Result<String> {
 }
 
 /// Exact size of a card, and its findings about capacity.
-fn target(name: &str) -> Result<(CardSize, Vec<Finding>)> {
+fn read_card_size(name: &str) -> Result<(CardSize, Vec<Finding>)> {
     let identity = identity_of(name, &MachineOptions::default(), None)?;
     let bytes = identity.capacity_bytes.ok_or_else(|| {
         Failure::refused(format!("{name} does not report its size; is a card in the slot?"))
@@ -170,13 +172,13 @@ struct ImageFacts {
 fn inspect_image(path: &Path) -> Result<ImageFacts> {
     let failed =
         |e: std::io::Error| Failure::refused_for(format!("{} cannot be read: {e}", path.display()), e);
-    let file = input::open(path).map_err(|e| failed(std::io::Error::other(e)))?;
+    let file = input_file::open_plain(path).map_err(|e| failed(std::io::Error::other(e)))?;
     refuse_kernel_file(&file, path).map_err(Failure::refused)?;
     let bytes = file.metadata().map_err(failed)?.len();
     refuse_packed(&file, path)?;
-    let listed = contents::describe(&file, bytes);
+    let listed = contents::examine_file(&file, bytes);
     let partitions_end = listed.partitions.iter().filter_map(|p| p.start.checked_add(p.bytes)).max();
-    Ok(ImageFacts { bytes, in_use: in_use(&file, bytes).map_err(failed)?, partitions_end })
+    Ok(ImageFacts { bytes, in_use: find_data_end(&file, bytes).map_err(failed)?, partitions_end })
 }
 
 fn refuse_packed(file: &File, path: &Path) -> Result<()> {
@@ -190,7 +192,7 @@ fn refuse_packed(file: &File, path: &Path) -> Result<()> {
 }
 
 /// Offset after the last nonzero byte. The search starts at the end and skips holes.
-fn in_use(file: &File, bytes: u64) -> std::io::Result<u64> {
+fn find_data_end(file: &File, bytes: u64) -> std::io::Result<u64> {
     let mut end = bytes;
     let mut chunk = vec![0u8; CHUNK_BYTES as usize];
     while end > 0 {

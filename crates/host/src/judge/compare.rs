@@ -1,6 +1,6 @@
 //! Compares two watches over the time that both cover, since boot or since each began.
 
-use super::summarise;
+use super::summarize_watch;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::observe::{
     ComparedFigure, ObserveComparison, ObserveSample, ObserveSummary, SettledStatus,
@@ -30,7 +30,7 @@ pub struct WatchSide<'a> {
 }
 
 /// Compares an earlier watch with this one; `None` if they do not overlap.
-pub fn compare(
+pub fn compare_watches(
     baseline: &str,
     before: WatchSide<'_>,
     now: WatchSide<'_>,
@@ -49,22 +49,22 @@ pub fn compare(
             end - s.seconds >= from - s.seconds / 2.0 && end <= until + s.seconds / 2.0
         };
         let samples: Vec<ObserveSample> = side.samples.iter().filter(within).cloned().collect();
-        summarise(&samples, from + origin(side))
+        summarize_watch(&samples, from + origin(side))
     };
     // Idle times come from the whole watches, which the shorter one must not cut off.
-    let whole = |side: WatchSide<'_>| summarise(side.samples, side.began);
+    let whole = |side: WatchSide<'_>| summarize_watch(side.samples, side.began);
     let (was, is) = (cut(before)?, cut(now)?);
     let calm =
         |side: WatchSide<'_>| whole(side).map(|s| (s.settled.status, s.settled.seconds() - origin(side)));
     let (calm_was, calm_is) = (calm(before)?, calm(now)?);
-    let figures = figures(&was, &is, calm_was, calm_is);
-    let findings = findings(&was, &is, calm_was, calm_is);
+    let figures = compared_figures(&was, &is, calm_was, calm_is);
+    let findings = comparison_findings(&was, &is, calm_was, calm_is);
     let span_seconds = until - from;
     Some((ObserveComparison { against: baseline.to_owned(), span_seconds, since_boot, figures }, findings))
 }
 
 /// Figures of both watches side by side.
-fn figures(
+fn compared_figures(
     was: &ObserveSummary,
     is: &ObserveSummary,
     calm_was: IdleTime,
@@ -97,7 +97,7 @@ fn figures(
     ]
 }
 
-fn findings(
+fn comparison_findings(
     was: &ObserveSummary,
     is: &ObserveSummary,
     calm_was: IdleTime,
@@ -127,7 +127,7 @@ fn findings(
             .because("at rest after, now", idle_time_text(calm_is))
             .because("waiting for I/O, before", format!("{waits_was:.1} s"))
             .because("waiting for I/O, now", format!("{waits_is:.1} s"))
-            .advise("Observe three starts of each before trusting a small difference."),
+            .with_advice("Observe three starts of each before trusting a small difference."),
     ];
     found.extend(other_work_hint(was, is));
     found
@@ -179,6 +179,6 @@ fn other_work_hint(was: &ObserveSummary, is: &ObserveSummary) -> Option<Finding>
         )
         .because("before", DecimalSize(a as u64))
         .because("now", DecimalSize(b as u64))
-        .advise("Observe each for longer, or repeat a start.")
+        .with_advice("Observe each for longer, or repeat a start.")
     })
 }

@@ -5,7 +5,7 @@
 
 mod compare;
 
-pub use compare::{WatchSide, compare};
+pub use compare::{WatchSide, compare_watches};
 
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::observe::{CalmMoment, ObserveSample, ObserveSummary, SettledStatus, SystemBottleneck};
@@ -42,7 +42,7 @@ const BRIEF_CONFIDENCE: f64 = 0.6;
 const SMALL: f64 = 16384.0;
 
 /// Summarizes a watch that began at `began` seconds since boot; `None` without samples.
-pub fn summarise(samples: &[ObserveSample], began: f64) -> Option<ObserveSummary> {
+pub fn summarize_watch(samples: &[ObserveSample], began: f64) -> Option<ObserveSummary> {
     let seconds = total_seconds(samples.iter());
     if seconds <= 0.0 {
         return None;
@@ -69,8 +69,8 @@ pub fn summarise(samples: &[ObserveSample], began: f64) -> Option<ObserveSummary
         iowait: mean_over_time(samples, |s| s.iowait),
         swap_bytes: samples.iter().map(|s| s.swap_bytes).sum::<Option<u64>>(),
         loaded_seconds: total_seconds(loaded.iter().copied()),
-        settled: settled(samples, began),
-        bottleneck: MeanLoad::of(&loaded).bottleneck(seconds),
+        settled: idle_since(samples, began),
+        bottleneck: MeanLoad::from_samples(&loaded).bottleneck(seconds),
     })
 }
 
@@ -85,7 +85,7 @@ fn mean_over_time<'a>(
 }
 
 /// Share of time in which tasks waited for I/O: PSI, or else blocked tasks or the processors' I/O wait.
-fn waiting(sample: &ObserveSample) -> Option<f64> {
+fn waiting_share(sample: &ObserveSample) -> Option<f64> {
     sample.io_some.or_else(|| match (sample.blocked, sample.iowait) {
         (Some(1..), iowait) => Some(iowait.unwrap_or_default().max(WAITING)),
         (_, iowait) => iowait,
@@ -93,7 +93,7 @@ fn waiting(sample: &ObserveSample) -> Option<f64> {
 }
 
 fn is_loaded(sample: &ObserveSample) -> bool {
-    waiting(sample).is_some_and(|share| share >= CALM_PRESSURE)
+    waiting_share(sample).is_some_and(|share| share >= CALM_PRESSURE)
         || sample.utilisation >= BUSY_DEVICE
         || sample.cpu_busy.is_some_and(|share| share >= BUSY_CPU)
         || sample.memory_some.is_some_and(|share| share >= MEMORY_WAITING)
@@ -117,7 +117,7 @@ fn total_seconds<'a>(samples: impl Iterator<Item = &'a ObserveSample>) -> f64 {
 }
 
 impl MeanLoad {
-    fn of(loaded: &[&ObserveSample]) -> MeanLoad {
+    fn from_samples(loaded: &[&ObserveSample]) -> MeanLoad {
         let over = |of: fn(&ObserveSample) -> Option<f64>| {
             mean_over_time(loaded.iter().copied(), of).unwrap_or_default()
         };
@@ -126,7 +126,7 @@ impl MeanLoad {
         MeanLoad {
             seconds,
             utilisation: over(|s| Some(s.utilisation)),
-            waiting: over(waiting),
+            waiting: over(waiting_share),
             idle: over(|s| s.cpu_idle),
             busy: over(|s| s.cpu_busy),
             memory: over(|s| s.memory_some),
@@ -165,7 +165,7 @@ impl MeanLoad {
 }
 
 /// First moment from which the system stayed idle for half a minute.
-fn settled(samples: &[ObserveSample], began: f64) -> CalmMoment {
+fn idle_since(samples: &[ObserveSample], began: f64) -> CalmMoment {
     let calm = first_idle_index(samples);
     let ended = samples.last().map_or(began, |s| s.uptime_seconds);
     let bound = |status, seconds| CalmMoment { status, uptime_seconds: None, bound_seconds: Some(seconds) };
@@ -181,7 +181,7 @@ fn settled(samples: &[ObserveSample], began: f64) -> CalmMoment {
 
 /// Index of the first sample of the first idle range that is long enough.
 fn first_idle_index(samples: &[ObserveSample]) -> Option<usize> {
-    let unrest: Vec<f64> = samples.iter().map(unrest).collect();
+    let unrest: Vec<f64> = samples.iter().map(load_ratio).collect();
     let mut start = None;
     for (at, sample) in samples.iter().enumerate() {
         if mean_load_ratio(samples, &unrest, at) >= 1.0 {
@@ -198,7 +198,7 @@ fn first_idle_index(samples: &[ObserveSample]) -> Option<usize> {
 }
 
 /// Load of a sample; 1 or more if tasks wait for I/O, memory or processors.
-fn unrest(sample: &ObserveSample) -> f64 {
+fn load_ratio(sample: &ObserveSample) -> f64 {
     // If PSI exists, device utilisation is ignored: a device can be busy while no task waits.
     let io = match sample.io_some {
         Some(share) => share / CALM_PRESSURE,
@@ -222,9 +222,9 @@ fn mean_load_ratio(samples: &[ObserveSample], unrest: &[f64], at: usize) -> f64 
 }
 
 /// Finding on the bottleneck, with its evidence.
-pub fn verdict(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
+pub fn bottleneck_finding(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
     let loaded: Vec<&ObserveSample> = samples.iter().filter(|s| is_loaded(s)).collect();
-    let load = MeanLoad::of(&loaded);
+    let load = MeanLoad::from_samples(&loaded);
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let known = samples.iter().any(|s| s.io_some.is_some());
     let (weight, text, advice) = bottleneck_text(summary);

@@ -32,7 +32,7 @@ fn waits_for_card(at: usize) -> ObserveSample {
 }
 
 fn summary(samples: &[ObserveSample]) -> ObserveSummary {
-    summarise(samples, 10.0).unwrap()
+    summarize_watch(samples, 10.0).unwrap()
 }
 
 #[test]
@@ -102,14 +102,14 @@ fn without_psi_blocked_tasks_count_with_less_confidence() {
         samples.into_iter().map(|s| ObserveSample { io_some: None, ..s }).collect();
     let summary = summary(&samples);
     assert_eq!((summary.bottleneck, summary.io_some_seconds), (SystemBottleneck::Card, None));
-    assert!(verdict(&samples, &summary).confidence < 0.9);
+    assert!(bottleneck_finding(&samples, &summary).confidence < 0.9);
     assert!((summary.settled.seconds() - 70.0).abs() <= SMOOTH_SECONDS);
 }
 
 #[test]
 fn bottleneck_finding_lists_its_evidence() {
     let samples = start(90, waits_for_card);
-    let finding = verdict(&samples, &summary(&samples));
+    let finding = bottleneck_finding(&samples, &summary(&samples));
     let evidence = |what: &str| finding.evidence.iter().find(|(name, _)| name == what).unwrap().1.clone();
     assert_eq!(evidence("busy seconds"), "90 of 150");
     assert_eq!(evidence("device busy in them"), "100 %");
@@ -120,7 +120,7 @@ fn bottleneck_finding_lists_its_evidence() {
 #[test]
 fn idle_system_has_zero_busy_seconds() {
     let samples: Vec<ObserveSample> = (0..4).map(|at| second(at, 0.0, 0.0, 0.05)).collect();
-    let evidence = verdict(&samples, &summary(&samples)).evidence;
+    let evidence = bottleneck_finding(&samples, &summary(&samples)).evidence;
     assert!(evidence.contains(&("busy seconds".to_owned(), "0 of 4".to_owned())), "{evidence:?}");
 }
 
@@ -129,13 +129,13 @@ fn short_load_has_low_confidence_and_is_not_idle() {
     let samples: Vec<ObserveSample> = (0..2).map(|at| second(at, 0.0, 0.0, 1.0)).collect();
     let of_all = summary(&samples);
     assert_eq!((of_all.bottleneck, of_all.settled.status), (SystemBottleneck::Cpu, SettledStatus::AtLeast));
-    assert!(verdict(&samples, &of_all).confidence <= 0.6, "two seconds are few");
+    assert!(bottleneck_finding(&samples, &of_all).confidence <= 0.6, "two seconds are few");
     // Two of ten seconds do not tell a cause, and the system was not idle either.
     let few: Vec<ObserveSample> =
         samples.into_iter().chain((2..10).map(|at| second(at, 0.0, 0.0, 0.05))).collect();
     let of_few = summary(&few);
     assert_eq!((of_few.bottleneck, of_few.loaded_seconds), (SystemBottleneck::Nothing, 2.0));
-    assert!(!verdict(&few, &of_few).verdict.contains("idle"));
+    assert!(!bottleneck_finding(&few, &of_few).verdict.contains("idle"));
 }
 
 #[test]
@@ -157,19 +157,19 @@ fn side(samples: &[ObserveSample]) -> WatchSide<'_> {
 #[test]
 fn comparison_finds_the_faster_start() {
     let (old, new) = (start(590, waits_for_card), start(20, waits_for_card));
-    let (compared, findings) = compare("old", side(&old), side(&new)).unwrap();
+    let (compared, findings) = compare_watches("old", side(&old), side(&new)).unwrap();
     assert_eq!(findings[0].claim, "start-faster");
     assert!(compared.since_boot);
     let calm = &compared.figures[0];
     assert!(calm.before.unwrap() > 590.0 && calm.now.unwrap() < 36.0, "{calm:?}");
-    let (_, back) = compare("new", side(&new), side(&old)).unwrap();
+    let (_, back) = compare_watches("new", side(&new), side(&old)).unwrap();
     assert_eq!(back[0].claim, "start-slower");
 }
 
 #[test]
 fn similar_starts_compare_as_alike() {
     let (one, two) = (start(100, waits_for_card), start(103, waits_for_card));
-    assert_eq!(compare("one", side(&one), side(&two)).unwrap().1[0].claim, "start-alike");
+    assert_eq!(compare_watches("one", side(&one), side(&two)).unwrap().1[0].claim, "start-alike");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn comparison_reports_different_work() {
     let busy = start(100, waits_for_card);
     let other: Vec<ObserveSample> =
         busy.iter().map(|s| ObserveSample { read_bytes: s.read_bytes * 5, ..s.clone() }).collect();
-    let (_, findings) = compare("busy", side(&busy), side(&other)).unwrap();
+    let (_, findings) = compare_watches("busy", side(&busy), side(&other)).unwrap();
     assert_eq!(findings[1].claim, "starts-did-other-work");
 }
 
@@ -189,7 +189,7 @@ fn late_watches_are_compared_from_their_own_start() {
         .map(|s| ObserveSample { uptime_seconds: s.uptime_seconds + 9000.0, ..s })
         .collect();
     let late = WatchSide { samples: &late, began: 9010.0 };
-    let (compared, findings) = compare("early", side(&early), late).unwrap();
+    let (compared, findings) = compare_watches("early", side(&early), late).unwrap();
     assert!(!compared.since_boot);
     assert_eq!(findings[0].claim, "start-alike");
     assert_eq!(compared.figures[0].before, compared.figures[0].now);
@@ -197,8 +197,8 @@ fn late_watches_are_compared_from_their_own_start() {
 
 #[test]
 fn no_samples_give_no_summary_and_no_comparison() {
-    assert_eq!(summarise(&[], 0.0), None);
-    assert!(compare("nothing", side(&[]), side(&start(1, waits_for_card))).is_none());
+    assert_eq!(summarize_watch(&[], 0.0), None);
+    assert!(compare_watches("nothing", side(&[]), side(&start(1, waits_for_card))).is_none());
 }
 
 proptest! {
@@ -213,6 +213,6 @@ proptest! {
         prop_assert!(summary.io_some_seconds.unwrap() <= summary.seconds);
         let end = 10.0 + samples.len() as f64;
         prop_assert!((10.0..=end).contains(&summary.settled.seconds()));
-        let _ = verdict(&samples, &summary);
+        let _ = bottleneck_finding(&samples, &summary);
     }
 }

@@ -2,8 +2,8 @@
 
 use cardscope_model::doctor::{DoctorPoint, DoctorReport, PointState};
 use cardscope_model::report::NewsTone;
-use cardscope_model::statistics::distinct;
-use cardscope_page::figure::{ANSWER, count};
+use cardscope_model::statistics::distinct_values;
+use cardscope_page::figure::{ANSWER_COLUMNS, pluralize};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock};
 
@@ -16,23 +16,23 @@ pub fn page(report: &DoctorReport) -> Page {
     let mut page = Page::new("", tone, answer_line(report));
     let of = |state: PointState| report.points.iter().filter(move |point| point.state == state);
     for points in by_advice(of(PointState::Fail).chain(of(PointState::Warn))) {
-        let seen: Vec<String> = points.iter().map(|p| format!("{}: {}", p.point, on(p))).collect();
+        let seen: Vec<String> = points.iter().map(|p| format!("{}: {}", p.point, point_text(p))).collect();
         // A head that does not fit into a line moves below it.
         let (head, seen) = match seen.join(" · ") {
-            head if head.chars().count() <= ANSWER => (head, Vec::new()),
+            head if head.chars().count() <= ANSWER_COLUMNS => (head, Vec::new()),
             _ => (points.iter().map(|p| p.point.clone()).collect::<Vec<_>>().join(" · "), seen),
         };
-        let why = distinct(points.iter().map(|point| format!("why: {}", point.why)));
+        let why = distinct_values(points.iter().map(|point| format!("why: {}", point.why)));
         let advice = points[0].advice.iter().map(|advice| format!("do: {advice}"));
-        page.add(&head, [PageBlock::Lines(seen.into_iter().chain(why).chain(advice).collect())]);
+        page.add_section(&head, [PageBlock::Lines(seen.into_iter().chain(why).chain(advice).collect())]);
     }
-    let table = Table::of(
+    let table = Table::from_items(
         &report.points,
-        &[("point", &|p| p.point.clone()), ("state", &|p| p.state.word().to_owned()), ("found", &on)],
+        &[("point", &|p| p.point.clone()), ("state", &|p| p.state.word().to_owned()), ("found", &point_text)],
     );
-    page.fold(
+    page.add_detail(
         "All points",
-        [PageBlock::Table(table.left_aligned(["state", "found"]).always(["state", "found"]))],
+        [PageBlock::Table(table.left_aligned(["state", "found"]).never_dropped(["state", "found"]))],
     );
     page
 }
@@ -56,13 +56,13 @@ fn answer_line(report: &DoctorReport) -> String {
         (0, 1) => "1 condition on this computer can distort results.".to_owned(),
         (0, warned) => format!("{warned} conditions on this computer can distort results."),
         (failed, _) => {
-            format!("NOT FIT to measure {target}: fix {} first.", count(failed as u64, "problem"))
+            format!("NOT FIT to measure {target}: fix {} first.", pluralize(failed as u64, "problem"))
         }
     }
 }
 
 /// Finding of a point, with its device if it has one.
-fn on(point: &DoctorPoint) -> String {
+fn point_text(point: &DoctorPoint) -> String {
     match &point.device {
         Some(device) => format!("{device}: {}", point.seen),
         None => point.seen.clone(),
@@ -78,20 +78,23 @@ mod tests {
     fn failed_points_come_first_with_advice() {
         let points = vec![
             DoctorTopic::Processor
-                .asks("governor", "clocks down")
-                .is(PointState::Warn, "ondemand")
-                .advise("echo performance"),
+                .define_point("governor", "clocks down")
+                .with_state(PointState::Warn, "ondemand")
+                .with_advice("echo performance"),
             DoctorTopic::Heat
-                .asks("supply", "slows")
-                .is(PointState::Fail, "under-voltage now")
-                .advise("another supply"),
+                .define_point("supply", "slows")
+                .with_state(PointState::Fail, "under-voltage now")
+                .with_advice("another supply"),
             DoctorTopic::Processor
-                .asks("turbo", "clocks up")
-                .is(PointState::Warn, "on")
-                .advise("echo performance"),
-            DoctorTopic::Reader.asks("reader-bus", "bus").is(PointState::Ok, "SDR104").about("/dev/mmcblk0"),
+                .define_point("turbo", "clocks up")
+                .with_state(PointState::Warn, "on")
+                .with_advice("echo performance"),
+            DoctorTopic::Reader
+                .define_point("reader-bus", "bus")
+                .with_state(PointState::Ok, "SDR104")
+                .for_device("/dev/mmcblk0"),
         ];
-        let text = page(&DoctorReport::new(None, points)).text();
+        let text = page(&DoctorReport::new(None, points)).to_text();
         assert!(text.starts_with("NOT FIT to measure a card: fix 1 problem first.\n"), "{text}");
         let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} in\n{text}"));
         assert!(place("supply: under-voltage now") < place("governor: ondemand"));

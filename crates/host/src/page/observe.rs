@@ -20,10 +20,10 @@ const STEPS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', 
 
 pub fn page(report: &ObserveReport) -> Page {
     let body = &report.body;
-    let mut page = Page::new(&report.header.target, NewsTone::Plain, answer(&report.body));
+    let mut page = Page::new(&report.header.target, NewsTone::Plain, answer_line(&report.body));
     if let Some(summary) = &body.summary {
-        page.add("", [PageBlock::Facts(watch_facts(summary, &body.samples))]);
-        page.add(
+        page.add_section("", [PageBlock::Facts(watch_facts(summary, &body.samples))]);
+        page.add_section(
             "",
             [PageBlock::Facts(sparkline_facts(&body.samples)), PageBlock::Facts(partition_facts(report))],
         );
@@ -31,16 +31,16 @@ pub fn page(report: &ObserveReport) -> Page {
     if let Some(boot) = &body.from_boot {
         let head =
             format!("Since boot, {} ago (the device's own figures: since it came)", duration(boot.seconds));
-        page.add(&head, [PageBlock::Facts(since_boot_facts(boot))]);
+        page.add_section(&head, [PageBlock::Facts(since_boot_facts(boot))]);
     }
     if let Some(comparison) = &body.comparison {
         add_comparison(&mut page, comparison);
     }
-    page.framed(&report.header)
+    page.with_frame(&report.header)
 }
 
 /// Load and traffic of the device, and the bottleneck.
-fn answer(body: &ObserveResult) -> String {
+fn answer_line(body: &ObserveResult) -> String {
     let seen = |busy: f64, read: u64, written: u64| {
         let moved = [("read", read), ("wrote", written)].into_iter().filter(|(_, bytes)| *bytes > 0);
         let moved: Vec<String> =
@@ -166,7 +166,7 @@ fn add_comparison(page: &mut Page, c: &ObserveComparison) {
     let head =
         format!("Against {}, {} of both, laid over each other {by}", c.against, duration(c.span_seconds));
     let value = |value: Option<f64>, unit: &str| value.map_or("unknown".to_owned(), |v| figure_text(v, unit));
-    let table = Table::of(
+    let table = Table::from_items(
         &c.figures,
         &[
             ("", &|f| f.what.clone()),
@@ -174,7 +174,7 @@ fn add_comparison(page: &mut Page, c: &ObserveComparison) {
             ("now", &|f| value(f.now, &f.unit)),
         ],
     );
-    page.add(&head, [PageBlock::Table(table)]);
+    page.add_section(&head, [PageBlock::Table(table)]);
 }
 
 fn figure_text(value: f64, unit: &str) -> String {
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn page_has_bottleneck_first_and_sparklines() {
-        let text = page(&cardscope_testkit::samples::watch()).text();
+        let text = page(&cardscope_testkit::samples::observe_report()).to_text();
         let answer = text.lines().next().unwrap();
         assert!(
             answer.starts_with("Busy ") && answer.ends_with("; the system waited for the card."),
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn answer_fits_into_80_columns() {
-        let mut report = cardscope_testkit::samples::watch();
+        let mut report = cardscope_testkit::samples::observe_report();
         let summary = report.body.summary.as_mut().unwrap();
         (summary.utilisation, summary.read_bytes, summary.write_bytes) =
             (1.0, 999_000_000, 9_999_000_000_000);
@@ -223,10 +223,10 @@ mod tests {
 
     #[test]
     fn answer_without_a_watch_is_since_boot() {
-        let mut report = cardscope_testkit::samples::watch();
+        let mut report = cardscope_testkit::samples::observe_report();
         report.body.summary = None;
         report.body.from_boot = report.body.samples.first().cloned();
-        let text = page(&report).text();
+        let text = page(&report).to_text();
         assert!(text.starts_with("Busy ") && text.contains(" since boot, "), "{text}");
         assert!(text.contains("Since boot") && text.contains("mean size of an I/O"), "{text}");
     }
@@ -237,6 +237,6 @@ mod tests {
             header: ReportHeader { target: "sda".into(), ..ReportHeader::default() },
             body: ObserveResult::default(),
         };
-        assert_eq!(page(&report).text(), "Nothing was watched.\n\nTarget: sda\n");
+        assert_eq!(page(&report).to_text(), "Nothing was watched.\n\nTarget: sda\n");
     }
 }

@@ -4,13 +4,13 @@
 //! Its MB/s are MiB/s, `Seq` moves 16 MB at a time, `4K-64Thrd` runs 64 threads of one I/O each
 //! (docs/reference/tools.md#as-ssd). It can show IOPS in place of speeds.
 
-use crate::readers::dates::date;
+use crate::readers::dates::parse_date;
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::{add_note, log_of};
-use crate::readers::numbers::{MIB_S, figure, number, speed};
-use crate::readers::parts;
+use crate::readers::notes::{add_note, new_log};
+use crate::readers::numbers::{MIB_S, parse_number, parse_speed, printed_figure};
 use crate::readers::runs::RunBuilder;
-use crate::readers::text::{LogText, filled};
+use crate::readers::split_reports;
+use crate::readers::text::{LogText, trimmed_text};
 use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::TestFigure;
@@ -49,13 +49,13 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let heads = |line: &str| line.trim_start_matches(['|', '>', ' ']).starts_with("AS SSD Benchmark");
-    parts::reports(text, heads, read_report)
+    split_reports::read_by_heading(text, heads, read_report)
 }
 
 fn read_report(text: &LogText) -> ReaderOutcome {
-    let mut reader = AsSsdReader { log: log_of("AS SSD", None), runs: RunBuilder::default(), section: None };
+    let mut reader = AsSsdReader { log: new_log("AS SSD", None), runs: RunBuilder::default(), section: None };
     for line in text.lines() {
-        reader.line(line.trim().trim_start_matches(['|', '>']).trim_start());
+        reader.read_line(line.trim().trim_start_matches(['|', '>']).trim_start());
     }
     let runs = reader.runs.finish();
     if runs.is_empty() {
@@ -71,14 +71,14 @@ struct AsSsdReader {
 }
 
 impl AsSsdReader {
-    fn line(&mut self, line: &str) {
-        if let Some((section, rest)) = section(line) {
+    fn read_line(&mut self, line: &str) {
+        if let Some((section, rest)) = parse_section(line) {
             self.section = Some(section);
             self.read_row(section, rest);
         } else if let Some(version) = line.strip_prefix("AS SSD Benchmark") {
             let mut words = version.split_whitespace();
             let version = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-            self.log.tool = log_of("AS SSD", version).tool;
+            self.log.tool = new_log("AS SSD", version).tool;
         } else if let Some((key, value)) = line.split_once(':') {
             self.read_property(key.trim(), value.trim());
         }
@@ -86,19 +86,19 @@ impl AsSsdReader {
 
     /// Adds the figures after a section's name: read, write, and the total of a score.
     fn read_row(&mut self, section: AsSsdSection, rest: &str) {
-        for (key, printed) in ["Read", "Write", "Total"].into_iter().zip(printed(rest)) {
+        for (key, printed) in ["Read", "Write", "Total"].into_iter().zip(parse_values(rest)) {
             self.add_value(section, key, printed);
         }
     }
 
     fn read_property(&mut self, key: &str, value: &str) {
-        if let (Some(section), Some(printed)) = (self.section, printed(value).into_iter().next()) {
+        if let (Some(section), Some(printed)) = (self.section, parse_values(value).into_iter().next()) {
             self.add_value(section, key, printed);
         }
         match key {
-            "Name" => self.log.card.model = filled(value),
-            "Firmware" => self.log.card.firmware = filled(value),
-            "Date" | "Datum" => self.log.date = date(value),
+            "Name" => self.log.card.model = trimmed_text(value),
+            "Firmware" => self.log.card.firmware = trimmed_text(value),
+            "Date" | "Datum" => self.log.date = parse_date(value),
             "Controller" | "Offset" | "Size" | "Größe" => {
                 add_note(
                     &mut self.log.condition,
@@ -118,7 +118,7 @@ impl AsSsdReader {
             _ => return,
         };
         match (section, name.parse::<TestOp>()) {
-            (AsSsdSection::Speed(pattern), Ok(op)) => self.speed(TestName { pattern, op }, value, unit),
+            (AsSsdSection::Speed(pattern), Ok(op)) => self.add_speed(TestName { pattern, op }, value, unit),
             (AsSsdSection::Access, _) if unit == "ms" => self.add_other("access_time_ms", name, value),
             (AsSsdSection::Score, _) if unit.is_empty() => self.add_other("score", name, value),
             _ => {}
@@ -129,25 +129,25 @@ impl AsSsdReader {
         self.log.other.entry(what).or_insert_with(|| json!({}))[name] = json!(value);
     }
 
-    fn speed(&mut self, test: TestName, value: f64, unit: &str) {
+    fn add_speed(&mut self, test: TestName, value: f64, unit: &str) {
         let result = match unit.to_lowercase().as_str() {
-            "mb/s" => figure(test, value, unit, MIB_S),
+            "mb/s" => printed_figure(test, value, unit, MIB_S),
             "iops" => {
-                let by_iops = figure(test, value, unit, test.pattern.block as f64 / 1e6);
+                let by_iops = printed_figure(test, value, unit, test.pattern.block as f64 / 1e6);
                 TestFigure { iops: Some(value).filter(|iops| *iops > 0.0), ..by_iops }
             }
             _ => return,
         };
         // A test that was not run is printed as zero.
         if value > 0.0 {
-            self.runs.add(result);
+            self.runs.add_figure(result);
         }
     }
 }
 
 /// Section that a line opens, and the text after its name. Words there belong to another tool's label
 /// (`Sequential Read 1MiB …`), which opens no section.
-fn section(line: &str) -> Option<(AsSsdSection, &str)> {
+fn parse_section(line: &str) -> Option<(AsSsdSection, &str)> {
     let mut names =
         SECTIONS.iter().flat_map(|(section, names)| names.iter().map(move |name| (section, name)));
     names.find_map(|(section, name)| {
@@ -161,10 +161,10 @@ fn section(line: &str) -> Option<(AsSsdSection, &str)> {
 }
 
 /// Numbers and their units: `507,36 MB/s 394,42 MB/s`.
-fn printed(text: &str) -> Vec<(f64, &str)> {
+fn parse_values(text: &str) -> Vec<(f64, &str)> {
     let mut found: Vec<(f64, &str)> = Vec::new();
     for word in text.split([' ', '\t', '|']).filter(|word| !word.is_empty()) {
-        match (number(word).is_some(), speed(word), found.last_mut()) {
+        match (parse_number(word).is_some(), parse_speed(word), found.last_mut()) {
             (true, Some(value), _) => found.push((value, "")),
             (false, _, Some((_, unit))) if unit.is_empty() => *unit = word,
             _ => {}

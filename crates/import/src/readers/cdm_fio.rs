@@ -5,8 +5,8 @@
 //! the whole file at once, `Sequential Q32T1` a thirty-second of it, and `512KB` is sequential.
 
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::{cooling, log_of};
-use crate::readers::numbers::{MIB_S, figure, speed};
+use crate::readers::notes::{new_log, parse_cooling};
+use crate::readers::numbers::{MIB_S, parse_speed, printed_figure};
 use crate::readers::runs::RunBuilder;
 use crate::readers::text::LogText;
 use cardscope_model::condition::Condition;
@@ -28,7 +28,7 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 /// Reads the log; each `Configuration:` begins a run.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut reader = CdmFioReader::default();
-    text.lines().for_each(|line| reader.line(line));
+    text.lines().for_each(|line| reader.read_line(line));
     let log = reader.finish();
     if log.runs.is_empty() { Err("it has no complete result line".to_owned()) } else { Ok(vec![log]) }
 }
@@ -43,10 +43,10 @@ struct CdmFioReader {
 }
 
 impl CdmFioReader {
-    fn line(&mut self, text: &str) {
+    fn read_line(&mut self, text: &str) {
         if let Some(line) = CdmFioLine::parse(text) {
-            self.result(&line);
-        } else if let Some(condition) = cooling(text) {
+            self.add_result(&line);
+        } else if let Some(condition) = parse_cooling(text) {
             self.begin_run(Run { condition: Some(condition), ..Run::default() });
         } else if text.trim() == "Configuration:" {
             self.begin_run(Run { condition: self.head.condition.clone(), ..Run::default() });
@@ -58,7 +58,7 @@ impl CdmFioReader {
     /// Begins a run. Its condition also holds for the runs after it.
     fn begin_run(&mut self, head: Run) {
         self.head = head;
-        self.runs.begin(self.head.clone());
+        self.runs.begin_run(self.head.clone());
     }
 
     fn read_setting(&mut self, key: &str, value: &str) {
@@ -68,22 +68,22 @@ impl CdmFioReader {
             "Write Only Zeroes" => self.zeroes |= value == "1",
             _ => return,
         }
-        let run = self.runs.last_mut();
+        let run = self.runs.current_run();
         if run.results.is_empty() {
             *run = self.head.clone();
         }
     }
 
-    fn result(&mut self, line: &CdmFioLine<'_>) {
-        let size = self.runs.last_mut().size_bytes;
+    fn add_result(&mut self, line: &CdmFioLine<'_>) {
+        let size = self.runs.current_run().size_bytes;
         self.size_guessed |= size.is_none() && line.needs_size();
-        let Some(result) = line.figure(size.unwrap_or(DEFAULT_SIZE)) else { return };
-        self.coarse |= result.printed().value < COARSE_BELOW;
-        self.runs.add(result);
+        let Some(result) = line.to_figure(size.unwrap_or(DEFAULT_SIZE)) else { return };
+        self.coarse |= result.printed_or_speed().value < COARSE_BELOW;
+        self.runs.add_figure(result);
     }
 
     fn finish(self) -> CardLog {
-        let mut log = log_of("cdm_fio.sh", None);
+        let mut log = new_log("cdm_fio.sh", None);
         log.runs = self.runs.finish();
         lift_condition(&mut log);
         let doubts = [
@@ -134,7 +134,7 @@ impl<'a> CdmFioLine<'a> {
         let word = words.next()?;
         let is_depth = word.starts_with('Q') && word.contains('T');
         let (access, depth) = if is_depth { (words.next()?, Some(word)) } else { (word, None) };
-        let line = CdmFioLine { access, depth, op, value: speed(value)?, iops: speed(iops) };
+        let line = CdmFioLine { access, depth, op, value: parse_speed(value)?, iops: parse_speed(iops) };
         line.pattern(DEFAULT_SIZE).map(|_| line)
     }
 
@@ -162,9 +162,9 @@ impl<'a> CdmFioLine<'a> {
         Some((order, kib.checked_mul(KIB)?))
     }
 
-    fn figure(&self, size: u64) -> Option<TestFigure> {
+    fn to_figure(&self, size: u64) -> Option<TestFigure> {
         let test = TestName { pattern: self.pattern(size)?, op: self.op };
-        let mut result = figure(test, self.value, "MB/s", MIB_S);
+        let mut result = printed_figure(test, self.value, "MB/s", MIB_S);
         result.iops = self.iops.filter(|iops| *iops > 0.0 && self.is_consistent(*iops, test.pattern.block));
         // A printed 0 is coarser than the IOPS, so the speed is computed from these.
         if let (true, Some(iops)) = (self.value == 0.0, result.iops) {

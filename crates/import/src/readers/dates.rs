@@ -9,7 +9,7 @@ const DAY_FORMATS: [&str; 4] = ["%Y/%m/%d", "%Y-%m-%d", "%Y.%m.%d", "%d.%m.%Y"];
 
 /// Parses a date with or without a time, also in the form of C's `ctime` (`Fri Nov 17 23:59:32 2017`). `None` for other
 /// text, and for years before memory cards existed.
-pub(crate) fn date(text: &str) -> Option<String> {
+pub(crate) fn parse_date(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split([' ', 'T', ',']).filter(|word| !word.is_empty()).collect();
     let word = words.first()?;
     let Some(day) = DAY_FORMATS.iter().find_map(|form| Date::strptime(form, word).ok()) else {
@@ -26,12 +26,12 @@ pub(crate) fn date(text: &str) -> Option<String> {
 }
 
 /// Parses a date and returns its day without the time: `YYYY-MM-DD`.
-pub(crate) fn day(text: &str) -> Option<String> {
-    date(text).map(|date| date.split('T').next().unwrap_or_default().to_owned())
+pub(crate) fn parse_day(text: &str) -> Option<String> {
+    parse_date(text).map(|date| date.split('T').next().unwrap_or_default().to_owned())
 }
 
 /// Parses a month in the `strptime` format `form`, such as `11/2013` or `Nov 2013`, and returns `2013-11`.
-pub(crate) fn month(form: &str, text: &str) -> Option<String> {
+pub(crate) fn parse_month(form: &str, text: &str) -> Option<String> {
     let month = strtime::parse(form, text.trim()).ok()?;
     let day = Date::new(month.year()?, month.month()?, 1).ok()?;
     is_recent(day).then(|| day.strftime("%Y-%m").to_string())
@@ -72,16 +72,16 @@ mod tests {
             ("Foo Bar 7 x 2014", None),
             ("1/2", None),
         ] {
-            assert_eq!(date(printed).as_deref(), kept, "{printed}");
+            assert_eq!(parse_date(printed).as_deref(), kept, "{printed}");
         }
-        assert_eq!(day("2019-07-10T13:43:15+00:00").as_deref(), Some("2019-07-10"));
+        assert_eq!(parse_day("2019-07-10T13:43:15+00:00").as_deref(), Some("2019-07-10"));
     }
 
     #[test]
     fn month_is_returned_year_first() {
-        assert_eq!(month("%m/%Y", "02/2019").as_deref(), Some("2019-02"));
+        assert_eq!(parse_month("%m/%Y", "02/2019").as_deref(), Some("2019-02"));
         for none in ["13/2019", "2019", "02/19", "x/2019", ""] {
-            assert_eq!(month("%m/%Y", none), None, "{none}");
+            assert_eq!(parse_month("%m/%Y", none), None, "{none}");
         }
     }
 }

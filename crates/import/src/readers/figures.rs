@@ -5,20 +5,20 @@
 //! `unit` (MB/s is 10^6 here, MiB/s 2^20, IOPS count blocks). `source` names the origin of typed figures. Words of the
 //! condition are columns, too, with or without the prefix `condition_`.
 
-use crate::readers::dates::date;
+use crate::readers::dates::parse_date;
 use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::add_note;
-use crate::readers::numbers::{speed, true_mb_s};
+use crate::readers::numbers::{parse_speed, true_mb_s};
 use crate::readers::table::{TableRow, TextTable};
 use crate::readers::text::LogText;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::{Condition, ConditionOrigin, WORDS};
 use cardscope_model::log::{CardLog, LogTool, TYPED_FROM};
-use cardscope_model::outside::{message, shortened};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::{LatencyPercentiles, Run, TestFigure};
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::{MB, parse_size};
+use cardscope_model::untrusted_text::{shorten_message, shorten_text};
 use cardscope_sd::label;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -34,27 +34,28 @@ pub(crate) fn recognise(text: &LogText) -> bool {
     if !head.contains("test") {
         return false;
     }
-    let table = TextTable::of(head);
-    let card = ["card", "brand", "name"].iter().any(|name| table.has(&[name]));
-    card && table.has(&["test"]) && (table.has(&["mb_s"]) || table.has(&["value", "unit"]))
+    let table = TextTable::parse(head);
+    let card = ["card", "brand", "name"].iter().any(|name| table.has_headings(&[name]));
+    card && table.has_headings(&["test"])
+        && (table.has_headings(&["mb_s"]) || table.has_headings(&["value", "unit"]))
 }
 
 /// Reads a table; the rows of one card under one condition become a log. Without a column `run`, a repeated test begins the
 /// next run.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    let table = TextTable::of(text.body());
+    let table = TextTable::parse(text.body());
     let mut parts: Vec<FigureGroup> = Vec::new();
     let mut indices: HashMap<String, usize> = HashMap::new();
     let mut doubts: Vec<String> = Vec::new();
     for (number, row) in (1..).zip(table.rows()).filter(|(_, row)| is_run(row)) {
-        let head = head(&row);
+        let head = row_head(&row);
         // The key is text, since a card has neither an order nor a hash.
         let index = *indices.entry(format!("{head:?}")).or_insert(parts.len());
         if index == parts.len() {
             parts.push(FigureGroup { head, ..FigureGroup::default() });
         }
-        if let Err(why) = figure(&row).and_then(|figure| parts[index].add_figure(&row, figure)) {
-            doubts.push(format!("row {number}: {}", message(&why, &[])));
+        if let Err(why) = row_figure(&row).and_then(|figure| parts[index].add_figure(&row, figure)) {
+            doubts.push(format!("row {number}: {}", shorten_message(&why, &[])));
         }
     }
     let mut logs: Vec<CardLog> =
@@ -80,9 +81,9 @@ fn is_run(row: &TableRow<'_>) -> bool {
 struct FigureGroup {
     head: CardLog,
     runs: BTreeMap<(Option<u64>, u32), Run>,
-    seen: HashSet<(TestName, Option<String>, Option<u64>, u32)>,
+    figure_keys: HashSet<(TestName, Option<String>, Option<u64>, u32)>,
     /// Number of rows of a test and size without a run number.
-    times: HashMap<(TestName, Option<String>, Option<u64>), u32>,
+    repetitions: HashMap<(TestName, Option<String>, Option<u64>), u32>,
 }
 
 impl FigureGroup {
@@ -91,12 +92,12 @@ impl FigureGroup {
         let run = match row.get("run") {
             Some(text) => text.parse().map_err(|_| format!("{text:?} is not a run number"))?,
             None => {
-                let times = self.times.entry((test, step.clone(), size_bytes)).or_default();
+                let times = self.repetitions.entry((test, step.clone(), size_bytes)).or_default();
                 *times += 1;
                 *times
             }
         };
-        if !self.seen.insert((test, step, size_bytes, run)) {
+        if !self.figure_keys.insert((test, step, size_bytes, run)) {
             return Err(format!("run {run} has {test} twice"));
         }
         let loops = || row.get("loops").and_then(|loops| loops.parse().ok());
@@ -113,25 +114,25 @@ impl FigureGroup {
 }
 
 /// Everything in a row except its figure.
-fn head(row: &TableRow<'_>) -> CardLog {
-    let mut log = CardLog { card: card(row), part: row.owned("card"), ..CardLog::default() };
+fn row_head(row: &TableRow<'_>) -> CardLog {
+    let mut log = CardLog { card: row_card(row), part: row.get_owned("card"), ..CardLog::default() };
     log.tool = first_value(row, &["tool", "recipe"])
-        .map(|name| LogTool { name, version: row.owned("tool_version") });
-    log.date = row.get("date").and_then(date);
-    log.condition = condition(row, &mut log.doubts);
+        .map(|name| LogTool { name, version: row.get_owned("tool_version") });
+    log.date = row.get("date").and_then(parse_date);
+    log.condition = row_condition(row, &mut log.doubts);
     if let Some(source) = row.get("source") {
-        log.other.insert(TYPED_FROM.to_owned(), plain(source).into());
+        log.other.insert(TYPED_FROM.to_owned(), without_apostrophe(source).into());
         add_note(
             &mut log.condition,
-            &format!("results typed from {}", plain(source)),
+            &format!("results typed from {}", without_apostrophe(source)),
             ConditionOrigin::Stated,
         );
     }
     log
 }
 
-fn card(row: &TableRow<'_>) -> CardFacts {
-    let text = |name| row.get(name).map(plain).map(str::to_owned);
+fn row_card(row: &TableRow<'_>) -> CardFacts {
+    let text = |name| row.get(name).map(without_apostrophe).map(str::to_owned);
     let facts = CardFacts {
         brand: text("brand"),
         name: text("name"),
@@ -146,7 +147,7 @@ fn card(row: &TableRow<'_>) -> CardFacts {
     match row.get("card") {
         Some(card) if facts.brand.is_none() && facts.name.is_none() && facts.model.is_none() => {
             let mut named = facts;
-            named.complete_from(&parse_card_name(plain(card)));
+            named.fill_missing_from(&parse_card_name(without_apostrophe(card)));
             named
         }
         _ => facts,
@@ -154,12 +155,12 @@ fn card(row: &TableRow<'_>) -> CardFacts {
 }
 
 /// Condition of a row. Several values in one cell become a doubt, since their runs are unknown.
-fn condition(row: &TableRow<'_>, doubts: &mut Vec<String>) -> Condition {
+fn row_condition(row: &TableRow<'_>, doubts: &mut Vec<String>) -> Condition {
     let mut condition = Condition::default();
     for (word, _) in WORDS {
         let Some(value) = first_value(row, &[&format!("condition_{word}"), word]) else { continue };
         if value.contains(VALUE_SEPARATOR) {
-            doubts.push(format!("mixed {}: {}", word.replace('_', " "), shortened(&value)));
+            doubts.push(format!("mixed {}: {}", word.replace('_', " "), shorten_text(&value)));
         } else if *word != "tool" {
             condition.set(word, value, ConditionOrigin::Stated);
         }
@@ -167,18 +168,18 @@ fn condition(row: &TableRow<'_>, doubts: &mut Vec<String>) -> Condition {
     condition
 }
 
-fn figure(row: &TableRow<'_>) -> Result<TestFigure, String> {
-    let test = test(row)?;
-    let true_speed = row.get("mb_s").map(|text| known(text, "mb_s")).transpose()?;
+fn row_figure(row: &TableRow<'_>) -> Result<TestFigure, String> {
+    let test = row_test(row)?;
+    let true_speed = row.get("mb_s").map(|text| parse_number(text, "mb_s")).transpose()?;
     let printed =
-        first_value(row, &["printed_value", "value"]).map(|text| known(&text, "value")).transpose()?;
+        first_value(row, &["printed_value", "value"]).map(|text| parse_number(&text, "value")).transpose()?;
     let unit = first_value(row, &["printed_unit", "unit"]).unwrap_or_else(|| "MB/s".to_owned());
     let mb_s = match (true_speed, printed) {
         (Some(mb_s), _) => mb_s,
         (None, Some(value)) => value * mb_s_per_unit(&unit, test)?,
         (None, None) => return Err("it has no value".to_owned()),
     };
-    let iops = row.get("iops").map(|text| known(text, "iops")).transpose()?;
+    let iops = row.get("iops").map(|text| parse_number(text, "iops")).transpose()?;
     if !mb_s.is_finite() {
         return Err("its speed is too large".to_owned());
     }
@@ -187,26 +188,26 @@ fn figure(row: &TableRow<'_>) -> Result<TestFigure, String> {
         None => ToolPrints { value: mb_s, unit: "MB/s".to_owned() },
     };
     Ok(TestFigure {
-        step: row.get("step").map(plain).map(str::to_owned),
+        step: row.get("step").map(without_apostrophe).map(str::to_owned),
         iops: iops.or(printed.filter(|_| unit == "IOPS")),
-        latency_us: row.get("latency_us").and_then(speed),
-        max_latency_us: row.get("max_latency_us").and_then(speed),
+        latency_us: row.get("latency_us").and_then(parse_speed),
+        max_latency_us: row.get("max_latency_us").and_then(parse_speed),
         percentiles_us: LatencyPercentiles {
-            p50: row.get("p50_us").and_then(speed),
-            p99: row.get("p99_us").and_then(speed),
-            p999: row.get("p999_us").and_then(speed),
+            p50: row.get("p50_us").and_then(parse_speed),
+            p99: row.get("p99_us").and_then(parse_speed),
+            p999: row.get("p999_us").and_then(parse_speed),
         },
         as_printed: Some(as_printed),
-        ..TestFigure::of(test, mb_s)
+        ..TestFigure::from_speed(test, mb_s)
     })
 }
 
-fn known(text: &str, what: &str) -> Result<f64, String> {
-    speed(text).ok_or_else(|| format!("{text:?} under {what} is not a number"))
+fn parse_number(text: &str, what: &str) -> Result<f64, String> {
+    parse_speed(text).ok_or_else(|| format!("{text:?} under {what} is not a number"))
 }
 
 /// Name of the test, with the operation from its column if there is one.
-fn test(row: &TableRow<'_>) -> Result<TestName, String> {
+fn row_test(row: &TableRow<'_>) -> Result<TestName, String> {
     let name = row.get("test").ok_or("it has no test name")?;
     let name = match row.get("op") {
         Some(op) => format!("{name} {}", op.to_lowercase()),
@@ -237,11 +238,11 @@ fn row_size(row: &TableRow<'_>) -> Result<Option<u64>, String> {
 
 /// First non-empty value of several columns.
 fn first_value(row: &TableRow<'_>, names: &[&str]) -> Option<String> {
-    names.iter().find_map(|name| row.get(name)).map(|text| plain(text).to_owned())
+    names.iter().find_map(|name| row.get(name)).map(|text| without_apostrophe(text).to_owned())
 }
 
 /// Removes the apostrophe by which a report marks text that a spreadsheet would take for a formula.
-fn plain(text: &str) -> &str {
+fn without_apostrophe(text: &str) -> &str {
     text.strip_prefix('\'')
         .filter(|rest| rest.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']))
         .unwrap_or(text)

@@ -39,9 +39,9 @@ impl LogFormat {
     }
 
     /// Reads a text, and removes values that no log can mean.
-    pub(crate) fn logs(&self, text: &LogText) -> Result<Vec<CardLog>, ImportError> {
+    pub(crate) fn read_plausible(&self, text: &LogText) -> Result<Vec<CardLog>, ImportError> {
         let mut logs = self.read(text)?;
-        logs.iter_mut().for_each(sanitize::sanitize);
+        logs.iter_mut().for_each(sanitize::sanitize_log);
         logs.retain(|log| !log.is_empty());
         if logs.is_empty() {
             let why = "it has no result lines; it may be truncated".to_owned();

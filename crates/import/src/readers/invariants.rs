@@ -2,7 +2,7 @@
 
 use crate::readers::error::ImportError;
 use crate::readers::formats::{LogFormat, formats};
-use crate::readers::mixed;
+use crate::readers::several_tools;
 use crate::readers::text::LogText;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{LatencyPercentiles, Run, TestFigure};
@@ -22,7 +22,7 @@ const MOST_DOUBT_BYTES: usize = 700;
 ///
 /// # Panics
 /// If the format is unknown, or a log breaks an invariant.
-pub fn check(format: &str, bytes: &[u8]) {
+pub fn check_format(format: &str, bytes: &[u8]) {
     let format = formats().iter().find(|f| f.name == format).expect("the target is named as its format");
     check_text(format, &LogText::decode(bytes));
 }
@@ -30,16 +30,16 @@ pub fn check(format: &str, bytes: &[u8]) {
 /// Same as [`check`], for decoded text.
 pub fn check_text(format: &LogFormat, text: &LogText) {
     let _ = (format.recognise)(text);
-    check_outcome(&format.logs(text), text);
+    check_outcome(&format.read_plausible(text), text);
 }
 
 /// Passes bytes to the readers that recognise them.
 ///
 /// # Panics
 /// If a log breaks an invariant.
-pub fn check_any(bytes: &[u8]) {
+pub fn check_recognised(bytes: &[u8]) {
     let text = LogText::decode(bytes);
-    check_outcome(&mixed::logs(&text), &text);
+    check_outcome(&several_tools::logs_in_text(&text), &text);
 }
 
 fn check_outcome(outcome: &Result<Vec<CardLog>, ImportError>, text: &LogText) {
@@ -83,7 +83,7 @@ fn check_run(run: &Run) {
 }
 
 fn check_figure(figure: &TestFigure) {
-    assert!(is_amount(figure.mb_s) && is_amount(figure.printed().value), "{figure:?}");
+    assert!(is_amount(figure.mb_s) && is_amount(figure.printed_or_speed().value), "{figure:?}");
     let LatencyPercentiles { p50, p99, p999 } = figure.percentiles_us;
     let beside = [figure.iops, figure.latency_us, figure.max_latency_us, p50, p99, p999];
     assert!(beside.into_iter().flatten().all(is_amount), "{figure:?}");
@@ -121,7 +121,7 @@ mod tests {
 
     fn report(text: &str) -> CardLog {
         let format = formats().iter().find(|format| format.name == "crystaldiskmark").unwrap();
-        format.logs(&LogText::of(text)).unwrap().remove(0)
+        format.read_plausible(&LogText::from_decoded(text)).unwrap().remove(0)
     }
 
     #[test]

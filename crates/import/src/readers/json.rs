@@ -25,27 +25,28 @@ pub(crate) struct JsonChoice {
 }
 
 /// All fields, as values.
-pub(crate) const ALL: JsonChoice = JsonChoice { keeps: |_, _| true, packs: |_| false };
+pub(crate) const KEEP_ALL: JsonChoice = JsonChoice { keeps: |_, _| true, packs: |_| false };
 
 /// Parses a text that is one JSON value.
-pub(crate) fn whole(text: &str) -> Result<Value, serde_json::Error> {
+pub(crate) fn parse_whole(text: &str) -> Result<Value, serde_json::Error> {
     let left = Cell::new(text.len().max(LEAST_ROOM));
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value =
-        SelectedJson { choice: ALL, within: "", left: &left, past: false }.deserialize(&mut reader)?;
+    let value = SelectedJson { choice: KEEP_ALL, parent: "", remaining_bytes: &left, skipped: false }
+        .deserialize(&mut reader)?;
     reader.end().map(|()| value)
 }
 
 /// Parses the value at the beginning of a text and returns it with the length of its text. Fails if the values need more
 /// than `room` bytes, or than the minimum of 16 MiB if that is more.
-pub(crate) fn first(
+pub(crate) fn parse_first(
     text: &str,
     room: usize,
     choice: JsonChoice,
 ) -> Result<(Value, usize), serde_json::Error> {
     let left = Cell::new(room.max(LEAST_ROOM));
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = SelectedJson { choice, within: "", left: &left, past: false }.deserialize(&mut reader)?;
+    let value = SelectedJson { choice, parent: "", remaining_bytes: &left, skipped: false }
+        .deserialize(&mut reader)?;
     Ok((value, reader.into_iter::<IgnoredAny>().byte_offset()))
 }
 
@@ -53,19 +54,19 @@ pub(crate) fn first(
 struct SelectedJson<'a> {
     choice: JsonChoice,
     /// Name of the field that holds this value.
-    within: &'a str,
+    parent: &'a str,
     /// Bytes of memory that remain for values.
-    left: &'a Cell<usize>,
+    remaining_bytes: &'a Cell<usize>,
     /// True for a skipped value, which becomes null. It must be valid like any other: the limit of nesting holds, and its
     /// numbers are parsed.
-    past: bool,
+    skipped: bool,
 }
 
 impl SelectedJson<'_> {
     fn spend<E: Error>(self, bytes: usize) -> Result<(), E> {
-        let left = self.left.get().checked_sub(bytes);
+        let left = self.remaining_bytes.get().checked_sub(bytes);
         let short = || E::custom("it has too many values");
-        left.map(|left| self.left.set(left)).ok_or_else(short)
+        left.map(|left| self.remaining_bytes.set(left)).ok_or_else(short)
     }
 }
 
@@ -99,7 +100,7 @@ impl<'de> Visitor<'de> for SelectedJson<'_> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        if self.past {
+        if self.skipped {
             return Ok(Value::Null);
         }
         self.spend(text.len())?;
@@ -108,37 +109,37 @@ impl<'de> Visitor<'de> for SelectedJson<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
         let mut all = Vec::new();
-        let packs = (self.choice.packs)(self.within);
-        let mut left = self.left.get();
+        let packs = (self.choice.packs)(self.parent);
+        let mut left = self.remaining_bytes.get();
         while let Some(mut value) = list.next_element_seed(self)? {
-            if self.past {
+            if self.skipped {
                 continue;
             }
             if packs {
                 value = Value::String(value.to_string());
                 // The element itself is freed; only its text remains in memory.
-                self.left.set(left);
+                self.remaining_bytes.set(left);
             }
             self.spend(ELEMENT_BYTES + value.as_str().filter(|_| packs).map_or(0, str::len))?;
             all.push(value);
-            left = self.left.get();
+            left = self.remaining_bytes.get();
         }
         Ok(Value::Array(all))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
-        if self.past {
+        if self.skipped {
             while fields.next_entry_seed(self, self)?.is_some() {}
             return Ok(Value::Null);
         }
         let mut all = Map::new();
         while let Some(name) = fields.next_key::<String>()? {
-            if !(self.choice.keeps)(self.within, &name) {
-                fields.next_value_seed(SelectedJson { past: true, ..self })?;
+            if !(self.choice.keeps)(self.parent, &name) {
+                fields.next_value_seed(SelectedJson { skipped: true, ..self })?;
                 continue;
             }
             self.spend(FIELD_BYTES + name.len())?;
-            let value = fields.next_value_seed(SelectedJson { within: &name, ..self })?;
+            let value = fields.next_value_seed(SelectedJson { parent: &name, ..self })?;
             // As in other JSON readers, the last field of a name counts.
             all.insert(name, value);
         }
@@ -173,12 +174,15 @@ mod tests {
     fn chosen_fields_are_kept_and_the_last_of_a_name_counts() {
         let text =
             r#"{"a": 1, "bins": {"1": [2, {"a": 3}]}, "in": {"x": "y"}, "a": [{"bins": 4, "a": 5}]} rest"#;
-        let (value, length) =
-            first(text, 0, JsonChoice { keeps: |within, name| within == "in" || name != "bins", ..ALL })
-                .unwrap();
+        let (value, length) = parse_first(
+            text,
+            0,
+            JsonChoice { keeps: |within, name| within == "in" || name != "bins", ..KEEP_ALL },
+        )
+        .unwrap();
         assert_eq!(value, serde_json::json!({ "a": [{ "a": 5 }], "in": { "x": "y" } }));
         assert_eq!(&text[length..], " rest");
-        assert!(whole(text).is_err() && whole("[1] \n").is_ok());
+        assert!(parse_whole(text).is_err() && parse_whole("[1] \n").is_ok());
     }
 
     #[test]
@@ -187,8 +191,8 @@ mod tests {
         let job = r#"{"bins":[1],"a":{"b":1.5}},"#;
         let count = LEAST_ROOM / 200;
         let text = format!("{{\"jobs\":[{}0]}}", job.repeat(count));
-        assert!(whole(&text).is_err());
-        let (value, _) = first(&text, 0, choice).unwrap();
+        assert!(parse_whole(&text).is_err());
+        let (value, _) = parse_first(&text, 0, choice).unwrap();
         assert_eq!((&value["jobs"][0], &value["jobs"][count]), (&r#"{"a":{"b":1.5}}"#.into(), &"0".into()));
     }
 
@@ -196,12 +200,12 @@ mod tests {
     fn too_many_small_values_are_refused() {
         for (open, one) in [("[", "[],"), ("[", "1,"), ("[", "{},"), ("{", "\"a\":{},")] {
             let text = format!("{open}{}", one.repeat((LEAST_ROOM / ELEMENT_BYTES) + 10));
-            let error = whole(&text).unwrap_err();
+            let error = parse_whole(&text).unwrap_err();
             assert!(error.to_string().contains("too many values"), "{one}: {error}");
         }
         let text = format!("{{\"bins\":[{}0]}}", "[],".repeat(LEAST_ROOM / ELEMENT_BYTES + 10));
         assert!(
-            first(&text, 0, JsonChoice { keeps: |_, name| name != "bins", ..ALL }).is_ok(),
+            parse_first(&text, 0, JsonChoice { keeps: |_, name| name != "bins", ..KEEP_ALL }).is_ok(),
             "what is read past takes none"
         );
     }
@@ -209,11 +213,11 @@ mod tests {
     #[test]
     fn deep_nesting_is_refused_in_kept_and_skipped_values() {
         for deep in ["[".repeat(1 << 20), "{\"a\":".repeat(1 << 20)] {
-            let error = whole(&deep).unwrap_err().to_string();
+            let error = parse_whole(&deep).unwrap_err().to_string();
             assert!(error.contains("recursion limit"), "{error}");
             let past = format!("{{\"x\":{deep}");
             assert!(
-                first(&past, 0, JsonChoice { keeps: |_, _| false, ..ALL })
+                parse_first(&past, 0, JsonChoice { keeps: |_, _| false, ..KEEP_ALL })
                     .unwrap_err()
                     .to_string()
                     .contains("recursion limit")
@@ -225,13 +229,13 @@ mod tests {
         #[test]
         fn valid_json_is_parsed_as_by_serde(value in any_json()) {
             let text = value.to_string();
-            prop_assert_eq!(whole(&text).unwrap(), serde_json::from_str::<Value>(&text).unwrap());
-            prop_assert_eq!(first(&text, 0, JsonChoice { keeps: |_, _| false, ..ALL }).unwrap().1, text.len());
+            prop_assert_eq!(parse_whole(&text).unwrap(), serde_json::from_str::<Value>(&text).unwrap());
+            prop_assert_eq!(parse_first(&text, 0, JsonChoice { keeps: |_, _| false, ..KEEP_ALL }).unwrap().1, text.len());
         }
 
         #[test]
         fn invalid_json_is_refused_as_by_serde(text in "[\\[\\]{}\",:0-9eE.a-c\\- \\\\]{0,40}") {
-            let (ours, theirs) = (whole(&text), serde_json::from_str::<Value>(&text));
+            let (ours, theirs) = (parse_whole(&text), serde_json::from_str::<Value>(&text));
             prop_assert_eq!(ours.ok(), theirs.ok());
         }
     }

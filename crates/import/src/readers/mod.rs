@@ -14,14 +14,14 @@ mod fio;
 mod formats;
 pub mod invariants;
 mod json;
-mod mixed;
 mod notes;
 mod numbers;
-mod parts;
 #[cfg(test)]
 mod properties;
 mod runs;
 mod sanitize;
+mod several_tools;
+mod split_reports;
 mod table;
 mod text;
 
@@ -80,5 +80,5 @@ mod speed {
 
 pub use error::ImportError;
 pub use formats::{LogFormat, formats};
-pub use mixed::read;
+pub use several_tools::read_logs;
 pub use text::LogText;

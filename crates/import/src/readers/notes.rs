@@ -12,7 +12,7 @@ const LONGEST_COOLING: usize = 40;
 /// Bytes after which no note is added: only a broken log has as many.
 const LONGEST_NOTES: usize = 4000;
 
-pub(crate) fn log_of(tool: &str, version: Option<&str>) -> CardLog {
+pub(crate) fn new_log(tool: &str, version: Option<&str>) -> CardLog {
     let version = version.map(str::to_owned);
     CardLog { tool: Some(LogTool { name: tool.to_owned(), version }), ..CardLog::default() }
 }
@@ -31,7 +31,7 @@ pub(crate) fn add_note(condition: &mut Condition, text: &str, origin: ConditionO
 }
 
 /// Condition that a line such as `With active cooling. 20°C idle, up to 41°C during test.` states.
-pub(crate) fn cooling(line: &str) -> Option<Condition> {
+pub(crate) fn parse_cooling(line: &str) -> Option<Condition> {
     let line = line.trim();
     let lower = line.to_lowercase();
     let how = lower.strip_prefix("with ")?;
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn cooling_sentence_gives_cooling_and_note() {
-        let said = cooling("With passive cooling. 21°C idle, up to 79°C during test.").unwrap();
+        let said = parse_cooling("With passive cooling. 21°C idle, up to 79°C during test.").unwrap();
         assert_eq!(said.get("cooling"), Some("passive"));
         assert_eq!(said.get("note"), Some("21°C idle, up to 79°C during test"));
     }
@@ -74,7 +74,7 @@ mod tests {
             "with cooling",
             "",
         ] {
-            assert_eq!(cooling(line), None, "{line}");
+            assert_eq!(parse_cooling(line), None, "{line}");
         }
     }
 

@@ -7,7 +7,7 @@ use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 
 /// Parses a number with a point or a comma before its decimals. Groups of three may be separated by the other one, blanks or
 /// apostrophes. `None` if it is not a finite number.
-pub(crate) fn number(text: &str) -> Option<f64> {
+pub(crate) fn parse_number(text: &str) -> Option<f64> {
     let text = text.trim();
     let digits: String = text.chars().filter(|c| !matches!(c, '\u{a0}' | '\u{202f}' | ' ' | '\'')).collect();
     let last = digits.rfind([',', '.']);
@@ -28,14 +28,14 @@ pub(crate) fn number(text: &str) -> Option<f64> {
 }
 
 /// Parses a finite number that is not negative.
-pub(crate) fn speed(text: &str) -> Option<f64> {
-    number(text).filter(|value| *value >= 0.0)
+pub(crate) fn parse_speed(text: &str) -> Option<f64> {
+    parse_number(text).filter(|value| *value >= 0.0)
 }
 
 /// Figure printed in a unit of `mb_s` MB/s (10^6).
-pub(crate) fn figure(test: TestName, value: f64, unit: &str, mb_s: f64) -> TestFigure {
+pub(crate) fn printed_figure(test: TestName, value: f64, unit: &str, mb_s: f64) -> TestFigure {
     let as_printed = Some(ToolPrints { value, unit: unit.to_owned() });
-    TestFigure { as_printed, ..TestFigure::of(test, value * mb_s) }
+    TestFigure { as_printed, ..TestFigure::from_speed(test, value * mb_s) }
 }
 
 /// MiB/s and KiB/s in MB/s.
@@ -50,12 +50,12 @@ pub(crate) struct PrintedAmount<'a> {
 }
 
 /// Parses `44.46 MB/sec`, `690.0MB/s` or `12`; text after the unit is ignored.
-pub(crate) fn amount(text: &str) -> Option<PrintedAmount<'_>> {
+pub(crate) fn parse_amount(text: &str) -> Option<PrintedAmount<'_>> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
     let unit = rest.split_whitespace().next().unwrap_or_default().trim_end_matches([',', ';', ')']);
-    Some(PrintedAmount { value: speed(digits.trim_end_matches([',', '.']))?, unit })
+    Some(PrintedAmount { value: parse_speed(digits.trim_end_matches([',', '.']))?, unit })
 }
 
 /// MB/s (10^6) in one unit of speed with powers of 1024: `KB/s`, `MByte/s`, `GB/sec`.
@@ -65,7 +65,7 @@ pub(crate) fn binary_mb_s(unit: &str) -> Option<f64> {
 
 /// MB/s (10^6) in one unit of speed with powers of 1000.
 pub(crate) fn decimal_mb_s(unit: &str) -> Option<f64> {
-    thousands(unit).filter(|_| unit.contains('/')).map(|n| 10f64.powi(3 * n - 6))
+    power_of_thousand(unit).filter(|_| unit.contains('/')).map(|n| 10f64.powi(3 * n - 6))
 }
 
 /// MB/s (10^6) in one unit by its exact meaning: `MB/s` is decimal, `MiB/s` binary.
@@ -75,18 +75,18 @@ pub(crate) fn true_mb_s(unit: &str) -> Option<f64> {
 
 /// Bytes in one unit with powers of 1024: `KB`, `MByte`, `Byte`.
 pub(crate) fn binary_bytes(unit: &str) -> Option<f64> {
-    thousands(unit).map(|n| 1024f64.powi(n))
+    power_of_thousand(unit).map(|n| 1024f64.powi(n))
 }
 
 /// Bytes of a printed size with powers of 1024, as exact as it is printed.
 pub(crate) fn binary_size(text: &str) -> Option<u64> {
-    let PrintedAmount { value, unit } = amount(text)?;
+    let PrintedAmount { value, unit } = parse_amount(text)?;
     // `as` saturates, which is good enough for a size that no card has.
     Some((value * binary_bytes(unit)?).round() as u64)
 }
 
 /// Power of a thousand for the letter before `B`: 0 for `B`, 1 for `kB` or `KiB`.
-pub(crate) fn thousands(unit: &str) -> Option<i32> {
+pub(crate) fn power_of_thousand(unit: &str) -> Option<i32> {
     const LETTERS: [&[char]; 4] = [&['k', 'K'], &['M'], &['G'], &['T']];
     let letter = LETTERS.iter().position(|letters| unit.starts_with(*letters));
     let rest = if letter.is_some() { &unit[1..] } else { unit };
@@ -97,34 +97,34 @@ pub(crate) fn thousands(unit: &str) -> Option<i32> {
 }
 
 /// Seconds from `827us`, `175.8ms`, `1.73s` or `4'57"`.
-pub(crate) fn seconds(text: &str) -> Option<f64> {
+pub(crate) fn parse_seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     if let Some((minutes, rest)) = text.split_once('\'') {
-        return Some(number(minutes)? * 60.0 + number(rest.trim_end_matches('"'))?);
+        return Some(parse_number(minutes)? * 60.0 + parse_number(rest.trim_end_matches('"'))?);
     }
-    scaled(text, &[("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("h", 3600.0)])
+    parse_scaled(text, &[("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("h", 3600.0)])
 }
 
 /// Parses a number with one of `endings`, and multiplies it by that ending's factor.
-pub(crate) fn scaled(text: &str, endings: &[(&str, f64)]) -> Option<f64> {
+pub(crate) fn parse_scaled(text: &str, endings: &[(&str, f64)]) -> Option<f64> {
     let (digits, factor) =
         endings.iter().find_map(|(end, factor)| Some((text.strip_suffix(end)?, factor)))?;
-    Some(speed(digits)? * factor)
+    Some(parse_speed(digits)? * factor)
 }
 
 /// Sequential test with one I/O at a time.
-pub(crate) const fn sequential(block: u64, op: TestOp) -> TestName {
+pub(crate) const fn sequential_test(block: u64, op: TestOp) -> TestName {
     TestName { pattern: AccessPattern { order: IoOrder::Sequential, block, queue: 1, threads: 1 }, op }
 }
 
 /// Random test with `queue` I/Os in flight.
-pub(crate) const fn random(block: u64, queue: u32, op: TestOp) -> TestName {
+pub(crate) const fn random_test(block: u64, queue: u32, op: TestOp) -> TestName {
     TestName { pattern: AccessPattern { order: IoOrder::Random, block, queue, threads: 1 }, op }
 }
 
 /// Figure of a step of a script.
-pub(crate) fn step(name: &str, test: TestName, printed: PrintedAmount<'_>, mb_s: f64) -> TestFigure {
-    TestFigure { step: Some(name.to_owned()), ..figure(test, printed.value, printed.unit, mb_s) }
+pub(crate) fn step_figure(name: &str, test: TestName, printed: PrintedAmount<'_>, mb_s: f64) -> TestFigure {
+    TestFigure { step: Some(name.to_owned()), ..printed_figure(test, printed.value, printed.unit, mb_s) }
 }
 
 #[cfg(test)]
@@ -143,16 +143,16 @@ mod tests {
             ("-13790", -13790.0),
             ("1e+03", 1000.0),
         ] {
-            assert_eq!(number(text), Some(value), "{text}");
+            assert_eq!(parse_number(text), Some(value), "{text}");
         }
     }
 
     #[test]
     fn other_text_is_not_a_number() {
         for text in ["", "nan", "inf", "-inf", "1e999", "+++++", "12x", "."] {
-            assert_eq!(number(text), None, "{text}");
+            assert_eq!(parse_number(text), None, "{text}");
         }
-        assert_eq!(speed("-1"), None);
+        assert_eq!(parse_speed("-1"), None);
     }
 
     #[test]
@@ -166,9 +166,9 @@ mod tests {
 
     #[test]
     fn amounts_end_with_their_unit() {
-        assert_eq!(amount(" 44.46 MB/sec x"), Some(PrintedAmount { value: 44.46, unit: "MB/sec" }));
-        assert_eq!(amount("690,5MB/s"), Some(PrintedAmount { value: 690.5, unit: "MB/s" }));
-        assert_eq!((amount("-3 MB/s"), amount("x"), amount("")), (None, None, None));
+        assert_eq!(parse_amount(" 44.46 MB/sec x"), Some(PrintedAmount { value: 44.46, unit: "MB/sec" }));
+        assert_eq!(parse_amount("690,5MB/s"), Some(PrintedAmount { value: 690.5, unit: "MB/s" }));
+        assert_eq!((parse_amount("-3 MB/s"), parse_amount("x"), parse_amount("")), (None, None, None));
     }
 
     #[test]
@@ -176,8 +176,8 @@ mod tests {
         assert_eq!(binary_size("512.00 Byte (2^9 Bytes)"), Some(512));
         assert_eq!(binary_size("1.00 TB"), Some(1 << 40));
         for (text, value) in [("4'57\"", 297.0), ("1.5s", 1.5), ("20ms", 0.02), ("30us", 3e-5)] {
-            assert!((seconds(text).unwrap() - value).abs() < 1e-12, "{text}");
+            assert!((parse_seconds(text).unwrap() - value).abs() < 1e-12, "{text}");
         }
-        assert_eq!((seconds("soon"), seconds("")), (None, None));
+        assert_eq!((parse_seconds("soon"), parse_seconds("")), (None, None));
     }
 }

@@ -42,16 +42,16 @@ const IOS: &str = "clock:\t\t{} Hz\r\nactual clock:\t{} Hz\r\nvdd:\t\t21 (3.3 ~ 
 
 const EXT_CSD: &str = "=============================================\n  Extended CSD rev 1.8 (MMC 5.1)\n=============================================\n\nCard Supported Command sets [S_CMD_SET: 0x01]\nSector Count [SEC_COUNT: {}]\n Device is block-addressed\neMMC Life Time Estimation A [EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_A]: 0x02\neMMC Life Time Estimation B [EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_B]: 0x01\neMMC Pre EOL information [EXT_CSD_PRE_EOL_INFO]: 0x01\n";
 
-fn format(name: &str) -> &'static LogFormat {
+fn find_format(name: &str) -> &'static LogFormat {
     formats().iter().find(|format| format.name == name).unwrap()
 }
 
-fn log(name: &str, text: &str) -> CardLog {
-    format(name).read(&LogText::of(text)).unwrap().remove(0)
+fn read_log(name: &str, text: &str) -> CardLog {
+    find_format(name).read(&LogText::from_decoded(text)).unwrap().remove(0)
 }
 
-fn figure(name: &str, text: &str) -> TestFigure {
-    log(name, text).runs.remove(0).results.remove(0)
+fn first_figure(name: &str, text: &str) -> TestFigure {
+    read_log(name, text).runs.remove(0).results.remove(0)
 }
 
 /// A direction as fio 3 prints it: `bw` is `bw_bytes` in KiB, rounded down.
@@ -79,11 +79,12 @@ fn truncated_fio_json_is_reported_as_truncated() {
     let text =
         fio_json(r#""rw": "read", "bs": "1M""#, &fio_direction(20_971_520, 20.0), &fio_direction(0, 0.0));
     for end in (text.find("\"jobname\"").unwrap()..text.len() - 1).step_by(7) {
-        let error = format("fio-json").read(&LogText::of(&text[..end])).unwrap_err().to_string();
+        let error =
+            find_format("fio-json").read(&LogText::from_decoded(&text[..end])).unwrap_err().to_string();
         assert!(error.contains("truncated"), "{error}");
     }
     let both = format!("{text}\n{}", &text[..100]);
-    assert!(log("fio-json", &both).doubts[0].contains("truncated"));
+    assert!(read_log("fio-json", &both).doubts[0].contains("truncated"));
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn long_names_are_shortened_in_doubts() {
     let text =
         fio_json(r#""rw": "read", "bs": "1M""#, &fio_direction(20_971_520, 20.0), &fio_direction(0, 0.0));
     let named = text.replace("\"a\"", &format!("{:?}", "qj ".repeat(1000)));
-    let doubts = log("fio-json", &named.replace("\"error\": 0", "\"error\": 5")).doubts;
+    let doubts = read_log("fio-json", &named.replace("\"error\": 0", "\"error\": 5")).doubts;
     assert!(doubts.iter().any(|doubt| doubt.starts_with("qj") && doubt.contains("error 5")), "{doubts:?}");
     assert!(doubts.iter().all(|doubt| doubt.len() < 300), "{doubts:?}");
 }
@@ -102,7 +103,7 @@ proptest! {
         for (name, decimals, sign, log) in LOGS {
             let printed = format!("{:.decimals$}", f64::from(number) / 10f64.powi(decimals as i32));
             let text = log.replace("{}", &printed.replace('.', sign));
-            let value = figure(name, &text).printed().value;
+            let value = first_figure(name, &text).printed_or_speed().value;
             prop_assert_eq!(value, printed.parse::<f64>().unwrap(), "{}: {}", name, text);
         }
     }
@@ -110,7 +111,7 @@ proptest! {
     #[test]
     fn cdm_fio_figures_are_exact_within_the_scripts_rounding(kib_s in 4_u64..4_000_000, ios in 1_u64..4) {
         let (printed, cut) = (kib_s / 1024, kib_s / 4);
-        let figure = figure("cdm_fio", &format!("4KB Q{ios}T1 Read: {printed}MB/s IOPS={cut}\n"));
+        let figure = first_figure("cdm_fio", &format!("4KB Q{ios}T1 Read: {printed}MB/s IOPS={cut}\n"));
         let truth = kib_s as f64 * 1024.0;
         prop_assert!(figure.mb_s * 1e6 <= truth + 1.0 && truth - figure.mb_s * 1e6 <= 1_048_576.0);
         // Speed and IOPS were cut separately: by up to one MiB, and by up to one I/O.
@@ -124,7 +125,7 @@ proptest! {
     ) {
         let iops = mb_s * 1e6 / 4096.0;
         let line = format!("  RND    4KiB (Q={queue:3}, T={threads:2}): {mb_s:9.3} MB/s [{iops:9.1} IOPS]");
-        let figure = figure("crystaldiskmark", &format!("[Write]\n{line} <{:9.2} us>\n", 1e6 / iops));
+        let figure = first_figure("crystaldiskmark", &format!("[Write]\n{line} <{:9.2} us>\n", 1e6 / iops));
         prop_assert_eq!(figure.test.to_string(), format!("RND4K Q{queue}T{threads}"));
         prop_assert!((figure.mb_s - mb_s).abs() <= 0.000_5 + 1e-9);
         if let Some(printed) = figure.iops {
@@ -136,7 +137,7 @@ proptest! {
     #[test]
     fn kdiskmark_figures_agree_with_their_iops(kib_s in 100.0..8_000_000.0_f64) {
         let line = format!("Random 4 KiB (Q= 1, T= 1): {:9.3} MB/s [{:8.1} IOPS]", kib_s / 1000.0, kib_s / 4.0);
-        let figure = figure("kdiskmark", &format!("KDiskMark (3.3.0): x\n[Read]\n{line}\n"));
+        let figure = first_figure("kdiskmark", &format!("KDiskMark (3.3.0): x\n[Read]\n{line}\n"));
         // The printed MB/s were rounded by 0.0005, and the IOPS by 0.05 I/Os of 4096 bytes.
         prop_assert!((figure.mb_s * 1e6 - kib_s * 1024.0).abs() <= 512.0 + 1.0);
         let by_iops = figure.iops.unwrap() * 4096.0;
@@ -145,14 +146,14 @@ proptest! {
 
     #[test]
     fn fio_text_figures_are_exact(kib_s in 1_u32..1_000_000) {
-        let figure = figure("fio-text", &FIO.replace("{}", &kib_s.to_string()));
+        let figure = first_figure("fio-text", &FIO.replace("{}", &kib_s.to_string()));
         prop_assert_eq!(figure.mb_s, f64::from(kib_s) * 1024.0 / 1e6);
     }
 
     #[test]
     fn fio_json_figures_agree_with_their_iops(bytes_s in 4096_u64..4_000_000_000) {
         let write = fio_direction(bytes_s, bytes_s as f64 / 4096.0);
-        let figure = figure("fio-json", &fio_json(r#""rw": "randwrite", "bs": "4k""#, &fio_direction(0, 0.0), &write));
+        let figure = first_figure("fio-json", &fio_json(r#""rw": "randwrite", "bs": "4k""#, &fio_direction(0, 0.0), &write));
         prop_assert_eq!(figure.mb_s, bytes_s as f64 / 1e6);
         prop_assert!((figure.mb_s * 1e6 - figure.iops.unwrap() * 4096.0).abs() < 1.0);
     }
@@ -163,7 +164,7 @@ proptest! {
         let mb_s = bytes as f64 / 1e6 / seconds;
         prop_assume!(mb_s > 0.01);
         let records = format!("{blocks}+0 records in\n{blocks}+0 records out\n");
-        let figure = figure("dd", &format!("{records}{bytes} bytes (x) copied, {seconds:.7} s, {mb_s:.3} MB/s\n"));
+        let figure = first_figure("dd", &format!("{records}{bytes} bytes (x) copied, {seconds:.7} s, {mb_s:.3} MB/s\n"));
         prop_assert!((figure.mb_s - mb_s).abs() <= mb_s * 1e-3);
         prop_assert_eq!(figure.name().to_string(), "SEQ4K Q1T1 write");
     }
@@ -173,8 +174,8 @@ proptest! {
         speeds in prop::collection::vec(prop::option::of(1u64..99_999_999), 13)
     ) {
         let cells: String = speeds.iter().map(|s| s.map_or(" ".repeat(9), |s| format!(" {s:>8}"))).collect();
-        let log = log("iozone", &format!("{IOZONE}{:>16}{:>8}{cells}\n", 102_400, 4));
-        let values: Vec<f64> = log.runs.iter().flat_map(|run| &run.results).map(|f| f.printed().value).collect();
+        let log = read_log("iozone", &format!("{IOZONE}{:>16}{:>8}{cells}\n", 102_400, 4));
+        let values: Vec<f64> = log.runs.iter().flat_map(|run| &run.results).map(|f| f.printed_or_speed().value).collect();
         let expected: Vec<f64> = speeds[..6].iter().flatten().map(|s| *s as f64).collect();
         prop_assert_eq!(values, expected);
         let others = log.other.get("iozone").and_then(serde_json::Value::as_array).map_or(0, Vec::len);
@@ -189,7 +190,7 @@ proptest! {
             _ => format!("{:.1}M/s", f64::from(*kb) / 1e3),
         };
         let row = format!("4MiB    {}\n", speeds.iter().map(cell).collect::<Vec<_>>().join("  "));
-        let log = log("flashbench", &row);
+        let log = read_log("flashbench", &row);
         let found = log.other["flashbench"]["fat"][0]["mb_s"].as_array().unwrap();
         for (found, printed) in found.iter().zip(&speeds) {
             prop_assert!((found.as_f64().unwrap() - f64::from(*printed) / 1e3).abs() <= 0.050_001);
@@ -200,29 +201,29 @@ proptest! {
     fn f3_sector_counts_are_exact(ok in 1u64..1 << 40, bad in 0u64..1 << 40) {
         let good = format!("  Data OK: 1.00 GB ({ok} sectors)\n");
         let lost = format!("Data LOST: 1.00 GB ({bad} sectors)\n\tCorrupted: 1.00 GB ({bad} sectors)\n");
-        let read = &log("f3", &(good + &lost)).other["f3read"];
+        let read = &read_log("f3", &(good + &lost)).other["f3read"];
         prop_assert_eq!((read["good_bytes"].as_u64(), read["lost_bytes"].as_u64()), (Some(ok * 512), Some(bad * 512)));
     }
 
     #[test]
     fn bus_clock_is_exact(mhz in 1u64..300) {
         let text = IOS.replace("{}", &(mhz * 1_000_000).to_string());
-        let log = log("mmc-ios", LogText::decode(text.as_bytes()).body());
+        let log = read_log("mmc-ios", LogText::decode(text.as_bytes()).body());
         prop_assert_eq!(log.other["mmc"]["clock_hz"].as_u64(), Some(mhz * 1_000_000));
     }
 
     #[test]
     fn emmc_size_is_exact(sectors in 1u32..) {
         let text = EXT_CSD.replace("{}", &format!("{sectors:#010x}"));
-        prop_assert!((format("mmc-utils").recognise)(&LogText::of(&text)));
-        prop_assert_eq!(log("mmc-utils", &text).card.capacity_bytes, Some(u64::from(sectors) * 512));
+        prop_assert!((find_format("mmc-utils").recognise)(&LogText::from_decoded(&text)));
+        prop_assert_eq!(read_log("mmc-utils", &text).card.capacity_bytes, Some(u64::from(sectors) * 512));
     }
 
     #[test]
     fn cid_is_exact(cid in "[0-9a-f]{32}") {
         let text = format!("cid: {cid}\n");
-        prop_assert!((format("sysfs").recognise)(&LogText::of(&text)));
-        prop_assert_eq!(log("sysfs", &text).card.cid, Some(cid));
+        prop_assert!((find_format("sysfs").recognise)(&LogText::from_decoded(&text)));
+        prop_assert_eq!(read_log("sysfs", &text).card.cid, Some(cid));
     }
 
     #[test]
@@ -231,7 +232,7 @@ proptest! {
             "Smart Log for NVME device:nvme0\ntemperature : 98 °F ({kelvin} K)\n\
              Data Units Read : {read} (5 MB)\nData Units Written : {written} (1 GB)\n"
         );
-        let smart = &log("nvme", &text).other["nvme"]["smart"];
+        let smart = &read_log("nvme", &text).other["nvme"]["smart"];
         prop_assert_eq!(smart["data_read_bytes"].as_u64(), Some(u64::from(read) * 512_000));
         prop_assert_eq!(smart["data_units_written"].as_u64(), Some(u64::from(written)));
         prop_assert_eq!(smart["temperature_kelvin"].as_u64(), Some(u64::from(kelvin)));

@@ -6,7 +6,7 @@
 use crate::readers::runs::RunBuilder;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{Run, TestFigure};
-use cardscope_model::units::measured;
+use cardscope_model::units::round_measured;
 use std::collections::HashSet;
 
 /// I/Os a second: the highest accepted speed, in blocks of a kilobyte.
@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 1 << 50;
 const MOST_AT_ONCE: u32 = 1 << 20;
 
 /// Removes impossible values from a log, and makes each test unique in its run.
-pub(crate) fn sanitize(log: &mut CardLog) {
+pub(crate) fn sanitize_log(log: &mut CardLog) {
     let mut impossible = 0;
     for run in &mut log.runs {
         let before = run.results.len();
@@ -47,7 +47,7 @@ pub(crate) fn sanitize(log: &mut CardLog) {
 fn is_possible(figure: &TestFigure) -> bool {
     let test = figure.test;
     figure.is_speed()
-        && (0.0..=f64::MAX).contains(&figure.printed().value)
+        && (0.0..=f64::MAX).contains(&figure.printed_or_speed().value)
         && (1..=MOST_BYTES).contains(&test.block)
         && (1..=MOST_AT_ONCE).contains(&test.queue)
         && (1..=MOST_AT_ONCE).contains(&test.threads)
@@ -55,7 +55,7 @@ fn is_possible(figure: &TestFigure) -> bool {
 
 /// Removes impossible values next to a possible speed. They are not worth a doubt.
 fn keep_possible_details(figure: &mut TestFigure) {
-    figure.mb_s = measured(figure.mb_s);
+    figure.mb_s = round_measured(figure.mb_s);
     figure.iops = figure.iops.filter(|iops| (0.0..=MOST_IOPS).contains(iops));
     let latencies = [&mut figure.latency_us, &mut figure.max_latency_us];
     for us in latencies.into_iter().chain(figure.percentiles_us.all_mut()) {
@@ -78,8 +78,8 @@ fn split_repeated_tests(runs: Vec<Run>) -> Vec<Run> {
     let mut all = RunBuilder::default();
     for mut run in runs {
         let results = std::mem::take(&mut run.results);
-        all.begin(run);
-        results.into_iter().for_each(|figure| all.add(figure));
+        all.begin_run(run);
+        results.into_iter().for_each(|figure| all.add_figure(figure));
     }
     all.finish()
 }
@@ -87,7 +87,7 @@ fn split_repeated_tests(runs: Vec<Run>) -> Vec<Run> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::readers::numbers::figure;
+    use crate::readers::numbers::printed_figure;
 
     fn log(runs: &[(u32, &[f64])]) -> CardLog {
         let mut log = CardLog::new("test");
@@ -96,7 +96,7 @@ mod tests {
             .iter()
             .map(|(run, speeds)| Run {
                 run: *run,
-                results: speeds.iter().map(|mb_s| figure(read, *mb_s, "MB/s", 1.0)).collect(),
+                results: speeds.iter().map(|mb_s| printed_figure(read, *mb_s, "MB/s", 1.0)).collect(),
                 ..Run::default()
             })
             .collect();
@@ -111,7 +111,7 @@ mod tests {
     fn impossible_speeds_and_capacity_are_removed() {
         let mut log = log(&[(1, &[20.0]), (2, &[1e20]), (3, &[f64::INFINITY])]);
         log.card.capacity_bytes = Some(u64::MAX);
-        sanitize(&mut log);
+        sanitize_log(&mut log);
         assert_eq!((counts(&log), log.card.capacity_bytes), (vec![(1, 1), (2, 0), (3, 0)], None));
         assert!(log.doubts[0].starts_with("left out 2 impossible"), "{:?}", log.doubts);
     }
@@ -121,7 +121,7 @@ mod tests {
         let mut log = log(&[(1, &[20.0])]);
         let figure = &mut log.runs[0].results[0];
         (figure.iops, figure.latency_us, figure.max_latency_us) = (Some(f64::NAN), Some(-1.0), Some(900.0));
-        sanitize(&mut log);
+        sanitize_log(&mut log);
         let figure = &log.runs[0].results[0];
         assert_eq!((figure.iops, figure.latency_us, figure.max_latency_us), (None, None, Some(900.0)));
         assert_eq!(log.doubts, Vec::<String>::new());
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn repeated_test_is_split_into_two_runs() {
         let mut log = log(&[(1, &[20.0, 21.0]), (1, &[22.0])]);
-        sanitize(&mut log);
+        sanitize_log(&mut log);
         assert_eq!(counts(&log), [(1, 1), (2, 1), (3, 1)]);
     }
 
@@ -138,7 +138,7 @@ mod tests {
     fn valid_run_numbers_are_kept() {
         let mut log = log(&[(2, &[20.0]), (5, &[21.0])]);
         let before = log.clone();
-        sanitize(&mut log);
+        sanitize_log(&mut log);
         assert_eq!(log, before);
     }
 
@@ -146,7 +146,7 @@ mod tests {
     fn test_of_zero_bytes_is_removed() {
         let mut log = log(&[(1, &[20.0])]);
         log.runs[0].results[0].test.block = 0;
-        sanitize(&mut log);
+        sanitize_log(&mut log);
         assert_eq!(counts(&log), [(1, 0)]);
     }
 }

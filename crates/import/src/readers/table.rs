@@ -18,12 +18,12 @@ pub(crate) struct TableRow<'a> {
 
 impl TextTable {
     /// Parses a table. Its first line that is not blank is the heading.
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .trim(Trim::All)
-            .delimiter(divider(text))
+            .delimiter(cell_separator(text))
             .from_reader(text.as_bytes());
         let mut rows = reader.records().flatten().filter(|cells| cells.iter().any(|cell| !cell.is_empty()));
         let mut head = HashMap::new();
@@ -34,7 +34,7 @@ impl TextTable {
     }
 
     /// True if all these headings exist.
-    pub(crate) fn has(&self, names: &[&str]) -> bool {
+    pub(crate) fn has_headings(&self, names: &[&str]) -> bool {
         names.iter().all(|name| self.head.contains_key(*name))
     }
 
@@ -50,13 +50,13 @@ impl<'a> TableRow<'a> {
         self.cells.get(*self.head.get(name)?).filter(|cell| !cell.is_empty())
     }
 
-    pub(crate) fn owned(&self, name: &str) -> Option<String> {
+    pub(crate) fn get_owned(&self, name: &str) -> Option<String> {
         self.get(name).map(str::to_owned)
     }
 }
 
 /// Separator of the cells: a comma, or another one if the heading has no comma.
-fn divider(text: &str) -> u8 {
+fn cell_separator(text: &str) -> u8 {
     let head = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     [b',', b';', b'\t'].into_iter().find(|divider| head.as_bytes().contains(divider)).unwrap_or(b',')
 }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn cells_are_read_by_heading() {
-        let table = TextTable::of("\nname,note,size\nA,\"one, \"\"two\"\"\nthree\",4\nB, ,\nC\n");
+        let table = TextTable::parse("\nname,note,size\nA,\"one, \"\"two\"\"\nthree\",4\nB, ,\nC\n");
         let notes: Vec<_> =
             table.rows().map(|row| (row.get("name"), row.get("note"), row.get("size"))).collect();
         assert_eq!(
@@ -78,13 +78,13 @@ mod tests {
                 (Some("C"), None, None),
             ]
         );
-        assert!(table.has(&["size", "name"]) && !table.has(&["price"]));
+        assert!(table.has_headings(&["size", "name"]) && !table.has_headings(&["price"]));
     }
 
     #[test]
     fn semicolons_and_tabs_separate_cells() {
         for text in ["name;size\nA;4,5\n", "name\tsize\nA\t4,5\n", "name,size\nA;B,\"4,5\"\n"] {
-            let table = TextTable::of(text);
+            let table = TextTable::parse(text);
             assert_eq!(table.rows().next().unwrap().get("size"), Some("4,5"), "{text}");
         }
     }

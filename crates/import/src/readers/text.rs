@@ -24,7 +24,7 @@ impl<'a> LogText<'a> {
     pub fn decode(bytes: &'a [u8]) -> Self {
         let mut doubts = Vec::new();
         let mut body = decode_bytes(bytes, &mut doubts);
-        if let Some(repaired) = repaired(&body) {
+        if let Some(repaired) = repair_encoding(&body) {
             doubts.push("repaired wrongly encoded characters (¬∞C for °C)".to_owned());
             body = Cow::Owned(repaired);
         }
@@ -32,7 +32,7 @@ impl<'a> LogText<'a> {
     }
 
     /// Wraps text that is decoded, such as a part of a file.
-    pub fn of(body: &'a str) -> Self {
+    pub fn from_decoded(body: &'a str) -> Self {
         LogText { body: Cow::Borrowed(body), doubts: Vec::new() }
     }
 
@@ -62,7 +62,7 @@ impl<'a> LogText<'a> {
     }
 
     /// Beginning of an unknown text, for a message.
-    pub fn looks_like(&self) -> String {
+    pub fn describe_beginning(&self) -> String {
         let first = self.body.lines().map(str::trim).find(|line| !line.is_empty());
         match first {
             None => "it is empty".to_owned(),
@@ -73,7 +73,7 @@ impl<'a> LogText<'a> {
 }
 
 /// Text without surrounding blanks; `None` if nothing remains.
-pub(crate) fn filled(text: &str) -> Option<String> {
+pub(crate) fn trimmed_text(text: &str) -> Option<String> {
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
@@ -90,7 +90,7 @@ fn decode_bytes<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
     if let Some(encoding) = unmarked_utf16(bytes) {
         return encoding.decode_without_bom_handling(bytes).0;
     }
-    let (broken, whole) = letters(bytes);
+    let (broken, whole) = count_letters(bytes);
     if broken == 0 {
         return UTF_8.decode_without_bom_handling(bytes).0;
     }
@@ -110,7 +110,7 @@ fn decode_bytes<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
 }
 
 /// Characters beyond ASCII in bytes read as UTF-8: first the broken ones, then the valid ones.
-fn letters(bytes: &[u8]) -> (usize, usize) {
+fn count_letters(bytes: &[u8]) -> (usize, usize) {
     let (mut broken, mut whole) = (0, 0);
     for chunk in bytes.utf8_chunks() {
         let letters = chunk.valid().chars().filter(|c| !c.is_ascii()).count();
@@ -144,13 +144,15 @@ const LONGEST_GARBLED: usize = 4096;
 
 /// Repairs UTF-8 that was once read in another encoding and saved: `¬∞C` for `°C` (Mac OS Roman), `Â°C` (Windows-1252).
 /// `None` if there is none. This is safe, since letters of real text almost never form valid UTF-8 in those encodings.
-fn repaired(text: &str) -> Option<String> {
+fn repair_encoding(text: &str) -> Option<String> {
     let mut out = String::new();
     let (mut at, mut taken) = (0, 0);
     while let Some(start) = text[at..].find(|c: char| !c.is_ascii()).map(|start| at + start) {
         let length = text[start..].find(|c: char| c.is_ascii()).unwrap_or(text.len() - start);
         at = start + length;
-        if let Some(original) = (length <= LONGEST_GARBLED).then(|| original(&text[start..at])).flatten() {
+        if let Some(original) =
+            (length <= LONGEST_GARBLED).then(|| original_letters(&text[start..at])).flatten()
+        {
             out += &text[taken..start];
             out += &original;
             taken = at;
@@ -160,7 +162,7 @@ fn repaired(text: &str) -> Option<String> {
 }
 
 /// Original of garbled letters, if they can have been UTF-8.
-fn original(garbled: &str) -> Option<String> {
+fn original_letters(garbled: &str) -> Option<String> {
     let through = |wrong: &'static Encoding| {
         let (bytes, _, unmappable) = wrong.encode(garbled);
         let text = UTF_8.decode_without_bom_handling_and_without_replacement(&bytes)?;
@@ -262,7 +264,7 @@ mod tests {
     #[test]
     fn long_noise_is_not_text_but_a_foreign_log_is() {
         let noise = vec![0xff; 2 * LONG_LOG_BYTES];
-        assert_eq!(LogText::decode(&noise).looks_like(), "it is not text");
+        assert_eq!(LogText::decode(&noise).describe_beginning(), "it is not text");
         // "чтение" in Windows-1251, and a figure.
         let log = b"\xf7\xf2\xe5\xed\xe8\xe5 20.4 MB/s\n".repeat(2 * LONG_LOG_BYTES / 16);
         assert!(LogText::decode(&log).body().contains("20.4 MB/s"));
@@ -277,7 +279,7 @@ mod tests {
     fn misread_signs_are_repaired_in_both_encodings() {
         for wrong in [MACINTOSH, WINDOWS_1252] {
             let right = "25°C idle, Exämple® card, 12 µs";
-            assert_eq!(repaired(&misread(right, wrong)).as_deref(), Some(right));
+            assert_eq!(repair_encoding(&misread(right, wrong)).as_deref(), Some(right));
         }
     }
 
@@ -285,7 +287,7 @@ mod tests {
     fn valid_letters_are_not_repaired() {
         for text in ["21 °C, 12 µs – “fast”", "Последовательное чтение", "シーケンシャル", "plain"]
         {
-            assert_eq!(repaired(text), None, "{text}");
+            assert_eq!(repair_encoding(text), None, "{text}");
         }
     }
 
@@ -293,12 +295,12 @@ mod tests {
         #[test]
         fn any_bytes_are_decoded_without_panic(bytes: Vec<u8>) {
             let text = LogText::decode(&bytes);
-            let _ = (text.head(), text.looks_like());
+            let _ = (text.head(), text.describe_beginning());
         }
 
         #[test]
         fn repaired_text_is_not_much_longer(text in "\\PC{0,60}") {
-            if let Some(right) = repaired(&misread(&text, MACINTOSH)) {
+            if let Some(right) = repair_encoding(&misread(&text, MACINTOSH)) {
                 proptest::prop_assert!(right.chars().count() <= text.chars().count() * 3);
             }
         }

@@ -3,7 +3,7 @@
 use super::result_file;
 use super::unpack::MOST_BYTES;
 use cardscope_engine::cause::ErrorCause;
-use cardscope_engine::input::{InputError, InputStream};
+use cardscope_engine::input_file::{InputError, InputStream};
 use cardscope_engine::interrupt::InterruptFlag;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -16,17 +16,17 @@ pub(super) struct CandidateFile {
     /// `-` is standard input.
     pub(super) path: PathBuf,
     /// True if the user named the file, and not a folder above it.
-    pub(super) named: bool,
+    pub(super) named_by_user: bool,
 }
 
 /// Returns the files below all names, sorted within each folder, and the folders that cannot be listed with the reason.
-pub(super) fn candidates(names: &[PathBuf]) -> (Vec<CandidateFile>, Vec<(PathBuf, String)>) {
+pub(super) fn find_candidates(names: &[PathBuf]) -> (Vec<CandidateFile>, Vec<(PathBuf, String)>) {
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     for name in names {
         if name.is_dir() {
             collect_below(name, 0, &mut found, &mut failed);
         } else {
-            found.push(CandidateFile { path: name.clone(), named: true });
+            found.push(CandidateFile { path: name.clone(), named_by_user: true });
         }
     }
     (found, failed)
@@ -51,13 +51,16 @@ fn collect_below(
         if kind.is_dir() && depth < MAX_DEPTH {
             collect_below(&path, depth + 1, found, failed);
         } else if path.is_file() {
-            found.push(CandidateFile { path, named: false });
+            found.push(CandidateFile { path, named_by_user: false });
         }
     }
 }
 
 /// Reads a file that can be a log. A pipe is read until it ends or the interrupt is raised.
-pub(super) fn bytes(candidate: &CandidateFile, interrupt: &InterruptFlag) -> Result<Vec<u8>, ErrorCause> {
+pub(super) fn read_candidate(
+    candidate: &CandidateFile,
+    interrupt: &InterruptFlag,
+) -> Result<Vec<u8>, ErrorCause> {
     let stream = match candidate.path == Path::new("-") {
         true => InputStream::stdin(interrupt),
         false => InputStream::open(&candidate.path, interrupt),
@@ -69,7 +72,7 @@ pub(super) fn bytes(candidate: &CandidateFile, interrupt: &InterruptFlag) -> Res
 fn open_failure(error: InputError) -> ErrorCause {
     match &error {
         InputError::System(system) if system.kind() == ErrorKind::NotFound => {
-            ErrorCause::worded("it does not exist", error)
+            ErrorCause::with_message("it does not exist", error)
         }
         _ => error.into(),
     }
@@ -77,12 +80,12 @@ fn open_failure(error: InputError) -> ErrorCause {
 
 fn read_limited(mut stream: InputStream) -> Result<Vec<u8>, ErrorCause> {
     let mut bytes = Vec::new();
-    match stream.more(&mut bytes, MOST_BYTES) {
+    match stream.read_more(&mut bytes, MOST_BYTES) {
         Ok(()) => Ok(bytes),
         // Session files embed pictures and logs, so their limit is higher.
-        Err(InputError::TooLong { .. }) if result_file::is_one(&bytes) => {
-            match stream.more(&mut bytes, result_file::MOST_BYTES) {
-                Err(InputError::TooLong { most }) => result_file::fits(most + 1).map(|()| bytes),
+        Err(InputError::TooLong { .. }) if result_file::is_session_file(&bytes) => {
+            match stream.read_more(&mut bytes, result_file::MOST_BYTES) {
+                Err(InputError::TooLong { most }) => result_file::check_length(most + 1).map(|()| bytes),
                 read => Ok(read.map(|()| bytes)?),
             }
         }
@@ -105,17 +108,18 @@ mod tests {
             std::fs::write(folder.path().join(name), "x").unwrap();
         }
         std::os::unix::fs::symlink("..", folder.path().join("b/up")).unwrap();
-        let (found, failed) = candidates(&[folder.path().to_owned()]);
+        let (found, failed) = find_candidates(&[folder.path().to_owned()]);
         let names: Vec<_> =
             found.iter().map(|c| c.path.strip_prefix(folder.path()).unwrap().to_owned()).collect();
         assert_eq!(names, ["b/a.log", "c.log", "odd \u{1f4be}\nname.log"].map(PathBuf::from));
-        assert!(failed.is_empty() && found.iter().all(|c| !c.named));
+        assert!(failed.is_empty() && found.iter().all(|c| !c.named_by_user));
     }
 
     #[test]
     fn missing_file_and_device_are_refused() {
-        let candidate = |path: &str| CandidateFile { path: path.into(), named: true };
-        let refusal = |path| bytes(&candidate(path), &InterruptFlag::default()).unwrap_err().to_string();
+        let candidate = |path: &str| CandidateFile { path: path.into(), named_by_user: true };
+        let refusal =
+            |path| read_candidate(&candidate(path), &InterruptFlag::default()).unwrap_err().to_string();
         assert_eq!(refusal("/nowhere/x.log"), "it does not exist");
         assert_eq!(refusal("/dev/zero"), "it is a character device, not a plain file");
     }

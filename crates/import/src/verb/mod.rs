@@ -2,27 +2,27 @@
 //! unpacked (`unpack`), parsed (`readers`) and stored in batches (`intake`): a file is stored whole or not at all, and a
 //! damaged file does not stop the others.
 
+mod batch_writer;
 mod collect;
-mod intake;
-mod join;
-mod named;
+mod file_name_hints;
 pub mod result_file;
-mod typed;
+mod screenshots;
+mod shared_cards;
 mod understood;
 mod unpack;
 
+use batch_writer::BatchWriter;
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Condition;
-use cardscope_model::imported::ImportReport;
+use cardscope_model::import_report::ImportReport;
 use cardscope_model::log::CardLog;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::VerbOutcome;
 use cardscope_session::options::{ArchiveAt, ConditionOptions};
 use clap::Args;
-use intake::BatchWriter;
 use serde::Serialize;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub struct SupportedFormat {
 }
 
 /// All supported formats, in the order in which the readers are tried.
-pub fn formats() -> Vec<SupportedFormat> {
+pub fn supported_formats() -> Vec<SupportedFormat> {
     crate::readers::formats().iter().map(|f| SupportedFormat { name: f.name, title: f.title }).collect()
 }
 
@@ -93,7 +93,7 @@ struct StatedFacts {
 }
 
 impl StatedFacts {
-    fn of(request: &ImportRequest) -> Result<StatedFacts> {
+    fn from_request(request: &ImportRequest) -> Result<StatedFacts> {
         let card = CardFacts {
             brand: request.brand.clone(),
             name: request.card.clone(),
@@ -101,14 +101,14 @@ impl StatedFacts {
             marks: request.marks.clone(),
             ..CardFacts::default()
         };
-        Ok(StatedFacts { card, condition: request.conditions.stated()? })
+        Ok(StatedFacts { card, condition: request.conditions.parse_conditions()? })
     }
 
     /// Adds the user's facts, and those of the file name, to logs.
-    fn complete(&self, file: &Path, mut logs: Vec<CardLog>) -> Vec<CardLog> {
+    fn complete_logs(&self, file: &Path, mut logs: Vec<CardLog>) -> Vec<CardLog> {
         for log in &mut logs {
-            log.card.complete_from(&self.card);
-            named::complete(log, file);
+            log.card.fill_missing_from(&self.card);
+            file_name_hints::add_cooling(log, file);
             log.condition.overlay(&self.condition);
             for condition in log.runs.iter_mut().filter_map(|run| run.condition.as_mut()) {
                 condition.overlay(&self.condition);
@@ -119,20 +119,20 @@ impl StatedFacts {
 }
 
 /// Imports logs. If the import ends early, the outcome holds the error and the report of the files stored so far.
-pub fn import(
+pub fn run_import(
     request: &ImportRequest,
     interrupt: &InterruptFlag,
     events: &mut dyn Listener,
 ) -> Result<VerbOutcome<ImportReport>> {
-    let stated = StatedFacts::of(request)?;
+    let stated = StatedFacts::from_request(request)?;
     if request.files.is_empty() {
         return Err(Failure::refused("nothing to import: name files, folders or - for standard input"));
     }
-    let mut intake = BatchWriter::open(request.archive.named(), request.dry_run, request.detailed)?;
+    let mut intake = BatchWriter::open(request.archive.named_path(), request.dry_run, request.detailed)?;
     let failure = import_files(&request.files, &stated, &mut intake, interrupt, events).err();
     // The files that were read before an error are stored, too.
     let failure = failure.or(intake.flush().err());
-    Ok(VerbOutcome::of(intake.report(), failure))
+    Ok(VerbOutcome::from_report(intake.into_report(), failure))
 }
 
 fn import_files(
@@ -142,20 +142,24 @@ fn import_files(
     interrupt: &InterruptFlag,
     events: &mut dyn Listener,
 ) -> Result<()> {
-    let (candidates, failed) = collect::candidates(files);
+    let (candidates, failed) = collect::find_candidates(files);
     for (folder, why) in failed {
-        intake.failed(folder.display().to_string(), format!("the folder cannot be listed: {why}"), true);
+        intake.report_failed(
+            folder.display().to_string(),
+            format!("the folder cannot be listed: {why}"),
+            true,
+        );
     }
     let all = candidates.len();
     if all >= PROGRESS_INTERVAL {
-        events.stage(&format!("reading {all} files"), None, None);
+        events.begin_stage(&format!("reading {all} files"), None, None);
     }
     for (done, candidate) in (1..).zip(&candidates) {
-        if interrupt.raised() {
+        if interrupt.is_raised() {
             return Err(Failure::Interrupted);
         }
         if done % PROGRESS_INTERVAL == 0 {
-            events.part(done as f64 / all as f64..1.0, &format!("{done} of {all}"), None, None);
+            events.begin_part(done as f64 / all as f64..1.0, &format!("{done} of {all}"), None, None);
         }
         import_candidate(stated, intake, candidate, interrupt)?;
     }
@@ -170,53 +174,53 @@ fn import_candidate(
 ) -> Result<()> {
     let outer = candidate.path.display().to_string();
     if intake.is_archive(&candidate.path) {
-        if candidate.named {
-            intake.failed(outer, "this is the archive itself".to_owned(), true);
+        if candidate.named_by_user {
+            intake.report_failed(outer, "this is the archive itself".to_owned(), true);
         }
         return Ok(());
     }
-    let bytes = match collect::bytes(candidate, interrupt) {
+    let bytes = match collect::read_candidate(candidate, interrupt) {
         Ok(bytes) => bytes,
-        Err(_) if interrupt.raised() => return Err(Failure::Interrupted),
+        Err(_) if interrupt.is_raised() => return Err(Failure::Interrupted),
         Err(why) => {
-            intake.failed(outer, why.to_string(), candidate.named);
+            intake.report_failed(outer, why.to_string(), candidate.named_by_user);
             return Ok(());
         }
     };
-    unpack::members(bytes, |member| {
-        if interrupt.raised() {
+    unpack::for_each_file(bytes, |member| {
+        if interrupt.is_raised() {
             return Err(Failure::Interrupted);
         }
         let file = if member.name.is_empty() { outer.clone() } else { format!("{outer}/{}", member.name) };
         match member.bytes {
-            Err(why) => intake.failed(file, why.to_string(), candidate.named),
-            Ok(bytes) => log(stated, intake, candidate, file, bytes)?,
+            Err(why) => intake.report_failed(file, why.to_string(), candidate.named_by_user),
+            Ok(bytes) => import_unpacked(stated, intake, candidate, file, bytes)?,
         }
         Ok(())
     })
 }
 
-fn log(
+fn import_unpacked(
     stated: &StatedFacts,
     intake: &mut BatchWriter,
     candidate: &collect::CandidateFile,
     file: String,
     bytes: Vec<u8>,
 ) -> Result<()> {
-    if result_file::is_one(&bytes) {
-        match result_file::read(&bytes) {
-            Ok(session) => intake.session(file, &session)?,
-            Err(why) => intake.failed(file, why.to_string(), candidate.named),
+    if result_file::is_session_file(&bytes) {
+        match result_file::parse_session_file(&bytes) {
+            Ok(session) => intake.store_session(file, &session)?,
+            Err(why) => intake.report_failed(file, why.to_string(), candidate.named_by_user),
         }
         return Ok(());
     }
-    match crate::readers::read(&bytes) {
+    match crate::readers::read_logs(&bytes) {
         Ok(logs) => {
-            let logs = stated.complete(Path::new(&file), logs);
+            let logs = stated.complete_logs(Path::new(&file), logs);
             let folder = candidate.path.parent().map(Path::to_owned);
-            intake.understood(ParsedFile { file, folder, bytes, logs, shared: None })?;
+            intake.add_parsed(ParsedFile { file, folder, bytes, logs, shared: None })?;
         }
-        Err(error) => intake.not_understood(file, &error, candidate.named),
+        Err(error) => intake.report_unparsed(file, &error, candidate.named_by_user),
     }
     Ok(())
 }
@@ -231,18 +235,22 @@ pub struct FoundLogs {
 }
 
 /// Reads the logs of a file without an archive, e.g. for `compare` with a file in place of a card. Fails if it holds no log.
-pub fn logs_of(path: &Path) -> Result<Vec<FoundLogs>> {
+pub fn read_logs(path: &Path) -> Result<Vec<FoundLogs>> {
     let refused = |why: ErrorCause| Failure::refused_for(format!("{}: {why}", path.display()), why);
-    let candidate = collect::CandidateFile { path: path.to_owned(), named: true };
+    let candidate = collect::CandidateFile { path: path.to_owned(), named_by_user: true };
     let (mut found, mut failed) = (Vec::new(), None);
-    let bytes = collect::bytes(&candidate, &InterruptFlag::default()).map_err(refused)?;
-    let Ok(()) = unpack::members(bytes, |member| {
-        let read = member.bytes.and_then(|bytes| Ok(crate::readers::read(&bytes)?));
+    let bytes = collect::read_candidate(&candidate, &InterruptFlag::default()).map_err(refused)?;
+    let Ok(()) = unpack::for_each_file(bytes, |member| {
+        let read = member.bytes.and_then(|bytes| Ok(crate::readers::read_logs(&bytes)?));
         match read {
             Ok(mut logs) => {
                 let file = if member.name.is_empty() { path } else { Path::new(&member.name) };
-                logs.iter_mut().for_each(|log| named::complete(log, file));
-                found.push(FoundLogs { title: named::title(file), member: member.name.clone(), logs });
+                logs.iter_mut().for_each(|log| file_name_hints::add_cooling(log, file));
+                found.push(FoundLogs {
+                    title: file_name_hints::title_from_name(file),
+                    member: member.name.clone(),
+                    logs,
+                });
             }
             Err(why) => failed = failed.take().or(Some(why)),
         }
@@ -262,10 +270,10 @@ mod tests {
     fn interrupt_stops_import_within_an_archive() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("dd.txt");
-        std::fs::write(&path, cardscope_testkit::cards::dd(20, "\n")).unwrap();
+        std::fs::write(&path, cardscope_testkit::cards::dd_output(20, "\n")).unwrap();
         let interrupt = InterruptFlag::default();
         interrupt.raise();
-        let candidate = collect::CandidateFile { path, named: true };
+        let candidate = collect::CandidateFile { path, named_by_user: true };
         let mut intake = BatchWriter::open(None, true, false).unwrap();
         assert_eq!(
             import_candidate(&StatedFacts::default(), &mut intake, &candidate, &interrupt),

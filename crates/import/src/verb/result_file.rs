@@ -11,15 +11,15 @@ pub const MOST_BYTES: u64 = 128 << 20;
 const HEAD_BYTES: usize = 256;
 
 /// True if a file claims to be a session file.
-pub(super) fn is_one(bytes: &[u8]) -> bool {
+pub(super) fn is_session_file(bytes: &[u8]) -> bool {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD_BYTES)]);
     head.trim_start().starts_with('{') && head.contains(&format!("\"{FORMAT}\""))
 }
 
-pub fn read(bytes: &[u8]) -> Result<SessionFile, ErrorCause> {
-    fits(bytes.len() as u64)?;
+pub fn parse_session_file(bytes: &[u8]) -> Result<SessionFile, ErrorCause> {
+    check_length(bytes.len() as u64)?;
     let text = std::str::from_utf8(bytes).map_err(|e| {
-        ErrorCause::worded(
+        ErrorCause::with_message(
             "it is not text, so it is not a result \
             file",
             e,
@@ -29,7 +29,7 @@ pub fn read(bytes: &[u8]) -> Result<SessionFile, ErrorCause> {
 }
 
 /// Checks a length in bytes against [`MOST_BYTES`].
-pub fn fits(bytes: u64) -> Result<(), ErrorCause> {
+pub fn check_length(bytes: u64) -> Result<(), ErrorCause> {
     match bytes <= MOST_BYTES {
         true => Ok(()),
         false => Err(format!(
@@ -47,16 +47,20 @@ mod tests {
 
     #[test]
     fn length_above_the_limit_is_refused() {
-        assert_eq!(fits(MOST_BYTES), Ok(()));
+        assert_eq!(check_length(MOST_BYTES), Ok(()));
         assert_eq!(
-            fits(MOST_BYTES + 1).unwrap_err().to_string(),
+            check_length(MOST_BYTES + 1).unwrap_err().to_string(),
             "129 MiB exceed the limit of 128 MiB for a result file"
         );
     }
 
     #[test]
     fn session_file_is_recognised_by_its_first_field() {
-        assert!(is_one(b"\n{ \"format\": \"cardscope-session\", \"version\": 1"));
-        assert!(!is_one(b"a log of \"cardscope-session\"") && !is_one(b"") && !is_one(&[0xff; 300]));
+        assert!(is_session_file(b"\n{ \"format\": \"cardscope-session\", \"version\": 1"));
+        assert!(
+            !is_session_file(b"a log of \"cardscope-session\"")
+                && !is_session_file(b"")
+                && !is_session_file(&[0xff; 300])
+        );
     }
 }

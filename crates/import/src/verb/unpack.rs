@@ -33,7 +33,10 @@ pub(super) struct PackedFile {
 }
 
 /// Passes a file, or each file packed in it, to `take` until that fails. Archives within archives are refused.
-pub(super) fn members<E>(bytes: Vec<u8>, mut take: impl FnMut(PackedFile) -> Result<(), E>) -> Result<(), E> {
+pub(super) fn for_each_file<E>(
+    bytes: Vec<u8>,
+    mut take: impl FnMut(PackedFile) -> Result<(), E>,
+) -> Result<(), E> {
     match bytes.as_slice() {
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => {
             // A bomb uses up its own limit at most; the extra allowance leaves room for the files after it.
@@ -64,7 +67,7 @@ fn unzip<E>(
         }
         Err(error) => {
             let why = format!("it cannot be unpacked ({error})");
-            return take(broken(ErrorCause::worded(why, error)));
+            return take(broken(ErrorCause::with_message(why, error)));
         }
     };
     for at in 0..archive.len() {
@@ -73,7 +76,7 @@ fn unzip<E>(
             let why = format!("too large; its last {rest} of {of} files were skipped");
             return take(broken(why.into()));
         }
-        let (used, member) = member(&mut archive, at, left.min(MOST_BYTES));
+        let (used, member) = unpack_file(&mut archive, at, left.min(MOST_BYTES));
         left -= used.min(left);
         if let Some(member) = member {
             take(member)?;
@@ -83,7 +86,11 @@ fn unzip<E>(
 }
 
 /// Unpacks one file of an archive and returns the number of unpacked bytes; `None` for a folder.
-fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, at: usize, most: u64) -> (u64, Option<PackedFile>) {
+fn unpack_file(
+    archive: &mut zip::ZipArchive<Cursor<&[u8]>>,
+    at: usize,
+    most: u64,
+) -> (u64, Option<PackedFile>) {
     match archive.by_index(at) {
         Ok(file) if file.is_dir() => (0, None),
         Ok(file) => {
@@ -93,7 +100,7 @@ fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, at: usize, most: u64) ->
             (used, Some(PackedFile { name, bytes: bytes.and_then(refuse_nested) }))
         }
         Err(error) => {
-            let bytes = Err(ErrorCause::worded(format!("it cannot be unpacked ({error})"), error));
+            let bytes = Err(ErrorCause::with_message(format!("it cannot be unpacked ({error})"), error));
             (0, Some(PackedFile { name: format!("file {}", at + 1), bytes }))
         }
     }
@@ -120,7 +127,7 @@ fn read_unpacked(packed: impl Read, most: u64) -> (u64, Result<Vec<u8>, ErrorCau
             Err(format!("{why}; cut out the log").into())
         }
         Ok(_) => Ok(bytes),
-        Err(error) => Err(ErrorCause::worded(format!("it cannot be unpacked ({error})"), error)),
+        Err(error) => Err(ErrorCause::with_message(format!("it cannot be unpacked ({error})"), error)),
     };
     (came, bytes)
 }
@@ -158,7 +165,7 @@ mod tests {
 
     fn all(bytes: Vec<u8>) -> Vec<PackedFile> {
         let mut found = Vec::new();
-        let Ok(()) = members(bytes, |member| {
+        let Ok(()) = for_each_file(bytes, |member| {
             found.push(member);
             Ok::<(), Infallible>(())
         });
@@ -232,7 +239,7 @@ mod tests {
     fn unpacking_stops_when_the_consumer_fails() {
         let packed = zipped(&[("a.log", b"a"), ("b.log", b"b")]);
         let mut taken = 0;
-        let ended = members(packed, |_| {
+        let ended = for_each_file(packed, |_| {
             taken += 1;
             Err("enough")
         });

@@ -1,7 +1,7 @@
 //! The table of formats in the book. `UPDATE_DOCS=1 cargo test -p cardscope-import docs_table` writes a new format's row.
 
 use cardscope_import::readers::{LogFormat, formats};
-use cardscope_testkit::written_docs::{Column, compare, table};
+use cardscope_testkit::measured_tables::{Column, compare, table};
 
 #[test]
 fn formats_of_import_are_listed() {

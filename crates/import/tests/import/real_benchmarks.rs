@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "what is missing or wrong here must fail loudly")]
 
 use crate::data::data;
-use cardscope_import::readers::read;
+use cardscope_import::readers::read_logs;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::TestFigure;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ fn folder(name: &str) -> Option<Vec<(String, Vec<CardLog>)>> {
         std::fs::read_dir(data()?.join(name)).unwrap().map(|e| e.unwrap().path()).collect();
     paths.sort();
     let read_one = |path: PathBuf| {
-        let logs = read(&std::fs::read(&path).unwrap())
+        let logs = read_logs(&std::fs::read(&path).unwrap())
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         (path.file_name().unwrap().to_string_lossy().into_owned(), logs)
     };
@@ -33,7 +33,7 @@ fn result<'a>(log: &'a CardLog, run: usize, name: &str) -> &'a TestFigure {
 /// Printed number and IOPS.
 fn printed(log: &CardLog, run: usize, name: &str) -> (f64, Option<f64>) {
     let result = result(log, run, name);
-    (result.printed().value, result.iops)
+    (result.printed_or_speed().value, result.iops)
 }
 
 /// Asserts that speed and IOPS agree within `slack` bytes a second of rounding, one block, and half a percent.
@@ -155,7 +155,10 @@ fn fio_json_is_read_among_other_text() {
     let capped = named(&files, "note-before");
     assert_eq!(result(capped, 1, "RND4K Q1T1 write").mb_s, 34.067_83);
     let old = result(named(&files, "2.2.10"), 1, "RND4K Q32T1 write");
-    assert_eq!((old.printed().value, old.iops, old.latency_us), (62_499.0, Some(15_624.7), Some(8151.19)));
+    assert_eq!(
+        (old.printed_or_speed().value, old.iops, old.latency_us),
+        (62_499.0, Some(15_624.7), Some(8151.19))
+    );
     agrees(&files, 1024.0);
 }
 
@@ -168,7 +171,7 @@ fn fio_json_agrees_with_the_cdm_fio_log_made_from_it() {
         let exact = result(json, 1, &printed.name().to_string());
         // The script cuts MiB/s to a whole number.
         let cut = (exact.mb_s / 1.048_576).floor();
-        assert_eq!(cut, printed.printed().value, "{}", printed.name());
+        assert_eq!(cut, printed.printed_or_speed().value, "{}", printed.name());
     }
 }
 
@@ -176,10 +179,10 @@ fn fio_json_agrees_with_the_cdm_fio_log_made_from_it() {
 fn fio_text_of_a_card_at_50_mhz_is_read() {
     let Some(files) = folder("fio-text") else { return };
     let read = result(named(&files, "50mhz-read"), 1, "SEQ1M Q1T8 read");
-    assert_eq!((read.printed().value, read.printed().unit.as_str()), (22.5, "MiB/s"));
+    assert_eq!((read.printed_or_speed().value, read.printed_or_speed().unit.as_str()), (22.5, "MiB/s"));
     assert!((read.mb_s - 23.6).abs() < 0.05);
     let write = result(named(&files, "50mhz-write"), 1, "SEQ1M Q1T8 write");
-    assert_eq!((write.printed().value, write.printed().unit.as_str()), (8607.0, "KiB/s"));
+    assert_eq!((write.printed_or_speed().value, write.printed_or_speed().unit.as_str()), (8607.0, "KiB/s"));
     assert!((write.mb_s - 8.813).abs() < 0.001);
     assert_eq!(write.max_latency_us, Some(2_023_000.0));
     assert_eq!(write.percentiles_us.p99, Some(1_519_000.0));
@@ -193,7 +196,7 @@ fn seed(start: &str) -> Option<Vec<CardLog>> {
     let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let path =
         paths.find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start)))?;
-    Some(read(&std::fs::read(path).unwrap()).unwrap())
+    Some(read_logs(&std::fs::read(path).unwrap()).unwrap())
 }
 
 fn value_of(log: &CardLog, path: &[&str]) -> Option<f64> {
@@ -229,7 +232,7 @@ fn chart_page_has_three_cards_under_five_conditions() {
     assert_eq!(printed(lexar, 1, "RND4K Q8T8 write").0, 534.0);
     assert_eq!(
         result(lexar, 10, "SEQ1G Q1T1 read").mb_s,
-        cardscope_model::units::measured(737.0 * 1.048_576)
+        cardscope_model::units::round_measured(737.0 * 1.048_576)
     );
     assert_eq!(lexar.runs[0].size_bytes, Some(1 << 30));
     assert_eq!(logs[4].card.firmware.as_deref(), Some("RO157S2P"));

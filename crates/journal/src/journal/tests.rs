@@ -1,8 +1,8 @@
 //! Property tests: after any run and any damage the oldest content is restored, or the missing range is reported.
 
-use crate::record::{HEAD, MAGIC, RecordHead, RecordKind};
+use crate::record::{HEAD_BYTES, MAGIC, RecordHead, RecordKind};
 use crate::{Journal, JournalCompleteness, JournalFacts, is_journal};
-use cardscope_engine::content::{IoContent, fill};
+use cardscope_engine::content::{IoContent, fill_content};
 use cardscope_engine::journal::{JournalWriter as _, RestoreProgress, SavedRange};
 use cardscope_files::ResolvedFolder;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ impl Card {
     /// Fills every third sector with one byte and the others with noise.
     fn new(real: u64) -> Self {
         let mut places = vec![0; (real * SECTOR) as usize];
-        fill(IoContent::Stream { seed: 5 }, 0, &mut places);
+        fill_content(IoContent::Stream { seed: 5 }, 0, &mut places);
         places.chunks_mut(512).step_by(3).for_each(|sector| sector.fill(0xff));
         Card { places, real }
     }
@@ -50,7 +50,7 @@ impl Card {
 
     fn stamp(&mut self, range: SavedRange, generation: u32) {
         let mut bytes = vec![0; range.len as usize];
-        fill(IoContent::Stamp { salt: 9, generation }, range.offset, &mut bytes);
+        fill_content(IoContent::Stamp { salt: 9, generation }, range.offset, &mut bytes);
         self.write(range.offset, &bytes);
     }
 }
@@ -87,7 +87,7 @@ fn test_run(
     unfinished: &[SavedRange],
 ) -> (PathBuf, u64) {
     let mut journal = begin(folder);
-    journal.wrote_with(9).unwrap();
+    journal.record_salt(9).unwrap();
     for (number, batch) in batches.iter().enumerate() {
         batch.iter().for_each(|range| save(&mut journal, card, *range));
         journal.commit().unwrap();
@@ -105,7 +105,7 @@ fn put_back(journal: &mut Journal, card: &mut Card) -> Vec<SavedRange> {
     let mut bytes = Vec::new();
     let mut unreadable = Vec::new();
     for saved in journal.saved_ranges() {
-        match journal.original(saved, &mut bytes) {
+        match journal.read_original(saved, &mut bytes) {
             Ok(()) => card.write(saved.offset, &bytes),
             Err(_) => unreadable.push(saved),
         }
@@ -213,7 +213,7 @@ fn records(file: &[u8]) -> Vec<(usize, usize)> {
     let mut at = MAGIC.len();
     let mut all = Vec::new();
     while let Some(head) = RecordHead::decode(&file[at..]) {
-        let len = HEAD + head.payload as usize;
+        let len = HEAD_BYTES + head.payload as usize;
         all.push((at, len));
         at += len;
     }
@@ -293,7 +293,7 @@ proptest! {
         let Ok(mut journal) = Journal::open(&path) else { return Ok(()) };
         let unreadable = put_back(&mut journal, &mut card);
         let all_back = before.places == card.places;
-        let whole = unreadable.is_empty() && journal.completeness() == JournalCompleteness::Whole;
+        let whole = unreadable.is_empty() && journal.completeness() == JournalCompleteness::Complete;
         prop_assert!(all_back || !whole, "{:?}", journal.damage());
         // Each original with an intact record is restored, whatever happened to other records and tables.
         let there = Entries::of(&file);
@@ -311,7 +311,7 @@ impl Entries {
     fn of(file: &[u8]) -> Self {
         let whole = |at: usize| {
             let head = RecordHead::decode(&file[at..])?;
-            let payload = file.get(at + HEAD..at + HEAD + head.payload as usize)?;
+            let payload = file.get(at + HEAD_BYTES..at + HEAD_BYTES + head.payload as usize)?;
             let saves = matches!(head.kind, RecordKind::Bytes | RecordKind::Fill)
                 && crc32c::crc32c(payload) == head.crc;
             saves.then_some(head)
@@ -386,8 +386,8 @@ fn open_refuses_a_journal_in_use() {
     let path = journal.path().to_owned();
     let refusal = Journal::open(&path).err().unwrap().to_string();
     assert!(refusal.contains("is still active"), "{refusal}");
-    let (about, saved) = Journal::look(&path).unwrap();
-    assert_eq!((about, saved), (journal.about().clone(), 512), "what it says is known meanwhile");
+    let (about, saved) = Journal::peek(&path).unwrap();
+    assert_eq!((about, saved), (journal.facts().clone(), 512), "what it says is known meanwhile");
     drop(journal);
     assert!(Journal::open(&path).is_ok());
 }
@@ -431,7 +431,7 @@ fn constant_ranges_are_compact_and_long_ones_split() {
     assert_eq!(journal.saved_ranges().len(), 8);
     let mut bytes = Vec::new();
     for saved in journal.saved_ranges() {
-        journal.original(saved, &mut bytes).unwrap();
+        journal.read_original(saved, &mut bytes).unwrap();
         assert!(bytes == vec![0xff; 1 << 20]);
     }
 }
@@ -460,7 +460,7 @@ fn restore_steps_use_reserved_records() {
         let mut journal = Journal::open(&path).unwrap();
         journal.record_restoring(step);
         drop(journal);
-        assert_eq!(Journal::open(&path).unwrap().log.put_back, Some(step));
+        assert_eq!(Journal::open(&path).unwrap().log.restore_step, Some(step));
         path.metadata().unwrap().len()
     };
     // The restore was killed twice; the second note uses the last reserved record.
@@ -506,11 +506,11 @@ fn torn_tally_falls_back_to_the_other() {
         std::fs::write(&path, file).unwrap();
         Journal::open(&path).unwrap().completeness()
     };
-    assert_eq!(completeness(&whole), JournalCompleteness::Whole);
+    assert_eq!(completeness(&whole), JournalCompleteness::Complete);
     // Torn while the third batch was committed; its commit record is intact.
     let mut torn = whole.clone();
     torn[pages[1] + 600..pages[1] + 700].fill(7);
-    assert_eq!(completeness(&torn), JournalCompleteness::Whole);
+    assert_eq!(completeness(&torn), JournalCompleteness::Complete);
     // Nothing explains the loss of the previous tally.
     let mut damaged = whole.clone();
     damaged[pages[0]] = 0;
@@ -518,6 +518,6 @@ fn torn_tally_falls_back_to_the_other() {
     damaged[pages[1]] = 0;
     assert_eq!(completeness(&damaged), JournalCompleteness::Unknown);
     // Without the commit record of the last batch, and then with one range less.
-    assert_eq!(completeness(&whole[..len as usize - 76]), JournalCompleteness::Whole);
-    assert_eq!(completeness(&whole[..len as usize - 76 - 10]), JournalCompleteness::Lacking);
+    assert_eq!(completeness(&whole[..len as usize - 76]), JournalCompleteness::Complete);
+    assert_eq!(completeness(&whole[..len as usize - 76 - 10]), JournalCompleteness::Incomplete);
 }

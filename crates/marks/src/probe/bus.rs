@@ -1,7 +1,7 @@
 //! Decides whether reader and bus give a mark a chance: a figure below the demand counts against the card only if they
 //! would have let more through. Modes and ceilings: docs/reference/sd.md#bus-modes, docs/reference/sd.md#marks.
 
-use cardscope_model::judged_mark::{ImpliedBus, MarkClaim, MarksMeasured};
+use cardscope_model::mark_result::{ImpliedBus, MarkClaim, MarksMeasured};
 use cardscope_model::units::SpeedMbS;
 use cardscope_sd::label::PrintedBus;
 use cardscope_sd::mark::Mark;
@@ -35,7 +35,7 @@ const EXPRESS: &str = "SD Express";
 const SLOW_MODES: [&str; 4] = ["Default Speed", "High Speed", "SDR12", "SDR25"];
 
 /// Slowest standard mode that carries the fastest measured speed; `None` if no mode does.
-pub(super) fn implied(found: &MarksMeasured) -> Option<ImpliedBus> {
+pub(super) fn implied_bus(found: &MarksMeasured) -> Option<ImpliedBus> {
     let writes = found.writing.iter().map(|w| w.mb_s);
     let streams = found.streams.iter().map(|s| s.mb_s);
     let fastest = found.read_mb_s.into_iter().chain(writes).chain(streams).reduce(f64::max)?;
@@ -66,7 +66,7 @@ fn claimed_mb_s(claims: &[MarkClaim]) -> Option<f64> {
 }
 
 /// Reason why a figure below the demand says nothing about the card; `None` if the bus allowed enough.
-pub(super) fn hides(found: &MarksMeasured, mark: Mark, demand_mb_s: f64) -> Option<String> {
+pub(super) fn hidden_reason(found: &MarksMeasured, mark: Mark, demand_mb_s: f64) -> Option<String> {
     let mode = found.bus.mode.as_deref();
     if let Some(mode) = mode.filter(|mode| needs_uhs(mark) && SLOW_MODES.contains(mode)) {
         return Some(format!("the bus runs in {mode} mode, and {mark} needs {}", mark.demand().bus));
@@ -97,7 +97,7 @@ pub(super) fn hides(found: &MarksMeasured, mark: Mark, demand_mb_s: f64) -> Opti
 }
 
 /// Reason why a mark does not apply at all, such as a bus that it needs and the card does not have.
-pub(super) fn lacks(found: &MarksMeasured, mark: Mark) -> Option<String> {
+pub(super) fn missing_requirement(found: &MarksMeasured, mark: Mark) -> Option<String> {
     let claimed = found.claims.iter().any(|claim| claim.mark == mark);
     if mark.letter() == 'E' {
         let how = found.bus.mode.clone().unwrap_or_else(|| "another bus".to_owned());
@@ -141,7 +141,7 @@ fn speaks_uhs_ii(found: &MarksMeasured) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::judged_mark::ClaimedBy;
+    use cardscope_model::mark_result::ClaimedBy;
 
     fn mark(text: &str) -> Mark {
         text.parse().unwrap()
@@ -158,23 +158,23 @@ mod tests {
 
     #[test]
     fn class_4_card_reading_40_mb_s_uses_uhs() {
-        let bus = implied(&reading(40.0, &["C4"])).unwrap();
+        let bus = implied_bus(&reading(40.0, &["C4"])).unwrap();
         assert_eq!((bus.family.as_str(), bus.above_claim), ("UHS-I", true));
-        let bus = implied(&reading(22.0, &["C4"])).unwrap();
+        let bus = implied_bus(&reading(22.0, &["C4"])).unwrap();
         assert_eq!((bus.mode.as_str(), bus.above_claim), ("High Speed", false));
         // A card that claims U1 is a UHS card, so the speed implies nothing new.
-        assert!(!implied(&reading(40.0, &["C10", "U1"])).unwrap().above_claim);
+        assert!(!implied_bus(&reading(40.0, &["C10", "U1"])).unwrap().above_claim);
     }
 
     #[test]
     fn slow_bus_hides_the_mark() {
         let mut found = reading(22.0, &["U3"]);
         found.bus.ceiling_mb_s = Some(25.0);
-        let why = hides(&found, mark("U3"), 30.0).unwrap();
+        let why = hidden_reason(&found, mark("U3"), 30.0).unwrap();
         assert!(why.contains("25.0 MB/s"), "{why}");
         found.bus = Default::default();
         found.read_mb_s = Some(90.0);
-        assert_eq!(hides(&found, mark("U3"), 30.0), None);
+        assert_eq!(hidden_reason(&found, mark("U3"), 30.0), None);
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         let mode = |mb_s: f64| {
             let mut found = reading(mb_s, &["E150"]);
             found.bus.pcie = true;
-            implied(&found).map(|bus| (bus.mode, bus.ceiling_mb_s))
+            implied_bus(&found).map(|bus| (bus.mode, bus.ceiling_mb_s))
         };
         assert_eq!(mode(90.0), Some(("PCIe 3.0 x1".to_owned(), 985.0)));
         assert_eq!(mode(1500.0), Some(("PCIe 3.0 x2 or 4.0 x1".to_owned(), 1969.0)));
@@ -193,16 +193,16 @@ mod tests {
     #[test]
     fn unknown_bus_and_read_speed_hide_a_miss() {
         let unknown = MarksMeasured::default();
-        assert!(hides(&unknown, mark("C10"), 10.0).is_some_and(|why| why.contains("unknown")));
+        assert!(hidden_reason(&unknown, mark("C10"), 10.0).is_some_and(|why| why.contains("unknown")));
         let mut known = MarksMeasured::default();
         known.bus.mode = Some("SDR104".to_owned());
-        assert_eq!(hides(&known, mark("C10"), 10.0), None);
+        assert_eq!(hidden_reason(&known, mark("C10"), 10.0), None);
     }
 
     #[test]
     fn express_card_in_uhs_reader_is_not_testable() {
         let mut found = reading(90.0, &["E300"]);
         found.bus.mode = Some("SDR104".to_owned());
-        assert!(lacks(&found, mark("E300")).unwrap().contains("SDR104"));
+        assert!(missing_requirement(&found, mark("E300")).unwrap().contains("SDR104"));
     }
 }

@@ -1,17 +1,17 @@
 //! Judges marks by their measured figures, finds the highest mark of each letter, and derives findings: a missed mark,
 //! a card better than its label, a bus faster than the label implies (docs/reference/reports.md#sd-card-round-up).
 
-use super::bench::CapacityFamily;
 use super::bus;
+use super::demand_parts::demand_parts;
 use super::margin::DemandFacts;
 use super::options::MarkOptions;
-use super::other_tests;
-use super::parts::parts;
+use super::other_tools;
+use super::tester::CapacityFamily;
 use cardscope_model::finding::{Finding, FindingWeight};
-use cardscope_model::judged_mark::{
-    ClaimedBy, HighestMark, JudgedMark, MarkDemand, MarkOutcome, MarksMeasured, TestForm, deciding,
+use cardscope_model::mark_result::{
+    ClaimedBy, HighestMark, JudgedMark, MarkDemand, MarkOutcome, MarksMeasured, TestForm, deciding_demand,
 };
-use cardscope_model::units::{SpeedMbS, decimals};
+use cardscope_model::units::{SpeedMbS, decimal_places};
 use cardscope_sd::mark::Mark;
 
 /// Order in which outcomes of parts decide. A miss outweighs untested parts; a bus that hides the card outweighs a
@@ -27,27 +27,27 @@ const WORST_FIRST: [MarkOutcome; 5] = [
 const LETTERS: [char; 5] = ['C', 'U', 'V', 'A', 'E'];
 
 /// Judges every mark that is claimed, or that this host can test at all.
-pub(super) fn all(into: &mut MarksMeasured, options: &MarkOptions, card_bytes: u64) {
-    let family = CapacityFamily::of(card_bytes);
-    into.implied_bus = bus::implied(into);
+pub(super) fn judge_all(into: &mut MarksMeasured, options: &MarkOptions, card_bytes: u64) {
+    let family = CapacityFamily::from_bytes(card_bytes);
+    into.implied_bus = bus::implied_bus(into);
     let facts = DemandFacts { found: into, family, in_file: !options.card_addresses };
     let mut judged = Vec::new();
     for mark in Mark::all() {
-        if mark.letter() != 'E' || into.bus.pcie || options.claims('E') {
+        if mark.letter() != 'E' || into.bus.pcie || options.claims_letter('E') {
             judged.push(judge_mark(mark, &facts, options));
         }
     }
     mark_implied(&mut judged);
-    into.highest = LETTERS.iter().filter_map(|letter| highest(*letter, &judged)).collect();
+    into.highest = LETTERS.iter().filter_map(|letter| highest_met(*letter, &judged)).collect();
     into.judged = judged;
-    into.other_tests = other_tests::all(into);
+    into.other_tests = other_tools::predicted_results(into);
     into.findings = mark_findings(into);
 }
 
 fn judge_mark(mark: Mark, facts: &DemandFacts<'_>, options: &MarkOptions) -> JudgedMark {
-    let parts = parts(mark, facts);
-    let lacking = bus::lacks(facts.found, mark);
-    let part = WORST_FIRST.into_iter().find_map(|outcome| deciding(&parts, outcome));
+    let parts = demand_parts(mark, facts);
+    let lacking = bus::missing_requirement(facts.found, mark);
+    let part = WORST_FIRST.into_iter().find_map(|outcome| deciding_demand(&parts, outcome));
     let outcome = match (&lacking, part) {
         (Some(_), _) => MarkOutcome::NotTestable,
         (None, part) => part.map_or(MarkOutcome::NotTested, |part| part.outcome),
@@ -59,10 +59,10 @@ fn judge_mark(mark: Mark, facts: &DemandFacts<'_>, options: &MarkOptions) -> Jud
         because: lacking.or_else(|| part.map(part_text)).unwrap_or_default(),
         margin: part.and_then(|part| part.margin),
         borderline: outcome != MarkOutcome::NotTestable && part.is_some_and(|part| part.borderline),
-        confidence: confidence(outcome, &parts),
+        confidence: outcome_confidence(outcome, &parts),
         parts,
     };
-    weaken_by_failures(judged, facts.found.failed_ios.of(mark))
+    weaken_by_failures(judged, facts.found.failed_ios.failed_for_mark(mark))
 }
 
 /// Weakens an outcome if I/Os failed: they have no time and cost some, so the mark counts as neither met nor missed.
@@ -81,7 +81,7 @@ fn weaken_by_failures(judged: JudgedMark, failed: u64) -> JudgedMark {
 }
 
 fn part_text(part: &MarkDemand) -> String {
-    match (part.figure(), part.outcome, &part.because) {
+    match (part.figure_text(), part.outcome, &part.because) {
         (Some(figure), MarkOutcome::NotTested | MarkOutcome::NotTestable, Some(why)) => {
             format!("{why} ({figure})")
         }
@@ -91,7 +91,7 @@ fn part_text(part: &MarkDemand) -> String {
     }
 }
 
-fn confidence(outcome: MarkOutcome, parts: &[MarkDemand]) -> f64 {
+fn outcome_confidence(outcome: MarkOutcome, parts: &[MarkDemand]) -> f64 {
     let of = |wanted: MarkOutcome| parts.iter().filter(move |p| p.outcome == wanted).map(|p| p.confidence);
     match outcome {
         MarkOutcome::Met => of(MarkOutcome::Met).fold(1.0, f64::min),
@@ -105,7 +105,7 @@ fn confidence(outcome: MarkOutcome, parts: &[MarkDemand]) -> f64 {
 fn mark_implied(judged: &mut [JudgedMark]) {
     let met: Vec<Mark> = judged.iter().filter(|j| j.outcome == MarkOutcome::Met).map(|j| j.mark).collect();
     for lower in judged.iter_mut().filter(|j| j.outcome != MarkOutcome::Met) {
-        let higher = met.iter().find(|mark| mark.implied().any(|implied| implied == lower.mark));
+        let higher = met.iter().find(|mark| mark.implied_marks().any(|implied| implied == lower.mark));
         if let Some(higher) = higher {
             lower.outcome = MarkOutcome::Met;
             lower.borderline = false;
@@ -115,7 +115,7 @@ fn mark_implied(judged: &mut [JudgedMark]) {
     }
 }
 
-fn highest(letter: char, judged: &[JudgedMark]) -> Option<HighestMark> {
+fn highest_met(letter: char, judged: &[JudgedMark]) -> Option<HighestMark> {
     let mut of: Vec<&JudgedMark> = judged.iter().filter(|j| j.mark.letter() == letter).collect();
     of.sort_by_key(|j| j.mark.number());
     let met = of.iter().rposition(|j| j.outcome == MarkOutcome::Met);
@@ -149,11 +149,10 @@ fn claim_finding(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> 
         MarkOutcome::NotTestable => {
             Finding::new("mark-not-testable", FindingWeight::Note, 0.9, verdict("not testable here:"))
         }
-        MarkOutcome::Borderline => {
-            finding("mark-borderline", FindingWeight::Hint, "borderline:").advise(better_test_advice(found))
-        }
+        MarkOutcome::Borderline => finding("mark-borderline", FindingWeight::Hint, "borderline:")
+            .with_advice(better_test_advice(found)),
         MarkOutcome::Missed => {
-            finding("mark-missed", FindingWeight::Bad, "missed:").advise(match found.bus.reader {
+            finding("mark-missed", FindingWeight::Bad, "missed:").with_advice(match found.bus.reader {
                 true => "Try another reader: a slow reader misses the same marks.",
                 false if found.form == TestForm::Short => {
                     "Return the card: no difference to the specification's test explains so much."
@@ -172,7 +171,7 @@ fn claim_finding(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> 
     Some(measured.fold(finding, |finding, (part, value)| {
         finding.because(
             &part.what,
-            format!("{value:.*} {} (needs {})", decimals(value), part.unit, part.demanded),
+            format!("{value:.*} {} (needs {})", decimal_places(value), part.unit, part.demanded),
         )
     }))
 }
@@ -208,7 +207,7 @@ fn undersold_finding(found: &MarksMeasured) -> Option<Finding> {
         .iter()
         .filter_map(|highest| Some((highest.mark?, claimed(highest.letter))))
         .filter(|(would, claims)| claims.is_none_or(|claims| would.number() > claims.number()))
-        .filter(|(would, _)| !borderline(found, *would))
+        .filter(|(would, _)| !is_borderline(found, *would))
         .collect();
     if more.is_empty() {
         return None;
@@ -223,7 +222,7 @@ fn undersold_finding(found: &MarksMeasured) -> Option<Finding> {
     }))
 }
 
-fn borderline(found: &MarksMeasured, mark: Mark) -> bool {
+fn is_borderline(found: &MarksMeasured, mark: Mark) -> bool {
     found.judged.iter().any(|judged| judged.mark == mark && judged.borderline)
 }
 

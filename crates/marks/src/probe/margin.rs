@@ -2,11 +2,11 @@
 //! and the cost of methods that differ from the specification (docs/reference/sd.md#marks). In between a mark is
 //! borderline.
 
-use super::bench::CapacityFamily;
-use cardscope_model::judged_mark::{MarksMeasured, TestForm};
+use super::tester::CapacityFamily;
+use cardscope_model::mark_result::{MarksMeasured, TestForm};
 use cardscope_model::statistics::median;
-use cardscope_statistics::estimate::t95;
-use cardscope_statistics::robust::deviation;
+use cardscope_statistics::estimate::student_t95;
+use cardscope_statistics::robust::robust_deviation;
 
 /// Least relative spread of a figure, however even a short test was: cards of one model differ by up to 3.7 %
 /// (docs/reference/flash.md#public-logs).
@@ -61,7 +61,7 @@ pub(super) enum FigureMethod {
 
 impl FigureMethod {
     /// Share of a figure that the method may have cost, and the explanation.
-    pub(super) fn may_cost(self, facts: &DemandFacts<'_>) -> (f64, String) {
+    pub(super) fn tolerated_cost(self, facts: &DemandFacts<'_>) -> (f64, String) {
         let specified = facts.found.form == TestForm::Specification;
         let (own, why) = match self {
             FigureMethod::InOrder if specified => {
@@ -98,8 +98,9 @@ impl FigureMethod {
 
 /// Upper bound of the slowest unit if it was not slow by chance.
 pub(super) fn lowest_at_best(all: &[f64], lowest: f64) -> f64 {
-    let spread =
-        median(all).filter(|middle| *middle > 0.0).and_then(|middle| Some(deviation(all, middle)? / middle));
+    let spread = median(all)
+        .filter(|middle| *middle > 0.0)
+        .and_then(|middle| Some(robust_deviation(all, middle)? / middle));
     lowest * (1.0 + LOWEST * spread.unwrap_or_default().max(LEAST_SPREAD))
 }
 
@@ -112,7 +113,7 @@ pub(super) fn mean_at_best(all: &[f64], mean: f64) -> f64 {
     let alike = off.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / squares.max(f64::MIN_POSITIVE);
     let alike = alike.clamp(0.0, MOST_ALIKE);
     let variance = squares / (n - 1.0).max(1.0) * (1.0 + alike) / (1.0 - alike) / n.max(1.0);
-    mean + t95((n - 1.0).max(1.0)) * variance.sqrt().max(LEAST_SPREAD * mean)
+    mean + student_t95((n - 1.0).max(1.0)) * variance.sqrt().max(LEAST_SPREAD * mean)
 }
 
 /// Highest rate in IOPS that slices of random I/O and their method allow, without the share of the host.

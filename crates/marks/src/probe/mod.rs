@@ -4,35 +4,35 @@
 //! Every write goes through [`ProbeContext`], which saves the data first unless it may be lost. The default form writes
 //! little; [`MarkOptions::form`] allows more.
 
-mod bench;
 mod bus;
+mod demand_parts;
 mod judge;
 mod margin;
 mod options;
-mod other_tests;
-mod partly;
-mod parts;
+mod other_tools;
+mod partly_used;
 mod queued;
 mod random;
 mod reading;
 mod sequential;
-mod slices;
 mod specified;
+mod stopping_rule;
+mod tester;
 
-use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::event::Listener;
+use cardscope_engine::io_driver::{IoDriver, ProbeStop};
 use cardscope_engine::target::TargetRegion;
-use cardscope_model::judged_mark::MarksMeasured;
+use cardscope_model::mark_result::MarksMeasured;
 use cardscope_probing::context::ProbeContext;
-use cardscope_probing::fill::fill;
+use cardscope_probing::file_fill::write_test_file;
 use cardscope_probing::write_scope::WriteScope;
 
-use bench::{CapacityFamily, MarkAreas, MarkTester};
 pub use options::{MarkOptions, TEST_AREA};
+use tester::{CapacityFamily, MarkAreas, MarkTester};
 
 /// Measures what the card's marks promise, and judges them. `scope` saves what is overwritten. Limits of time and bytes
 /// are no error; what they prevented is reported. After an error, `into` has what was measured until then.
-pub fn judge<'s, 't>(
+pub fn measure_and_judge<'s, 't>(
     card: &'s mut IoDriver<'t>,
     scope: WriteScope<'s>,
     options: &MarkOptions,
@@ -40,9 +40,9 @@ pub fn judge<'s, 't>(
     into: &mut MarksMeasured,
 ) -> Result<(), ProbeStop> {
     let card_bytes = card.bytes();
-    let family = CapacityFamily::of(card_bytes);
+    let family = CapacityFamily::from_bytes(card_bytes);
     let mut context = ProbeContext::new(card, scope, &options.limits, events);
-    let before = context.spent();
+    let before = context.total_cost();
     into.form = options.form;
     into.claims.clone_from(&options.claimed);
     into.bus = options.bus.clone();
@@ -50,7 +50,7 @@ pub fn judge<'s, 't>(
     let ended = run_tests(&mut context, options, family, into);
     into.cost = context.cost_since(before);
     into.short_of_time = context.was_short_of_time();
-    judge::all(into, options, card_bytes);
+    judge::judge_all(into, options, card_bytes);
     match ended {
         Err(ProbeStop::Limit) => {
             into.left_out.push("the rest: no time or write limit left".to_owned());
@@ -63,7 +63,7 @@ pub fn judge<'s, 't>(
 /// Judges again, with the speed behind the cache that was measured later.
 pub fn judge_after_cache(into: &mut MarksMeasured, options: &MarkOptions, card_bytes: u64, mb_s: f64) {
     into.after_cache_mb_s = Some(mb_s);
-    judge::all(into, options, card_bytes);
+    judge::judge_all(into, options, card_bytes);
 }
 
 fn run_tests(
@@ -72,22 +72,22 @@ fn run_tests(
     family: CapacityFamily,
     into: &mut MarksMeasured,
 ) -> Result<(), ProbeStop> {
-    let Some(cut) = MarkAreas::of(context, options, into) else { return Ok(()) };
-    let readable = readable(context, options, into)?;
+    let Some(cut) = MarkAreas::from_options(context, options, into) else { return Ok(()) };
+    let readable = prepare_reads(context, options, into)?;
     let mut bench = MarkTester { context, options, into, family, cut, readable };
     if readable {
-        bench.noting(|failed| &mut failed.reading, MarkTester::read)?;
+        bench.counting_failures(|failed| &mut failed.reading, MarkTester::measure_reads)?;
     }
-    bench.noting(|failed| &mut failed.in_order, MarkTester::write_in_order)?;
-    bench.noting(|failed| &mut failed.in_order, MarkTester::write_partly_used)?;
+    bench.counting_failures(|failed| &mut failed.in_order, MarkTester::write_in_order)?;
+    bench.counting_failures(|failed| &mut failed.in_order, MarkTester::write_partly_used)?;
     if readable {
-        bench.noting(|failed| &mut failed.random, MarkTester::random_io)?;
+        bench.counting_failures(|failed| &mut failed.random, MarkTester::random_io)?;
     }
-    bench.noting(|failed| &mut failed.queued, MarkTester::stream_with_a_queue)
+    bench.counting_failures(|failed| &mut failed.queued, MarkTester::stream_with_a_queue)
 }
 
 /// True if timed reads reach the card. A file must be written completely first.
-fn readable(
+fn prepare_reads(
     context: &mut ProbeContext<'_, '_>,
     options: &MarkOptions,
     into: &mut MarksMeasured,
@@ -96,7 +96,7 @@ fn readable(
         return Ok(true);
     }
     let TargetRegion { start, len } = context.region;
-    let why_not = fill(context, start, len)?;
+    let why_not = write_test_file(context, start, len)?;
     let readable = why_not.is_none();
     into.left_out.extend(why_not);
     Ok(readable)

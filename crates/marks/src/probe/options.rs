@@ -1,7 +1,7 @@
 //! Options of testing marks.
 
 use cardscope_model::identity::Identity;
-use cardscope_model::judged_mark::{BusFacts, ClaimedBy, MarkClaim, TestForm, claims};
+use cardscope_model::mark_result::{BusFacts, ClaimedBy, MarkClaim, TestForm, collect_claims};
 use cardscope_model::units::MIB;
 use cardscope_probing::context::ProbeLimits;
 use cardscope_sd::label::CardLabel;
@@ -37,7 +37,7 @@ pub struct MarkOptions {
 
 impl MarkOptions {
     /// Options for a card with this identity and label, otherwise defaults.
-    pub fn of(
+    pub fn for_card(
         limits: ProbeLimits,
         identity: Option<&Identity>,
         label: Option<&CardLabel>,
@@ -51,8 +51,8 @@ impl MarkOptions {
             unit: unit.as_ref().map(|unit| unit.bytes),
             unit_from: unit.map_or(String::new(), |unit| unit.source.to_owned()),
             speed_unit: ssr.and_then(|ssr| ssr.su_size_bytes),
-            claimed: claims(identity, label),
-            bus: BusFacts::of(identity, ceiling_mb_s),
+            claimed: collect_claims(identity, label),
+            bus: BusFacts::from_identity(identity, ceiling_mb_s),
             // PERFORMANCE_MOVE 0 promises only sequential writes, 255 means that moving is free.
             stated_move_mb_s: ssr
                 .map(|ssr| ssr.performance_move)
@@ -65,12 +65,12 @@ impl MarkOptions {
     }
 
     /// True if content may be lost, so that more can be written.
-    pub(super) fn thorough(&self) -> bool {
+    pub(super) fn is_thorough(&self) -> bool {
         self.form != TestForm::Short
     }
 
     /// True if card or label claim a mark of this letter.
-    pub(super) fn claims(&self, letter: char) -> bool {
+    pub(super) fn claims_letter(&self, letter: char) -> bool {
         self.claimed.iter().any(|claim| claim.mark.letter() == letter)
     }
 

@@ -1,10 +1,10 @@
 //! Reads and writes as SD Express classes demand: large I/Os, a queue that is never empty, the slowest 600 MB in a row
 //! (docs/reference/sd.md#sd-express-classes).
 
-use super::bench::MarkTester;
-use cardscope_engine::card::{CardExtent, ProbeStop, extents};
+use super::tester::MarkTester;
+use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
 use cardscope_engine::target::IoDirection;
-use cardscope_model::judged_mark::QueuedStream;
+use cardscope_model::mark_result::QueuedStream;
 use cardscope_model::units::{MIB, mb_per_s};
 
 /// Bytes of an I/O. The specification writes 4, 5 or 6 MB.
@@ -25,7 +25,7 @@ impl MarkTester<'_, '_, '_> {
         if !self.options.bus.pcie {
             return Ok(());
         }
-        let most = if self.options.thorough() { WINDOWS_THOROUGH } else { WINDOWS };
+        let most = if self.options.is_thorough() { WINDOWS_THOROUGH } else { WINDOWS };
         for write in [false, true] {
             let what = if write { "writing" } else { "reading" };
             if !write && !self.readable {
@@ -34,18 +34,18 @@ impl MarkTester<'_, '_, '_> {
             let speed = if write { self.into.writing.first().map(|w| w.mb_s) } else { self.into.read_mb_s };
             let Some(mb_s) = speed else {
                 let why = "its speed was not measured before";
-                self.leave_out(format!("{what} with a full queue for the E classes: {why}"));
+                self.report_skipped(format!("{what} with a full queue for the E classes: {why}"));
                 continue;
             };
             let windows =
                 [most, WINDOWS].into_iter().find(|windows| self.can_stream(write, windows * WINDOW, mb_s));
             if windows.is_some() {
-                self.context.phase(&format!("{what} with a full queue"));
+                self.context.begin_phase(&format!("{what} with a full queue"));
             }
             let found = windows.map_or(Ok(None), |windows| self.stream_blocks(write, windows * WINDOW))?;
             if found.is_none() {
                 let mb = WINDOWS * WINDOW / 1_000_000;
-                self.leave_out(format!(
+                self.report_skipped(format!(
                     "{what} {mb} MB with a full queue for the E classes: no time, write limit or space left"
                 ));
             }
@@ -63,10 +63,10 @@ impl MarkTester<'_, '_, '_> {
     }
 
     fn stream_blocks(&mut self, write: bool, bytes: u64) -> Result<Option<QueuedStream>, ProbeStop> {
-        self.context.shape(BLOCK, DEPTH)?;
-        let start = self.somewhere(bytes, 64 * MIB).min(self.context.region.end() - bytes);
-        let all: Vec<CardExtent> = extents(start, start + bytes, BLOCK).collect();
-        if write && !self.context.prepare_in_time(&all)? {
+        self.context.set_queue(BLOCK, DEPTH)?;
+        let start = self.random_offset(bytes, 64 * MIB).min(self.context.region.end() - bytes);
+        let all: Vec<CardExtent> = split_extents(start, start + bytes, BLOCK).collect();
+        if write && !self.context.try_save_before_write(&all)? {
             return Ok(None);
         }
         let direction = if write { IoDirection::Write } else { IoDirection::Read };

@@ -2,13 +2,13 @@
 //! with the card's queue. Slices of a quarter of a second repeat until a sequential test separates the rate from the
 //! demands (docs/reference/flash.md#marks-by-measuring).
 
-use super::bench::{MarkTester, WriteRun};
 use super::options::TEST_AREA;
-use super::sequential::worst_unit;
-use super::slices::{LEAST, SliceTask, demands, enough, iops, summary};
-use cardscope_engine::card::{CardExtent, ProbeStop, extents};
+use super::sequential::slowest_unit;
+use super::stopping_rule::{LEAST_SECONDS, SliceTask, demanded_iops, iops_of, is_enough, summarize_slices};
+use super::tester::{MarkTester, WriteRun};
+use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
 use cardscope_engine::target::{IoDirection, TargetRegion};
-use cardscope_model::judged_mark::{MarksMeasured, RandomRate, TestForm};
+use cardscope_model::mark_result::{MarksMeasured, RandomRate, TestForm};
 use cardscope_model::units::MIB;
 use cardscope_probing::context::ProbeContext;
 
@@ -24,12 +24,12 @@ const MAX_DRAIN_SECONDS: f64 = 10.0;
 impl MarkTester<'_, '_, '_> {
     /// Measures random I/O, in the conditions of the specification if requested, otherwise over all ranges.
     pub(super) fn random_io(&mut self) -> Result<(), ProbeStop> {
-        if self.options.form == TestForm::Specification && self.as_specified()? {
+        if self.options.form == TestForm::Specification && self.measure_as_specified()? {
             return Ok(());
         }
         let region = self.context.region;
         let len = TEST_AREA.min(region.len / MIB * MIB);
-        let area = TargetRegion { start: self.somewhere(len, MIB), len };
+        let area = TargetRegion { start: self.random_offset(len, MIB), len };
         let preconditioned = self.precondition(area)?;
         let task = |write, area: TargetRegion, depth| SliceTask {
             write,
@@ -52,8 +52,8 @@ impl MarkTester<'_, '_, '_> {
             .collect();
         spans.sort_by_key(|span| span.len);
         for span in spans {
-            self.run(task(false, span, 1))?;
-            self.run(task(true, span, 1))?;
+            self.measure(task(false, span, 1))?;
+            self.measure(task(true, span, 1))?;
             if span == area {
                 self.measure_with_queue(area, &task)?;
             }
@@ -63,28 +63,28 @@ impl MarkTester<'_, '_, '_> {
 
     /// Writes the test area sequentially, as the specification does before it measures.
     fn precondition(&mut self, area: TargetRegion) -> Result<bool, ProbeStop> {
-        if !self.options.thorough() {
+        if !self.options.is_thorough() {
             return Ok(false);
         }
         let what = "writing the test area in order before random I/O";
-        let speed = self.into.writing.first().map_or(5.0, worst_unit).max(0.1);
+        let speed = self.into.writing.first().map_or(5.0, slowest_unit).max(0.1);
         let keeping = if self.context.saves_first() { 2.5 } else { 1.0 };
         let seconds = area.len as f64 / 1e6 / speed * keeping;
         if !self.context.may_write(area.len) || !self.context.has_time(seconds) {
-            self.leave_out(format!("{what}: no time or write limit left"));
+            self.report_skipped(format!("{what}: no time or write limit left"));
             return Ok(false);
         }
-        self.context.phase("writing the test area of random I/O");
+        self.context.begin_phase("writing the test area of random I/O");
         let block = 4 * MIB as u32;
-        self.context.shape(block, 2)?;
-        let all: Vec<CardExtent> = extents(area.start, area.start + area.len, block).collect();
+        self.context.set_queue(block, 2)?;
+        let all: Vec<CardExtent> = split_extents(area.start, area.start + area.len, block).collect();
         let mut write_run = WriteRun::new(area.start);
-        if self.context.prepare_in_time(&all)? {
+        if self.context.try_save_before_write(&all)? {
             write_run.write(self.context, &mut all.into_iter())?;
         }
         let whole = write_run.bytes() == area.len;
         if !whole {
-            self.leave_out(format!("{what}: not all was written"));
+            self.report_skipped(format!("{what}: not all was written"));
         }
         Ok(whole)
     }
@@ -104,10 +104,12 @@ impl MarkTester<'_, '_, '_> {
                 .find(|r| r.write == write && r.depth == 1 && r.span_bytes == area.len);
             // Even the shallowest queue has two I/Os in flight, which cannot be cancelled.
             if alone.is_some_and(|alone| self.context.has_time(2.0 / alone.iops)) {
-                self.run(task(write, area, depth))?;
+                self.measure(task(write, area, depth))?;
             } else {
                 let what = direction_word(write);
-                self.leave_out(format!("random {what} with the card's queue: no time or write limit left"));
+                self.report_skipped(format!(
+                    "random {what} with the card's queue: no time or write limit left"
+                ));
             }
         }
         Ok(())
@@ -121,28 +123,28 @@ impl MarkTester<'_, '_, '_> {
     }
 
     /// Measures one rate, or reports why it was left out.
-    pub(super) fn run(&mut self, mut task: SliceTask) -> Result<(), ProbeStop> {
+    pub(super) fn measure(&mut self, mut task: SliceTask) -> Result<(), ProbeStop> {
         let (what, over, depth) = (direction_word(task.write), task.area.len / MIB, task.depth);
         let left_out = format!("random {what} over {over} MiB at queue depth {depth}");
-        if !self.context.has_time(task.lasts.unwrap_or(LEAST)) {
-            self.leave_out(format!("{left_out}: no time left"));
+        if !self.context.has_time(task.lasts.unwrap_or(LEAST_SECONDS)) {
+            self.report_skipped(format!("{left_out}: no time left"));
             return Ok(());
         }
-        self.context.phase(&format!("random 4 KiB {what} over {over} MiB, queue depth {depth}"));
-        match self.rate(&mut task)? {
+        self.context.begin_phase(&format!("random 4 KiB {what} over {over} MiB, queue depth {depth}"));
+        match self.measure_rate(&mut task)? {
             Some(rate) => self.into.random.push(rate),
-            None => self.leave_out(format!("{left_out}: the limits ended the test too early")),
+            None => self.report_skipped(format!("{left_out}: the limits ended the test too early")),
         }
         Ok(())
     }
 
     /// Measures slices until the demands are decided or the limits are reached.
-    fn rate(&mut self, task: &mut SliceTask) -> Result<Option<RandomRate>, ProbeStop> {
+    fn measure_rate(&mut self, task: &mut SliceTask) -> Result<Option<RandomRate>, ProbeStop> {
         let mut pool = PagePool { pages: Vec::new() };
         let wanted = task.depth;
         task.depth = bearable_depth(self.context, *task, &mut pool)?;
         if task.depth < wanted {
-            self.leave_out(format!(
+            self.report_skipped(format!(
                 "random {} with {wanted} in flight: too slow with {} already",
                 direction_word(task.write),
                 task.depth
@@ -150,17 +152,17 @@ impl MarkTester<'_, '_, '_> {
         }
         task.null_s = self.into.null_command_s.filter(|_| task.depth == 1);
         let context = &mut *self.context;
-        context.shape(SMALL, task.depth)?;
+        context.set_queue(SMALL, task.depth)?;
         let mut slices: Vec<(u64, f64)> = Vec::new();
         let mut seconds = 0.0;
-        while !enough(&slices, seconds, *task)
-            && context.has_time(task.slice().max(drain_seconds(&slices, task.depth)))
+        while !is_enough(&slices, seconds, *task)
+            && context.has_time(task.slice_seconds().max(drain_seconds(&slices, task.depth)))
         {
-            let Some(slice) = slice(context, *task, iops(&slices), &mut pool)? else { break };
+            let Some(slice) = run_slice(context, *task, iops_of(&slices), &mut pool)? else { break };
             slices.push(slice);
             seconds += slice.1;
         }
-        Ok(summary(&slices, seconds, *task))
+        Ok(summarize_slices(&slices, seconds, *task))
     }
 }
 
@@ -173,12 +175,12 @@ fn range_around(area: TargetRegion, all: TargetRegion, span: u64) -> TargetRegio
 /// True if an A class is claimed, because other tools test with a queue, or if A1 is reached without one.
 pub(super) fn worth_a_queue(found: &MarksMeasured) -> bool {
     let claimed = found.claims.iter().any(|c| c.mark.letter() == 'A');
-    let reached = |r: &RandomRate| demands(r.write).iter().any(|demand| r.iops >= *demand);
-    claimed || found.random.iter().filter(|r| r.depth == 1 && decides(found, r)).all(reached)
+    let reached = |r: &RandomRate| demanded_iops(r.write).iter().any(|demand| r.iops >= *demand);
+    claimed || found.random.iter().filter(|r| r.depth == 1 && is_deciding(found, r)).all(reached)
 }
 
 /// True for rates over the deciding range: the test area, or everything if that is less.
-pub(super) fn decides(found: &MarksMeasured, rate: &RandomRate) -> bool {
+pub(super) fn is_deciding(found: &MarksMeasured, rate: &RandomRate) -> bool {
     let largest = found.random.iter().map(|r| r.span_bytes).filter(|s| *s <= TEST_AREA).max();
     largest == Some(rate.span_bytes)
 }
@@ -197,8 +199,10 @@ fn bearable_depth(
     let mut depth = task.depth.min(2);
     while depth < task.depth {
         let next = (depth * 2).min(task.depth);
-        context.shape(SMALL, depth)?;
-        let Some(tried) = slice(context, SliceTask { depth, lasts: None, ..task }, 0.0, pool)? else { break };
+        context.set_queue(SMALL, depth)?;
+        let Some(tried) = run_slice(context, SliceTask { depth, lasts: None, ..task }, 0.0, pool)? else {
+            break;
+        };
         let empty = drain_seconds(&[tried], next);
         if empty > MAX_DRAIN_SECONDS || !context.has_time(2.0 * empty) {
             break;
@@ -210,27 +214,32 @@ fn bearable_depth(
 
 /// Seconds until a queue of this depth drains, at the rate so far.
 fn drain_seconds(slices: &[(u64, f64)], depth: u32) -> f64 {
-    let rate = iops(slices);
+    let rate = iops_of(slices);
     if rate > 0.0 { f64::from(depth) / rate } else { 0.0 }
 }
 
 /// Runs one slice and returns the number of I/Os and their seconds; `None` if none ended or no more may be written.
-fn slice(
+fn run_slice(
     context: &mut ProbeContext<'_, '_>,
     task: SliceTask,
     rate: f64,
     pool: &mut PagePool,
 ) -> Result<Option<(u64, f64)>, ProbeStop> {
-    let count = (rate * task.slice() * 1.5) as usize;
+    let count = (rate * task.slice_seconds() * 1.5) as usize;
     if !pool.prepare(context, task, count.max(task.depth as usize * 2))? {
         return Ok(None);
     }
     let direction = if task.write { IoDirection::Write } else { IoDirection::Read };
     let (mut ended, mut last) = (0, 0.0);
-    context.stream_for(direction, task.slice(), &mut std::iter::from_fn(|| pool.pages.pop()), |_, at| {
-        ended += 1;
-        last = at;
-    })?;
+    context.stream_for(
+        direction,
+        task.slice_seconds(),
+        &mut std::iter::from_fn(|| pool.pages.pop()),
+        |_, at| {
+            ended += 1;
+            last = at;
+        },
+    )?;
     Ok((ended > 0 && last > 0.0).then_some((ended, last)))
 }
 
@@ -255,8 +264,8 @@ impl PagePool {
         if task.write && !context.may_write(more as u64 * u64::from(SMALL)) {
             return Ok(false);
         }
-        let new: Vec<CardExtent> = (0..more).map(|_| page(context, task.area)).collect();
-        if task.write && !context.prepare_in_time(&new)? {
+        let new: Vec<CardExtent> = (0..more).map(|_| random_page(context, task.area)).collect();
+        if task.write && !context.try_save_before_write(&new)? {
             return Ok(false);
         }
         self.pages.extend(new);
@@ -264,7 +273,7 @@ impl PagePool {
     }
 }
 
-fn page(context: &mut ProbeContext<'_, '_>, area: TargetRegion) -> CardExtent {
+fn random_page(context: &mut ProbeContext<'_, '_>, area: TargetRegion) -> CardExtent {
     let page = context.random.below(area.len / u64::from(SMALL));
     CardExtent { offset: area.start + page * u64::from(SMALL), len: SMALL }
 }

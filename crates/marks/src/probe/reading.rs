@@ -1,8 +1,8 @@
 //! Reads for the marks: sequential speed, which shows the limit of bus and reader, and single reads of 4 KiB, which
 //! every class limits.
 
-use super::bench::MarkTester;
-use cardscope_engine::card::{CardExtent, ProbeStop, extents};
+use super::tester::MarkTester;
+use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
 use cardscope_engine::target::IoDirection;
 use cardscope_model::statistics::median;
 use cardscope_model::units::{MIB, mb_per_s};
@@ -18,8 +18,8 @@ const SINGLES: usize = 64;
 const SMALL: u32 = 4096;
 
 impl MarkTester<'_, '_, '_> {
-    pub(super) fn read(&mut self) -> Result<(), ProbeStop> {
-        self.context.phase("reading in order");
+    pub(super) fn measure_reads(&mut self) -> Result<(), ProbeStop> {
+        self.context.begin_phase("reading in order");
         self.into.null_command_s = self.null_command()?;
         self.into.read_mb_s = self.read_in_order()?;
         self.into.read_4k_s = self.single_reads()?;
@@ -40,16 +40,16 @@ impl MarkTester<'_, '_, '_> {
     /// Measures sequential reads in MB/s. The first read is timed alone and does not count: it shows whether several in
     /// flight, which cannot be cancelled, would exceed the time.
     fn read_in_order(&mut self) -> Result<Option<f64>, ProbeStop> {
-        self.context.shape(BLOCK, DEPTH)?;
+        self.context.set_queue(BLOCK, DEPTH)?;
         let bytes = STREAM.min(self.context.region.len / MIB * MIB);
         if bytes < 4 * MIB || !self.context.has_time(1.0) {
             return Ok(None);
         }
-        let start = self.somewhere(bytes, MIB);
-        let mut all = extents(start, start + bytes, BLOCK);
+        let start = self.random_offset(bytes, MIB);
+        let mut all = split_extents(start, start + bytes, BLOCK);
         let began = self.context.seconds();
         if let Some(first) = all.next() {
-            self.context.read(first)?;
+            self.context.time_read(first)?;
         }
         let took = self.context.seconds() - began;
         if !self.context.has_time(took * f64::from(DEPTH)) {
@@ -67,7 +67,7 @@ impl MarkTester<'_, '_, '_> {
     }
 
     fn single_reads(&mut self) -> Result<Option<(f64, f64)>, ProbeStop> {
-        self.context.shape(SMALL, 1)?;
+        self.context.set_queue(SMALL, 1)?;
         let mut times = Vec::new();
         for _ in 0..SINGLES {
             if !self.context.has_time(0.1) {
@@ -75,7 +75,7 @@ impl MarkTester<'_, '_, '_> {
             }
             let page = self.context.random.below(self.context.region.len / u64::from(SMALL));
             let offset = self.context.region.start + page * u64::from(SMALL);
-            times.extend(self.context.read(CardExtent { offset, len: SMALL })?);
+            times.extend(self.context.time_read(CardExtent { offset, len: SMALL })?);
         }
         Ok(median(&times).map(|middle| (middle, times.iter().copied().fold(0.0, f64::max))))
     }

@@ -3,10 +3,10 @@
 //!
 //! A slow unit is written again, to separate slow units of the card from slow times of the host.
 
-use super::bench::{CapacityFamily, DEPTH, MarkAreas, MarkTester, WriteRun};
 use super::options::MarkOptions;
-use cardscope_engine::card::{CardExtent, ProbeStop, extents};
-use cardscope_model::judged_mark::{MarksMeasured, SequentialWrite, SmallWrites, UnitSpeed};
+use super::tester::{CapacityFamily, DEPTH, MarkAreas, MarkTester, WriteRun};
+use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
+use cardscope_model::mark_result::{MarksMeasured, SequentialWrite, SmallWrites, UnitSpeed};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{KIB, MIB, mb_per_s};
 use cardscope_probing::context::ProbeContext;
@@ -34,10 +34,10 @@ const PRESERVE_FACTOR: f64 = 2.5;
 impl MarkTester<'_, '_, '_> {
     /// Measures with the recording unit of every claimed class.
     pub(super) fn write_in_order(&mut self) -> Result<(), ProbeStop> {
-        self.context.phase("writing allocation units in order");
+        self.context.begin_phase("writing allocation units in order");
         // The card may still clean up earlier writes, which must not count.
         if self.context.has_time(CLEANUP_PAUSE.as_secs_f64()) {
-            self.context.settle(CLEANUP_PAUSE);
+            self.context.rest(CLEANUP_PAUSE);
         }
         let total = bytes_to_write(self.options, self.cut, self.context.saves_first());
         let mut small = SmallWritePattern::new(self);
@@ -70,13 +70,13 @@ impl MarkTester<'_, '_, '_> {
         while found.bytes < total {
             let takes = last * if self.context.saves_first() { PRESERVE_FACTOR } else { 1.0 };
             if !self.context.may_write(2 * cut.range) || !self.context.has_time(takes) {
-                self.leave_out(unwritten_rest(io, found.bytes, total));
+                self.report_skipped(unwritten_rest(io, found.bytes, total));
                 break;
             }
             let stretch_began = self.context.seconds();
-            let start = self.place(cut.range);
-            let Some(write_run) = self.range(start, cut.range, io, small.as_deref_mut())? else {
-                self.leave_out(unwritten_rest(io, found.bytes, total));
+            let start = self.random_unit(cut.range);
+            let Some(write_run) = self.write_range(start, cut.range, io, small.as_deref_mut())? else {
+                self.report_skipped(unwritten_rest(io, found.bytes, total));
                 break;
             };
             let took = add_run(&mut found, &write_run, cut);
@@ -86,11 +86,11 @@ impl MarkTester<'_, '_, '_> {
                     true => "an allocation unit could not be written or saved".to_owned(),
                     false => unwritten_rest(io, found.bytes, total),
                 };
-                self.leave_out(what);
+                self.report_skipped(what);
                 break;
             }
             if let Some(small) = &mut small {
-                small.rounds(self.context, ROUNDS.div_ceil((total / cut.range).max(1) as u32))?;
+                small.run_rounds(self.context, ROUNDS.div_ceil((total / cut.range).max(1) as u32))?;
             }
             last = self.context.seconds() - stretch_began;
             self.into.cost.seconds = self.context.seconds() - began;
@@ -105,7 +105,7 @@ impl MarkTester<'_, '_, '_> {
 
     /// Writes one range. Small writes at the start of the card go in between, every 4 MiB. `None` if the time ends
     /// before the range is saved.
-    fn range(
+    fn write_range(
         &mut self,
         start: u64,
         len: u64,
@@ -113,25 +113,25 @@ impl MarkTester<'_, '_, '_> {
         small: Option<&mut SmallWritePattern>,
     ) -> Result<Option<WriteRun>, ProbeStop> {
         let context = &mut *self.context;
-        context.shape(LARGE.max(io), DEPTH)?;
-        if !context.prepare_in_time(&extents(start, start + len, LARGE).collect::<Vec<_>>())? {
+        context.set_queue(LARGE.max(io), DEPTH)?;
+        if !context.try_save_before_write(&split_extents(start, start + len, LARGE).collect::<Vec<_>>())? {
             return Ok(None);
         }
-        context.shape(io, DEPTH)?;
+        context.set_queue(io, DEPTH)?;
         let mut write_run = WriteRun::new(start);
         let mut between = small.filter(|small| small.at_start);
         let step = if between.is_some() { PART } else { len };
         let step = u32::try_from(step).unwrap_or(1 << 30);
-        for part in extents(start, start + len, step) {
-            if !write_run.write(context, &mut extents(part.offset, part.end(), io))? {
+        for part in split_extents(start, start + len, step) {
+            if !write_run.write(context, &mut split_extents(part.offset, part.end(), io))? {
                 break;
             }
             if let Some(small) = &mut between {
-                small.rounds(context, 1)?;
-                context.shape(io, DEPTH)?;
+                small.run_rounds(context, 1)?;
+                context.set_queue(io, DEPTH)?;
             }
         }
-        Ok(Some(write_run.excused()))
+        Ok(Some(write_run.without_startup()))
     }
 
     /// Writes slow units again, up to two times, and uses the median. If several units recover, the card stalls now
@@ -141,7 +141,7 @@ impl MarkTester<'_, '_, '_> {
         let speeds: Vec<f64> = found.units.iter().map(|u| u.worst_4mib_mb_s).collect();
         let least = SLOW_SHARE * median(&speeds).unwrap_or(0.0);
         let slow = (0..speeds.len()).filter(|i| speeds[*i] < least);
-        let twice = 2.0 * cut.unit as f64 / 1e6 / worst_unit(found);
+        let twice = 2.0 * cut.unit as f64 / 1e6 / slowest_unit(found);
         let mut better = Vec::new();
         for index in slow.take(4) {
             if !self.context.may_write(2 * cut.unit) || !self.context.has_time(twice) {
@@ -151,8 +151,8 @@ impl MarkTester<'_, '_, '_> {
             let mut tries = vec![first];
             for _ in 0..2 {
                 // A range cut off by the time has no unit, and so has its second attempt.
-                let write_run = self.range(first.offset, cut.unit, io, None)?;
-                tries.extend(write_run.iter().flat_map(|write_run| units(write_run, cut)));
+                let write_run = self.write_range(first.offset, cut.unit, io, None)?;
+                tries.extend(write_run.iter().flat_map(|write_run| unit_speeds(write_run, cut)));
             }
             tries.sort_by(|a, b| a.worst_4mib_mb_s.total_cmp(&b.worst_4mib_mb_s));
             let middle = tries[tries.len() / 2];
@@ -171,7 +171,7 @@ impl MarkTester<'_, '_, '_> {
 
 fn bytes_to_write(options: &MarkOptions, cut: MarkAreas, keeps: bool) -> u64 {
     let whole = |bytes: u64| bytes.div_ceil(cut.range).max(1) * cut.range;
-    if options.thorough() {
+    if options.is_thorough() {
         return whole((UNITS_THOROUGH * cut.unit).max(LEAST_THOROUGH));
     }
     let wanted = (UNITS * cut.unit).max(2 * cut.range);
@@ -182,13 +182,14 @@ fn bytes_to_write(options: &MarkOptions, cut: MarkAreas, keeps: bool) -> u64 {
 fn small_recording_units(options: &MarkOptions, family: CapacityFamily, into: &MarksMeasured) -> Vec<u32> {
     let low: Vec<u16> =
         options.claimed.iter().map(|c| c.mark).filter(|m| m.letter() == 'C').map(|m| m.number()).collect();
-    let slow = into.writing.first().is_some_and(|w| worst_unit(w) < 10.0);
+    let slow = into.writing.first().is_some_and(|w| slowest_unit(w) < 10.0);
     if !slow && !low.iter().any(|n| *n < 10) {
         return Vec::new();
     }
     let (c4, c6) = recording_units(family);
     let mut units = vec![c6];
-    if c4 != c6 && (low.iter().any(|n| *n < 6) || into.writing.first().is_some_and(|w| worst_unit(w) < 6.0)) {
+    if c4 != c6 && (low.iter().any(|n| *n < 6) || into.writing.first().is_some_and(|w| slowest_unit(w) < 6.0))
+    {
         units.push(c4);
     }
     units
@@ -205,7 +206,7 @@ pub(super) fn recording_units(family: CapacityFamily) -> (u32, u32) {
 }
 
 /// Speed of the slowest unit, or of its worst 4 MiB if it is larger.
-pub(super) fn worst_unit(found: &SequentialWrite) -> f64 {
+pub(super) fn slowest_unit(found: &SequentialWrite) -> f64 {
     found.units.iter().map(|unit| unit.worst_4mib_mb_s).fold(f64::INFINITY, f64::min)
 }
 
@@ -237,16 +238,16 @@ fn window_speeds(write_run: &WriteRun, window: u64) -> Vec<(u64, f64)> {
 
 /// Adds a range to the figures and returns its seconds.
 fn add_run(found: &mut SequentialWrite, write_run: &WriteRun, cut: MarkAreas) -> f64 {
-    found.units.extend(units(write_run, cut));
+    found.units.extend(unit_speeds(write_run, cut));
     found
         .speed_units_mb_s
         .extend(window_speeds(write_run, cut.speed_unit).into_iter().map(|(_, speed)| speed));
     found.bytes += write_run.bytes();
-    found.longest_s = write_run.times().fold(found.longest_s, f64::max);
+    found.longest_s = write_run.end_intervals().fold(found.longest_s, f64::max);
     write_run.seconds()
 }
 
-fn units(write_run: &WriteRun, cut: MarkAreas) -> Vec<UnitSpeed> {
+fn unit_speeds(write_run: &WriteRun, cut: MarkAreas) -> Vec<UnitSpeed> {
     let parts = window_speeds(write_run, PART.min(cut.unit));
     window_speeds(write_run, cut.unit)
         .into_iter()
@@ -279,8 +280,8 @@ impl SmallWritePattern {
     /// At the start of the card if that is allowed, otherwise in a unit of their own, where a card may be slower.
     fn new(bench: &mut MarkTester<'_, '_, '_>) -> SmallWritePattern {
         let (options, unit) = (bench.options, bench.cut.unit);
-        let at_start = options.thorough() && options.card_addresses && bench.context.region.start == 0;
-        let base = if at_start { 0 } else { bench.place(unit) };
+        let at_start = options.is_thorough() && options.card_addresses && bench.context.region.start == 0;
+        let base = if at_start { 0 } else { bench.random_unit(unit) };
         let (quarter, sector) = (unit / 4, bench.context.sector().max(512));
         let extent = |n: u64, len: u32| CardExtent { offset: base + n * quarter / 16384 * 16384, len };
         SmallWritePattern {
@@ -291,26 +292,26 @@ impl SmallWritePattern {
         }
     }
 
-    fn rounds(&mut self, context: &mut ProbeContext<'_, '_>, count: u32) -> Result<(), ProbeStop> {
-        context.shape(16384, 1)?;
+    fn run_rounds(&mut self, context: &mut ProbeContext<'_, '_>, count: u32) -> Result<(), ProbeStop> {
+        context.set_queue(16384, 1)?;
         if !self.ready {
-            self.ready = context.prepare_in_time(&self.places)?;
+            self.ready = context.try_save_before_write(&self.places)?;
         }
         for _ in 0..count {
             if !self.ready || !context.has_time(self.times.last().copied().unwrap_or(0.0)) {
                 return Ok(());
             }
-            let Some(round) = self.round(context)? else { return Ok(()) };
+            let Some(round) = self.run_round(context)? else { return Ok(()) };
             self.times.push(round);
         }
         Ok(())
     }
 
     /// Seconds of a round; `None` if a write failed or the time ended.
-    fn round(&self, context: &mut ProbeContext<'_, '_>) -> Result<Option<f64>, ProbeStop> {
+    fn run_round(&self, context: &mut ProbeContext<'_, '_>) -> Result<Option<f64>, ProbeStop> {
         let (mut round, mut last) = (0.0, 0.0);
         for place in self.places {
-            let time = if context.has_time(last) { context.write(place)? } else { None };
+            let time = if context.has_time(last) { context.time_write(place)? } else { None };
             let Some(time) = time else { return Ok(None) };
             (round, last) = (round + time, time);
         }
@@ -349,7 +350,7 @@ mod tests {
         let slow = f64::from(LARGE) / 8e6;
         let write_run = write_run(&[[fast; 8], [slow; 8]].concat());
         let cut = MarkAreas { unit: 8 * MIB, speed_unit: 8 * MIB, range: 8 * MIB, origin: 0 };
-        let found = units(&write_run, cut);
+        let found = unit_speeds(&write_run, cut);
         assert_eq!(found.len(), 1);
         assert!((found[0].worst_4mib_mb_s - 8.0).abs() < 1e-6, "{found:?}");
         // 8 MiB in 8·512 KiB/20 + 8·512 KiB/8: the harmonic mean.
@@ -362,7 +363,7 @@ mod tests {
         let mut times = [usual; 8];
         times[0] += 0.7;
         let cut = MarkAreas { unit: 4 * MIB, speed_unit: 8 * MIB, range: 8 * MIB, origin: 0 };
-        let of = |times: &[f64]| units(&write_run(times).excused(), cut)[0].mb_s;
+        let of = |times: &[f64]| unit_speeds(&write_run(times).without_startup(), cut)[0].mb_s;
         assert!((of(&times) - 10.0).abs() < 1e-6);
         // Of a stall of two seconds only one is excused; a stall in the middle counts completely.
         times[0] += 1.3;

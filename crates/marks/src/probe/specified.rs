@@ -2,12 +2,12 @@
 //! filled to 75 %, 256 MiB are written sequentially, then ten minutes of random writes and ten of reads follow there,
 //! again with the card's queue if the host uses it. At last the full card is tested with 1 GiB of sequential writes.
 
-use super::bench::{MarkTester, WriteRun};
 use super::options::TEST_AREA;
-use super::slices::SliceTask;
-use cardscope_engine::card::{ProbeStop, extents};
+use super::stopping_rule::SliceTask;
+use super::tester::{MarkTester, WriteRun};
+use cardscope_engine::io_driver::{ProbeStop, split_extents};
 use cardscope_engine::target::TargetRegion;
-use cardscope_model::judged_mark::TestForm;
+use cardscope_model::mark_result::TestForm;
 use cardscope_model::units::{MIB, mb_per_s};
 
 /// Filled share of the card before random I/O, in quarters.
@@ -22,21 +22,21 @@ const PAGE: u64 = 4096;
 
 impl MarkTester<'_, '_, '_> {
     /// Runs the whole procedure; returns false, without a measurement, if its conditions cannot be met.
-    pub(super) fn as_specified(&mut self) -> Result<bool, ProbeStop> {
+    pub(super) fn measure_as_specified(&mut self) -> Result<bool, ProbeStop> {
         let region = self.context.region;
         let filled = region.len / 4 * FILLED_QUARTERS / u64::from(CHUNK) * u64::from(CHUNK);
         let depths = [Some(1), self.queue_depth()].into_iter().flatten().collect::<Vec<_>>();
         let lasts = 2.0 * TEN_MINUTES * depths.len() as f64;
         if filled < TEST_AREA || !self.fits_limits(filled + TEST_AREA * depths.len() as u64, lasts) {
             self.into.form = TestForm::Volumes;
-            self.leave_out("the conditions of the specification: no time, write limit or space left");
+            self.report_skipped("the conditions of the specification: no time, write limit or space left");
             return Ok(false);
         }
-        self.context.phase("erasing the card and filling it to 75 %");
+        self.context.begin_phase("erasing the card and filling it to 75 %");
         self.context.discard(region.start, region.len)?;
         if self.write_whole(region.start, filled)?.is_none() {
             self.into.form = TestForm::Volumes;
-            self.leave_out("the conditions of the specification: the card could not be filled to 75 %");
+            self.report_skipped("the conditions of the specification: the card could not be filled to 75 %");
             return Ok(false);
         }
         for depth in depths {
@@ -54,7 +54,15 @@ impl MarkTester<'_, '_, '_> {
         let preconditioned = self.write_whole(area.start, area.len)?.is_some();
         for write in [true, false] {
             let lasts = Some(TEN_MINUTES);
-            self.run(SliceTask { write, area, depth, preconditioned, decides: true, null_s: None, lasts })?;
+            self.measure(SliceTask {
+                write,
+                area,
+                depth,
+                preconditioned,
+                decides: true,
+                null_s: None,
+                lasts,
+            })?;
         }
         Ok(())
     }
@@ -66,16 +74,16 @@ impl MarkTester<'_, '_, '_> {
         let bytes = SUSTAINED.min(region.len / u64::from(CHUNK) * u64::from(CHUNK));
         let what = "sustained writing on the full card";
         if !self.fits_limits(rest + bytes, 0.0) {
-            self.leave_out(format!("{what}: no time or write limit left"));
+            self.report_skipped(format!("{what}: no time or write limit left"));
             return Ok(());
         }
-        self.context.phase("filling the card for sustained writing");
-        let start = self.somewhere(bytes, u64::from(CHUNK));
+        self.context.begin_phase("filling the card for sustained writing");
+        let start = self.random_offset(bytes, u64::from(CHUNK));
         let full = self.write_whole(from, rest)?;
         let seconds = if full.is_some() { self.write_whole(start, bytes)? } else { None };
         match seconds {
             Some(seconds) => self.into.full_card_mb_s = Some(mb_per_s(bytes, seconds)),
-            None => self.leave_out(format!("{what}: not all was written")),
+            None => self.report_skipped(format!("{what}: not all was written")),
         }
         Ok(())
     }
@@ -88,9 +96,9 @@ impl MarkTester<'_, '_, '_> {
 
     /// Seconds of sequential writing; `None` if not everything was written.
     fn write_whole(&mut self, start: u64, len: u64) -> Result<Option<f64>, ProbeStop> {
-        self.context.shape(CHUNK, IN_FLIGHT)?;
+        self.context.set_queue(CHUNK, IN_FLIGHT)?;
         let mut write_run = WriteRun::new(start);
-        write_run.write(self.context, &mut extents(start, start + len, CHUNK))?;
+        write_run.write(self.context, &mut split_extents(start, start + len, CHUNK))?;
         Ok((write_run.bytes() == len).then(|| write_run.seconds()))
     }
 }

@@ -1,22 +1,22 @@
 //! Marks tested on simulated cards in virtual time, compared with the documented cards and with the cards' own
 //! parameters.
 
-use cardscope_engine::card::{CardExtent, IoDriver};
 use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{CardExtent, IoDriver};
 use cardscope_engine::journal::{JournalError, JournalWriter, SavedRange};
 use cardscope_engine::target::{IoDirection, TargetRegion};
-use cardscope_marks::probe::{MarkOptions, judge};
+use cardscope_marks::probe::{MarkOptions, measure_and_judge};
 use cardscope_model::finding::{Finding, FindingWeight};
-use cardscope_model::judged_mark::{MarkOutcome, MarksMeasured, RandomRate, TestForm};
+use cardscope_model::mark_result::{MarkOutcome, MarksMeasured, RandomRate, TestForm};
 use cardscope_model::units::MIB;
 use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_sd::mark::Mark;
 use cardscope_simulator::archetype::{Archetype, FakeKind, WriteTimes};
-use cardscope_simulator::{SimTarget, identity, target_spec};
-use cardscope_testkit::watched_card::{DirectionFilter, MINUTE, WatchedCard};
+use cardscope_simulator::{SimTarget, decode_identity, target_spec};
+use cardscope_testkit::watched_card::{DirectionFilter, STALL_TIME, WatchedCard};
 use std::time::Duration;
 
 /// Marks of a simulated card. Without a journal its content may be lost.
@@ -36,18 +36,18 @@ fn watched(
     change: impl FnOnce(&mut MarkOptions),
 ) -> (MarksMeasured, WatchedCard) {
     let spec = target_spec::parse(name).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let own = identity(&spec.archetype).unwrap();
+    let own = decode_identity(&spec.archetype).unwrap();
     let ceiling = own.ceiling_mb_s().or(spec.archetype.rig.bus_mb_s);
     let region = TargetRegion { start: 0, len: spec.archetype.announced_bytes };
     let limits = ProbeLimits { seed: 5, region, max_write: None, budget: None };
-    let mut options = MarkOptions::of(limits, Some(&own), None, ceiling);
+    let mut options = MarkOptions::for_card(limits, Some(&own), None, ceiling);
     change(&mut options);
     let mut target = WatchedCard::new(SimTarget::open(spec).unwrap());
     before(&mut target);
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 1 << 20, 4).unwrap();
     let mut found = MarksMeasured::default();
     let scope = WriteScope::new(journal.map(|journal| journal as &mut dyn JournalWriter));
-    judge(&mut card, scope, &options, &mut Silent, &mut found).unwrap();
+    measure_and_judge(&mut card, scope, &options, &mut Silent, &mut found).unwrap();
     drop(card);
     (found, target)
 }
@@ -172,10 +172,10 @@ fn express_class_is_tested_only_over_pcie() {
     let claimed = "E300".parse().unwrap();
     let reader = judged_with("sim:lexar-1tb-express", None, |o| {
         o.limits.budget = Some(Duration::from_secs(5));
-        o.bus = cardscope_model::judged_mark::BusFacts { mode: Some("SDR104".into()), ..Default::default() };
-        o.claimed.push(cardscope_model::judged_mark::MarkClaim {
+        o.bus = cardscope_model::mark_result::BusFacts { mode: Some("SDR104".into()), ..Default::default() };
+        o.claimed.push(cardscope_model::mark_result::MarkClaim {
             mark: claimed,
-            by: cardscope_model::judged_mark::ClaimedBy::Label,
+            by: cardscope_model::mark_result::ClaimedBy::Label,
         });
     });
     assert_eq!(reader.outcome(claimed), Some(MarkOutcome::NotTestable));
@@ -216,9 +216,9 @@ fn slow_single_writes_keep_the_budget() {
             let mut journal = Counting::default();
             let found = judged_with(&format!("sim:{name}"), kept.then_some(&mut journal), |o| {
                 o.limits.budget = Some(Duration::from_secs(20));
-                o.claimed.push(cardscope_model::judged_mark::MarkClaim {
+                o.claimed.push(cardscope_model::mark_result::MarkClaim {
                     mark: "A2".parse().unwrap(),
-                    by: cardscope_model::judged_mark::ClaimedBy::Label,
+                    by: cardscope_model::mark_result::ClaimedBy::Label,
                 });
             });
             assert!(found.cost.seconds <= 26.0, "{name}: {:?}, left out {:?}", found.cost, found.left_out);
@@ -266,7 +266,7 @@ impl JournalWriter for Counting {
     fn saved_ranges(&self) -> Vec<SavedRange> {
         self.kept.clone()
     }
-    fn original(&mut self, _: SavedRange, _: &mut Vec<u8>) -> Result<(), JournalError> {
+    fn read_original(&mut self, _: SavedRange, _: &mut Vec<u8>) -> Result<(), JournalError> {
         Err(JournalError("not asked for here".into()))
     }
 }
@@ -295,17 +295,18 @@ fn failing_journal_stops_before_any_write() {
         fn saved_ranges(&self) -> Vec<SavedRange> {
             Vec::new()
         }
-        fn original(&mut self, _: SavedRange, _: &mut Vec<u8>) -> Result<(), JournalError> {
+        fn read_original(&mut self, _: SavedRange, _: &mut Vec<u8>) -> Result<(), JournalError> {
             Ok(())
         }
     }
-    let mut target = SimTarget::named("sim:lexar-16g-c10").unwrap();
+    let mut target = SimTarget::open_named("sim:lexar-16g-c10").unwrap();
     let region = TargetRegion { start: 0, len: 16_012_804_096 };
     let limits = ProbeLimits { seed: 1, region, max_write: None, budget: None };
-    let options = MarkOptions::of(limits, None, None, None);
+    let options = MarkOptions::for_card(limits, None, None, None);
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 1 << 20, 4).unwrap();
     let mut found = MarksMeasured::default();
-    let ended = judge(&mut card, WriteScope::new(Some(&mut Full)), &options, &mut Silent, &mut found);
+    let ended =
+        measure_and_judge(&mut card, WriteScope::new(Some(&mut Full)), &options, &mut Silent, &mut found);
     assert!(ended.is_err());
     assert_eq!(card.tally().written, 0);
     assert!(found.read_mb_s.is_some(), "what was measured before stays");
@@ -350,14 +351,14 @@ fn file_is_filled_before_reads_are_timed() {
     };
     let (found, card) = in_a_file(region.len + 256 * MIB);
     assert!(found.read_mb_s.is_some() && found.random.iter().any(|r| !r.write), "{:?}", found.left_out);
-    assert_eq!(card.reads_of_what_was_never_written, 0);
+    assert_eq!(card.unwritten_reads, 0);
     assert!(card.written.missing(region.start, region.start + region.len).is_empty());
     // If it may not be written, the results of reads are not reported.
     let (found, card) = in_a_file(64 * MIB);
     assert!(found.left_out.iter().any(|why| why.contains("unwritten file")), "{:?}", found.left_out);
     assert!(found.read_mb_s.is_none() && found.read_4k_s.is_none() && found.random.is_empty());
     assert!(!found.writing.is_empty(), "{:?}", found.left_out);
-    assert_eq!(card.reads_of_what_was_never_written, 0);
+    assert_eq!(card.unwritten_reads, 0);
 }
 
 #[test]
@@ -373,7 +374,7 @@ fn unfilled_file_gets_no_queued_reads() {
         },
     );
     assert!(found.streams.is_empty() && found.implied_bus.is_some());
-    assert_eq!(card.reads_of_what_was_never_written, 0);
+    assert_eq!(card.unwritten_reads, 0);
 }
 
 #[test]
@@ -404,9 +405,9 @@ fn unaligned_region_is_not_left() {
 #[test]
 fn reader_overhead_is_not_move_time() {
     let found = judged_with("sim:constant?overhead_s=0.002", None, |o| {
-        o.claimed.push(cardscope_model::judged_mark::MarkClaim {
+        o.claimed.push(cardscope_model::mark_result::MarkClaim {
             mark: "C4".parse().unwrap(),
-            by: cardscope_model::judged_mark::ClaimedBy::Label,
+            by: cardscope_model::mark_result::ClaimedBy::Label,
         });
     });
     let partly = found.partly_used.unwrap();
@@ -419,14 +420,14 @@ fn stalling(name: &str, keeps: bool, budget: u64, stalls: (u64, DirectionFilter)
     let found = watched(
         &format!("sim:{name}"),
         keeps.then_some(&mut journal),
-        |card| card.stalls = Some(stalls),
+        |card| card.stall_rule = Some(stalls),
         |o| {
             o.limits.budget = Some(Duration::from_secs(budget));
             o.limits.region = TargetRegion { start: 16 * MIB, ..o.limits.region };
             o.limits.region.len -= 16 * MIB;
-            o.claimed.push(cardscope_model::judged_mark::MarkClaim {
+            o.claimed.push(cardscope_model::mark_result::MarkClaim {
                 mark: "A2".parse().unwrap(),
-                by: cardscope_model::judged_mark::ClaimedBy::Label,
+                by: cardscope_model::mark_result::ClaimedBy::Label,
             });
         },
     );
@@ -446,7 +447,7 @@ fn minute_long_ios_exceed_the_budget_by_one_io() {
                 [(false, 0, 100), (true, 0, 20), (false, 30, 20), (true, 100, 20), (false, 300, 20)]
             {
                 let found = stalling(name, keeps, budget, (from, which));
-                let (took, most) = (found.cost.seconds, budget as f64 + MINUTE.as_secs_f64() + 1.0);
+                let (took, most) = (found.cost.seconds, budget as f64 + STALL_TIME.as_secs_f64() + 1.0);
                 assert!(took <= most, "{name} {kind} from {from}: {took:.0} s, {:?}", found.left_out);
                 assert!(!found.left_out.is_empty(), "{name} {kind} from {from}");
             }
@@ -508,7 +509,7 @@ fn own_speed(card: &Archetype) -> Option<f64> {
 fn random_cards_get_the_classes_of_their_speed() {
     let (mut judged_cards, mut wrong) = (0, Vec::new());
     for seed in 0..120 {
-        let card = cardscope_simulator::random::card(seed);
+        let card = cardscope_simulator::random::random_card(seed);
         let Some(speed) = own_speed(&card) else { continue };
         let name = format!("sim:random-{seed}");
         let found = judged_with(&name, None, |o| o.limits.budget = Some(Duration::from_secs(25)));
@@ -534,7 +535,7 @@ fn claiming(name: &str, mark: &str) -> MarksMeasured {
 }
 
 fn claiming_in(form: TestForm, budget: Option<Duration>, name: &str, mark: &str) -> MarksMeasured {
-    use cardscope_model::judged_mark::{BusFacts, ClaimedBy, MarkClaim};
+    use cardscope_model::mark_result::{BusFacts, ClaimedBy, MarkClaim};
     judged_with(name, None, |o| {
         (o.form, o.limits.budget) = (form, budget);
         o.bus = BusFacts { mode: Some("SDR104".into()), ..BusFacts::default() };
@@ -567,7 +568,7 @@ const SHARES: [f64; 6] = [0.5, 0.85, 0.95, 1.0, 1.02, 1.1];
 fn sequential_marks_are_judged_fairly() {
     let (mut cards, mut unfair) = (0, Vec::new());
     for seed in 0..90 {
-        let card = cardscope_simulator::random::card(seed);
+        let card = cardscope_simulator::random::random_card(seed);
         if own_speed(&card).is_none() {
             continue;
         }
@@ -633,7 +634,7 @@ fn short_form_never_misses_what_the_full_form_meets() {
         let of = |form: TestForm| {
             judged_with(&name, None, |o| {
                 (o.form, o.bus.queue) = (form, Some(false));
-                o.limits.budget = (form == TestForm::Short).then_some(MINUTE);
+                o.limits.budget = (form == TestForm::Short).then_some(STALL_TIME);
             })
         };
         let (short, specified) = (of(TestForm::Short), of(TestForm::Specification));
@@ -677,7 +678,8 @@ fn specification_form_decides_close_a1_cards() {
 
 #[test]
 fn specification_form_falls_back_to_volumes() {
-    let found = claiming_in(TestForm::Specification, Some(MINUTE), "sim:constant?announced_bytes=1GiB", "A1");
+    let found =
+        claiming_in(TestForm::Specification, Some(STALL_TIME), "sim:constant?announced_bytes=1GiB", "A1");
     assert_eq!(found.form, TestForm::Volumes);
     assert!(found.left_out.iter().any(|what| what.contains("conditions of the specification")));
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 fn recipe(name: &str) -> Recipe {
-    parse(RECIPES.find(name).unwrap(), None).unwrap()
+    parse(RECIPES.find_text(name).unwrap(), None).unwrap()
 }
 
 fn test_of(recipe: &Recipe, key: &str) -> RecipeTest {
@@ -32,7 +32,7 @@ fn sample(test: &RecipeTest, bytes: u64, seconds: f64) -> LoopSample {
 
 fn printed(recipe_name: &str, key: &str, bytes: u64, seconds: f64) -> (f64, String) {
     let test = test_of(&recipe(recipe_name), key);
-    let prints = aggregate(&test, &[sample(&test, bytes, seconds)]).unwrap().tool_prints.unwrap();
+    let prints = aggregate_test(&test, &[sample(&test, bytes, seconds)]).unwrap().tool_prints.unwrap();
     (prints.value, prints.unit)
 }
 
@@ -76,7 +76,7 @@ fn loops(recipe: &str, key: &str, mib_s: &[u64]) -> TestResult {
     let test = test_of(&self::recipe(recipe), key);
     let mut samples: Vec<LoopSample> = mib_s.iter().map(|m| sample(&test, m * MIB, 1.0)).collect();
     samples[0].counted = false;
-    aggregate(&test, &samples).unwrap()
+    aggregate_test(&test, &samples).unwrap()
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn a_test_without_a_counted_loop_has_no_result() {
     let test = test_of(&recipe("cdm3"), "RND4K Q1T1 read");
     let mut discarded = sample(&test, MIB, 1.0);
     discarded.counted = false;
-    assert_eq!(aggregate(&test, &[discarded]), None);
-    assert_eq!(aggregate(&test, &[]), None);
+    assert_eq!(aggregate_test(&test, &[discarded]), None);
+    assert_eq!(aggregate_test(&test, &[]), None);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn series_of_loops_are_joined() {
     one.temperature_c = TemperatureC { start: Some(30.0), end: Some(41.0), max: Some(42.0) };
     let mut two = one.clone();
     two.temperature_c = TemperatureC { start: Some(40.0), end: Some(50.0), max: None };
-    let result = aggregate(&test, &[one, two]).unwrap();
+    let result = aggregate_test(&test, &[one, two]).unwrap();
     assert_eq!(result.series.iter().map(|s| s.at_s).collect::<Vec<_>>(), [0, 1, 2, 3]);
     assert_eq!(result.temperature_c, TemperatureC { start: Some(30.0), end: Some(50.0), max: Some(42.0) });
 }
@@ -128,7 +128,7 @@ proptest! {
         let samples: Vec<LoopSample> = moved.iter().map(|(ios, nanos, counted)| LoopSample {
             bytes: ios * block, ios: *ios, nanos: *nanos, counted: *counted, ..sample(&test, block, 1.0)
         }).collect();
-        let Some(result) = aggregate(&test, &samples) else {
+        let Some(result) = aggregate_test(&test, &samples) else {
             prop_assert!(samples.iter().all(|s| !s.counted));
             return Ok(());
         };
@@ -149,7 +149,7 @@ proptest! {
 fn run_of(recipe: &Recipe, number: u32, bytes_per_s: impl Fn(&RecipeTest) -> f64) -> RunResult {
     let results = recipe.tests.iter().map(|test| {
         let bytes = test.name.pattern.block * 10_000;
-        aggregate(test, &[sample(test, bytes, bytes as f64 / bytes_per_s(test))]).unwrap()
+        aggregate_test(test, &[sample(test, bytes, bytes as f64 / bytes_per_s(test))]).unwrap()
     });
     RunResult {
         run: number,
@@ -169,7 +169,7 @@ fn summary_covers_counted_runs_only() {
     let mut runs: Vec<RunResult> =
         (1..).zip(speeds).map(|(n, speed)| run_of(&recipe, n, |_| speed)).collect();
     runs[4].counted = false;
-    let summary = &summarise(&runs, &recipe, |_, speeds| Some([speeds.len() as f64, 0.0]))[0];
+    let summary = &summarize_tests(&runs, &recipe, |_, speeds| Some([speeds.len() as f64, 0.0]))[0];
     let close = |a: f64, b: f64| (a - b).abs() < 1e-3;
     assert_eq!((summary.n, summary.ci95), (4, Some([4.0, 0.0])));
     let figures = [summary.mean, summary.best, summary.worst, summary.median, summary.recipe_value];
@@ -184,7 +184,7 @@ fn single_run_summary_has_no_interval() {
     let recipe = recipe("as-ssd");
     let run = run_of(&recipe, 1, |_| 20e6);
     let summaries =
-        summarise(std::slice::from_ref(&run), &recipe, |_, _| panic!("one value has no interval"));
+        summarize_tests(std::slice::from_ref(&run), &recipe, |_, _| panic!("one value has no interval"));
     assert_eq!(summaries.len(), recipe.tests.len());
     for (summary, result) in summaries.iter().zip(&run.results) {
         assert_eq!((summary.ci95, &summary.tool_prints), (None, &result.tool_prints));
@@ -196,7 +196,7 @@ fn summary_omits_unmeasured_tests() {
     let recipe = recipe("quick");
     let mut run = run_of(&recipe, 1, |_| 20e6);
     run.results.truncate(1);
-    assert_eq!(summarise(&[run], &recipe, |_, _| None).len(), 1);
+    assert_eq!(summarize_tests(&[run], &recipe, |_, _| None).len(), 1);
 }
 
 /// Run with these writes of 4 KiB per second and this sequential speed; reads are fast enough.
@@ -231,7 +231,7 @@ fn unmeasured_demand_gives_no_verdict() {
 fn first_passing_run_decides_demands() {
     let recipe = recipe("agnostics-a1");
     let runs = [a1_run(&recipe, 1, 400.0, 20_000.0), a1_run(&recipe, 2, 700.4, 20_000.0)];
-    let summary = summarise(&runs, &recipe, |_, _| None);
+    let summary = summarize_tests(&runs, &recipe, |_, _| None);
     let write = summary.iter().find(|s| s.step.as_deref() == Some("rand-4k-write")).unwrap();
     assert_eq!(write.tool_prints.as_ref().unwrap().value, 700.0);
     let findings = demand_findings(&runs, &recipe);
@@ -260,14 +260,14 @@ fn as_ssd_score_weighs_sequential_speed_by_a_tenth() {
     };
     let run = run_of(&recipe, 1, |test| mib(test) * MIB as f64);
     // 0.1 * 80 + 8 + 9 and 0.1 * 10 + 10 + 10.
-    assert_eq!(scores(&run, &recipe), [("read".to_owned(), 25.0), ("write".to_owned(), 21.0)]);
+    assert_eq!(tool_scores(&run, &recipe), [("read".to_owned(), 25.0), ("write".to_owned(), 21.0)]);
 }
 
 #[test]
 fn score_needs_every_step() {
     let recipe = recipe("pibenchmarks");
     let mut run = run_of(&recipe, 1, |_| 20e6);
-    assert_eq!(scores(&run, &recipe).len(), 1);
+    assert_eq!(tool_scores(&run, &recipe).len(), 1);
     run.results.retain(|r| r.key() != "DD Disk Write");
-    assert!(scores(&run, &recipe).is_empty());
+    assert!(tool_scores(&run, &recipe).is_empty());
 }

@@ -1,7 +1,7 @@
 //! Fit of an image on cards, by exact bytes. Cards of one nominal capacity differ by hundreds of megabytes
 //! (docs/reference/reports.md#sd-card-round-up), and an image of the largest is truncated on all others.
 
-use super::nominal;
+use super::nominal_size;
 use crate::finding::Finding;
 use crate::report::{ExitStatus, ReportDocument};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ const PARTITION_STEP: u64 = 4 << 20;
 const MIN_CARDS_OF_SIZE: usize = 3;
 
 /// Returns true if an image fits a card, and the bytes left, negative if bytes are missing.
-pub fn fits(image_bytes: u64, card_bytes: u64) -> (bool, i64) {
+pub fn fits_card(image_bytes: u64, card_bytes: u64) -> (bool, i64) {
     let spare = i128::from(card_bytes) - i128::from(image_bytes);
     (spare >= 0, i64::try_from(spare).unwrap_or(if spare < 0 { i64::MIN } else { i64::MAX }))
 }
@@ -27,7 +27,7 @@ pub struct CardSize {
 }
 
 /// Returns the cards in `capacities/known.toml`, smallest first. A test checks that the file can be read.
-pub fn known_cards() -> Vec<CardSize> {
+pub fn listed_cards() -> Vec<CardSize> {
     #[derive(Default, Deserialize)]
     struct KnownSize {
         known: Vec<(u64, String, String)>,
@@ -112,11 +112,11 @@ pub fn printed_bytes(nominal: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(1000u64.pow(power))
 }
 
-pub fn card_fit(card: CardSize, asked: Option<u64>, needed: Option<u64>) -> CardFit {
-    let answer = asked.map(|asked| fits(asked, card.bytes));
+pub fn check_card_fit(card: CardSize, asked: Option<u64>, needed: Option<u64>) -> CardFit {
+    let answer = asked.map(|asked| fits_card(asked, card.bytes));
     let fits_if_cut = matches!(answer, Some((false, _))) && needed.is_some_and(|needed| needed <= card.bytes);
     CardFit {
-        nominal: nominal(card.bytes),
+        nominal: nominal_size(card.bytes),
         fits: answer.map(|a| a.0),
         spare_bytes: answer.map(|a| a.1),
         fits_if_cut,
@@ -124,13 +124,13 @@ pub fn card_fit(card: CardSize, asked: Option<u64>, needed: Option<u64>) -> Card
     }
 }
 
-pub fn of_nominal(name: &str, cards: &[CardSize], asked: Option<u64>) -> Option<NominalCapacity> {
+pub fn nominal_range(name: &str, cards: &[CardSize], asked: Option<u64>) -> Option<NominalCapacity> {
     let printed = printed_bytes(name)?;
     let mut of_it: Vec<&CardSize> =
-        cards.iter().filter(|c| nominal(c.bytes).as_deref() == Some(name)).collect();
+        cards.iter().filter(|c| nominal_size(c.bytes).as_deref() == Some(name)).collect();
     of_it.sort_by_key(|card| card.bytes);
     let (smallest, largest) = (of_it.first().copied(), of_it.last().copied());
-    let least_share = || cards.iter().filter_map(share).fold(1.0, f64::min);
+    let least_share = || cards.iter().filter_map(nominal_share).fold(1.0, f64::min);
     let (least, safe_from) = match smallest {
         Some(smallest) => (smallest.bytes, format!("smallest of {} known cards, less 1 %", of_it.len())),
         None => (
@@ -154,20 +154,20 @@ pub fn of_nominal(name: &str, cards: &[CardSize], asked: Option<u64>) -> Option<
     })
 }
 
-fn share(card: &CardSize) -> Option<f64> {
-    let printed = printed_bytes(&nominal(card.bytes)?)?;
+fn nominal_share(card: &CardSize) -> Option<f64> {
+    let printed = printed_bytes(&nominal_size(card.bytes)?)?;
     Some(card.bytes as f64 / printed as f64)
 }
 
 /// Compares a card's deviation from its nominal size with that of listed cards.
-pub fn print_fit(bytes: u64, cards: &[CardSize]) -> Option<PrintFit> {
-    let name = nominal(bytes)?;
+pub fn compare_with_print(bytes: u64, cards: &[CardSize]) -> Option<PrintFit> {
+    let name = nominal_size(bytes)?;
     let printed = printed_bytes(&name)?;
     let lacks_bytes = i64::try_from(i128::from(printed) - i128::from(bytes)).ok()?;
     let percent = |lacks: f64| lacks * 100.0;
-    let lacks = |card: &CardSize| share(card).map(|share| percent(1.0 - share));
+    let lacks = |card: &CardSize| nominal_share(card).map(|share| percent(1.0 - share));
     let alike: Vec<f64> =
-        cards.iter().filter(|c| nominal(c.bytes).as_deref() == Some(&name)).filter_map(lacks).collect();
+        cards.iter().filter(|c| nominal_size(c.bytes).as_deref() == Some(&name)).filter_map(lacks).collect();
     let all = || cards.iter().filter_map(lacks).collect();
     let others: Vec<f64> = if alike.len() >= MIN_CARDS_OF_SIZE { alike } else { all() };
     let usual_percent =
@@ -184,8 +184,8 @@ pub fn print_fit(bytes: u64, cards: &[CardSize]) -> Option<PrintFit> {
     })
 }
 
-pub fn nominals(cards: &[CardSize]) -> Vec<String> {
-    let mut names: Vec<String> = cards.iter().filter_map(|card| nominal(card.bytes)).collect();
+pub fn nominal_sizes(cards: &[CardSize]) -> Vec<String> {
+    let mut names: Vec<String> = cards.iter().filter_map(|card| nominal_size(card.bytes)).collect();
     names.sort_by_key(|name| printed_bytes(name));
     names.dedup();
     names
@@ -198,17 +198,17 @@ mod tests {
     #[test]
     fn image_of_larger_32_gb_card_does_not_fit_smaller_one() {
         // docs/reference/reports.md#sd-card-round-up: 31,393,316,864 and 32,107,397,120 bytes, 681 MiB apart.
-        let cards = known_cards();
+        let cards = listed_cards();
         let bytes = |name: &str| cards.iter().find(|c| c.card == name).unwrap().bytes;
         let (samsung, patriot) = (bytes("Samsung class 10 32 GB"), bytes("Patriot LX 32 GB"));
         assert_eq!((patriot - samsung) >> 20, 681);
-        assert_eq!(fits(patriot, samsung), (false, -714_080_256));
+        assert_eq!(fits_card(patriot, samsung), (false, -714_080_256));
     }
 
     #[test]
     fn safe_partition_fits_every_listed_card_and_is_aligned() {
-        let cards = known_cards();
-        let n = of_nominal("32 GB", &cards, Some(31_393_316_864)).unwrap();
+        let cards = listed_cards();
+        let n = nominal_range("32 GB", &cards, Some(31_393_316_864)).unwrap();
         assert_eq!(n.smallest.unwrap().bytes, 31_267_487_744);
         assert_eq!(n.largest.unwrap().bytes, 32_107_397_120);
         assert_eq!(n.safe_partition_bytes % (4 << 20), 0);
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn unlisted_nominal_size_uses_smallest_known_share() {
-        let n = of_nominal("2 TB", &known_cards(), None).unwrap();
+        let n = nominal_range("2 TB", &listed_cards(), None).unwrap();
         assert_eq!((n.known, n.printed_bytes), (0, 2_000_000_000_000));
         let share = n.safe_partition_bytes as f64 / 2e12;
         assert!((0.94..0.97).contains(&share), "{share}");
@@ -228,19 +228,19 @@ mod tests {
     #[test]
     fn deviation_within_listed_cards_is_usual() {
         // docs/reference/reports.md#sd-card-round-up: 125,342,580,736 bytes.
-        let fit = print_fit(125_342_580_736, &known_cards()).unwrap();
+        let fit = compare_with_print(125_342_580_736, &listed_cards()).unwrap();
         assert_eq!((fit.nominal.as_str(), fit.lacks_bytes), ("128 GB", 2_657_419_264));
         assert!((fit.lacks_percent - 2.076).abs() < 0.001);
         assert!(fit.usual);
-        assert!(!print_fit(118_000_000_000, &known_cards()).unwrap().usual);
+        assert!(!compare_with_print(118_000_000_000, &listed_cards()).unwrap().usual);
     }
 
     #[test]
     fn listed_cards_are_sorted_and_near_a_nominal_size() {
-        let cards = known_cards();
+        let cards = listed_cards();
         assert!(cards.len() > 60 && cards.is_sorted_by_key(|known| known.bytes));
         for known in cards {
-            assert!(known.bytes.is_multiple_of(512) && nominal(known.bytes).is_some(), "{known:?}");
+            assert!(known.bytes.is_multiple_of(512) && nominal_size(known.bytes).is_some(), "{known:?}");
         }
     }
 }

@@ -2,11 +2,11 @@
 //! cost, or the reason that it is unknown.
 
 pub mod advice;
+#[cfg(test)]
+mod lexar_card;
 pub mod plot;
 pub mod profile;
 pub mod property;
-#[cfg(test)]
-mod seed_004;
 
 use crate::finding::Finding;
 use crate::report::{ExitStatus, IoTotals, Report, ReportBody};
@@ -49,7 +49,7 @@ pub struct SizeCurves {
 }
 
 impl SizeCurves {
-    pub fn all(&self) -> [&[SizePoint]; 4] {
+    pub fn all_curves(&self) -> [&[SizePoint]; 4] {
         [&self.sequential_read, &self.random_read, &self.sequential_write, &self.random_write]
     }
 }
@@ -139,11 +139,11 @@ impl MeasuredMap {
     /// True if neither a property nor a speed was measured.
     pub fn is_untested(&self) -> bool {
         !self.properties().into_iter().any(SoughtProperty::is_tested)
-            && self.curves.all().into_iter().all(<[SizePoint]>::is_empty)
+            && self.curves.all_curves().into_iter().all(<[SizePoint]>::is_empty)
     }
 
     /// Number of properties that a limit of time or bytes kept from being tested.
-    pub fn out_of_time(&self) -> usize {
+    pub fn count_out_of_time(&self) -> usize {
         self.properties().into_iter().filter(|property| property.is_out_of_time()).count()
     }
 }
@@ -197,7 +197,7 @@ pub struct MeasuredMap {
 }
 
 /// Key in [`crate::log::CardLog::other`] for the flash geometry in a log.
-pub const OF_LOG: &str = "map";
+pub const MAP_KEY: &str = "map";
 
 /// Main properties of a card's flash, and all that logs of other tools contain.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -243,7 +243,7 @@ impl ReportBody for CardMap {
         ExitStatus::not_proven_if(self.measured.is_untested())
     }
 
-    fn moved(&mut self) -> Option<&mut IoTotals> {
+    fn io_totals(&mut self) -> Option<&mut IoTotals> {
         Some(&mut self.moved)
     }
 }

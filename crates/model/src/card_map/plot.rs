@@ -48,12 +48,12 @@ impl Plot {
         Plot { title: title.to_owned(), x, y, ..Plot::default() }
     }
 
-    pub fn line(mut self, name: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+    pub fn with_line(mut self, name: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         self.series.push(PlotSeries { name: name.to_owned(), points: points.into_iter().collect() });
         self
     }
 
-    pub fn marked(mut self, marks: impl IntoIterator<Item = (f64, String)>) -> Self {
+    pub fn with_marks(mut self, marks: impl IntoIterator<Item = (f64, String)>) -> Self {
         self.marks.extend(marks);
         self
     }

@@ -7,7 +7,7 @@ use crate::units::{BinarySize, KIB, SpeedMbS};
 /// Sizes of the random writes in that review.
 const RANDOM_WRITES: [u64; 4] = [4 * KIB, 16 * KIB, 64 * KIB, 512 * KIB];
 
-pub fn profile(measured: &MeasuredMap) -> Vec<ProfileLine> {
+pub fn profile_lines(measured: &MeasuredMap) -> Vec<ProfileLine> {
     let size = |bytes: &u64| BinarySize(*bytes).to_string();
     let mut lines = vec![
         property_line("page size", &measured.page_bytes, size),
@@ -24,15 +24,15 @@ pub fn profile(measured: &MeasuredMap) -> Vec<ProfileLine> {
     lines
 }
 
-fn line(what: impl Into<String>, value: impl Into<String>, how: impl Into<String>) -> ProfileLine {
+fn profile_line(what: impl Into<String>, value: impl Into<String>, how: impl Into<String>) -> ProfileLine {
     ProfileLine { what: what.into(), value: value.into(), how: how.into() }
 }
 
 fn property_line<T>(what: &str, property: &Property<T>, show: impl Fn(&T) -> String) -> ProfileLine {
-    line(what, value(property, show), how(property))
+    profile_line(what, property_text(property, show), property_method(property))
 }
 
-fn value<T>(property: &Property<T>, show: impl Fn(&T) -> String) -> String {
+fn property_text<T>(property: &Property<T>, show: impl Fn(&T) -> String) -> String {
     match (property.status, &property.value, &property.bound) {
         (PropertyStatus::Measured, Some(value), _) => show(value),
         (PropertyStatus::AtLeast, _, Some(bound)) => format!("at least {}", show(bound)),
@@ -41,7 +41,7 @@ fn value<T>(property: &Property<T>, show: impl Fn(&T) -> String) -> String {
     }
 }
 
-fn how<T>(property: &Property<T>) -> String {
+fn property_method<T>(property: &Property<T>) -> String {
     match property.status {
         PropertyStatus::NotTested => property.reason.clone().unwrap_or_default(),
         _ => method_text(&property.evidence, property.confidence),
@@ -59,19 +59,19 @@ fn method_text(evidence: &PropertyEvidence, confidence: f64) -> String {
 fn open_blocks(measured: &MeasuredMap) -> ProfileLine {
     let blocks = &measured.open_blocks;
     let show = |n: &u32| n.to_string();
-    let (linear, random) = (value(&blocks.linear, show), value(&blocks.random, show));
+    let (linear, random) = (property_text(&blocks.linear, show), property_text(&blocks.random, show));
     let both =
         // Two equal texts without a value, e.g. `not tested`, are printed once.
         if linear == random && !blocks.linear.is_measured() { linear } else { format!("{linear}/{random}") };
-    line("open AUs (seq/random)", both, how(&blocks.linear))
+    profile_line("open AUs (seq/random)", both, property_method(&blocks.linear))
 }
 
 fn read_latency(measured: &MeasuredMap) -> ProfileLine {
     let curve = &measured.curves.random_read;
     let at = curve.iter().find(|p| p.bytes == 4 * KIB).or_else(|| curve.iter().min_by_key(|p| p.bytes));
     match at {
-        None => line("read latency", "not tested", "reads by size were not timed"),
-        Some(point) => line(
+        None => profile_line("read latency", "not tested", "reads by size were not timed"),
+        Some(point) => profile_line(
             "read latency",
             format!("{:.2} ms", point.p50_us / 1000.0),
             format!("median of {} random reads of {}", point.ios, BinarySize(point.bytes)),
@@ -81,17 +81,17 @@ fn read_latency(measured: &MeasuredMap) -> ProfileLine {
 
 fn fastest_line(what: &str, curve: &[SizePoint], measured: &MeasuredMap) -> ProfileLine {
     match curve.iter().max_by(|a, b| a.mb_s.total_cmp(&b.mb_s)) {
-        None => line(what, "not tested", missing_reason(measured)),
-        Some(best) => line(what, SpeedMbS(best.mb_s).to_string(), timing_text(best, "in order")),
+        None => profile_line(what, "not tested", missing_reason(measured)),
+        Some(best) => profile_line(what, SpeedMbS(best.mb_s).to_string(), timing_text(best, "in order")),
     }
 }
 
 fn random_write(bytes: u64, measured: &MeasuredMap) -> ProfileLine {
     let what = format!("random write {}", BinarySize(bytes));
     match measured.curves.random_write.iter().find(|p| p.bytes == bytes) {
-        None => line(what, "not tested", missing_reason(measured)),
+        None => profile_line(what, "not tested", missing_reason(measured)),
         Some(point) => {
-            line(what, SpeedMbS(point.mb_s).to_string(), timing_text(point, &random_area(measured)))
+            profile_line(what, SpeedMbS(point.mb_s).to_string(), timing_text(point, &random_area(measured)))
         }
     }
 }
@@ -119,7 +119,7 @@ fn missing_reason(measured: &MeasuredMap) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::card_map::seed_004::{point, seed_004};
+    use crate::card_map::lexar_card::{point, seed_004};
 
     /// Card of docs/reference/reports.md#lexar-review, with all its figures.
     fn lexar() -> MeasuredMap {
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn lexar_profile_has_the_lines_of_the_review() {
-        let lines = profile(&lexar());
+        let lines = profile_lines(&lexar());
         let said: Vec<(&str, &str)> = lines.iter().map(|l| (l.what.as_str(), l.value.as_str())).collect();
         let expected = [
             ("page size", "16 KiB"),
@@ -154,7 +154,7 @@ mod tests {
     fn random_write_line_names_its_erase_blocks() {
         let mut measured = lexar();
         measured.curves.random_write_blocks = Some(5);
-        let lines = profile(&measured);
+        let lines = profile_lines(&measured);
         let line = lines.iter().find(|l| l.what == "random write 4 KiB").unwrap();
         assert!(line.how.contains("within 5 fresh erase blocks"), "{line:?}");
     }
@@ -163,14 +163,14 @@ mod tests {
     fn unmeasured_lines_have_a_reason_and_no_number() {
         let mut measured = MeasuredMap::default();
         measured.open_blocks.linear = Property::not_tested("--read-only was given");
-        for line in profile(&measured) {
+        for line in profile_lines(&measured) {
             assert_eq!(line.value, "not tested", "{line:?}");
             assert!(!line.how.is_empty() && !line.value.contains(char::is_numeric), "{line:?}");
         }
-        measured.erase_block_bytes = Property::none(0.97, PropertyEvidence::by("reads"));
-        measured.open_blocks.linear = Property::at_least(32, 0.9, PropertyEvidence::by("writes"));
-        measured.open_blocks.random = Property::at_least(32, 0.9, PropertyEvidence::by("writes"));
-        let lines = profile(&measured);
+        measured.erase_block_bytes = Property::none(0.97, PropertyEvidence::from_method("reads"));
+        measured.open_blocks.linear = Property::at_least(32, 0.9, PropertyEvidence::from_method("writes"));
+        measured.open_blocks.random = Property::at_least(32, 0.9, PropertyEvidence::from_method("writes"));
+        let lines = profile_lines(&measured);
         assert_eq!((lines[1].value.as_str(), lines[2].value.as_str()), ("none seen", "at least 32"));
     }
 }

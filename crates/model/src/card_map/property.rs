@@ -47,28 +47,31 @@ pub struct SearchCost {
 }
 
 impl PropertyEvidence {
-    pub fn by(method: impl Into<String>) -> Self {
+    pub fn from_method(method: impl Into<String>) -> Self {
         PropertyEvidence { method: method.into(), ..PropertyEvidence::default() }
     }
 
-    pub fn number(mut self, what: &str, value: f64, unit: &str) -> Self {
+    pub fn with_number(mut self, what: &str, value: f64, unit: &str) -> Self {
         self.numbers.push(EvidenceNumber { what: what.to_owned(), value, unit: unit.to_owned() });
         self
     }
 
-    pub fn numbers<'a, S: AsRef<str>>(mut self, all: impl IntoIterator<Item = (S, f64, &'a str)>) -> Self {
+    pub fn with_numbers<'a, S: AsRef<str>>(
+        mut self,
+        all: impl IntoIterator<Item = (S, f64, &'a str)>,
+    ) -> Self {
         for (what, value, unit) in all {
-            self = self.number(what.as_ref(), value, unit);
+            self = self.with_number(what.as_ref(), value, unit);
         }
         self
     }
 
-    pub fn plot(mut self, plot: Plot) -> Self {
+    pub fn with_plot(mut self, plot: Plot) -> Self {
         self.plot = Some(plot);
         self
     }
 
-    pub fn cost(mut self, cost: SearchCost) -> Self {
+    pub fn with_cost(mut self, cost: SearchCost) -> Self {
         self.cost = cost;
         self
     }
@@ -152,7 +155,7 @@ mod tests {
 
     #[test]
     fn property_json_has_value_only_if_measured() {
-        let found = Property::measured(4_194_304_u64, 0.99, PropertyEvidence::by("reads"));
+        let found = Property::measured(4_194_304_u64, 0.99, PropertyEvidence::from_method("reads"));
         let json = serde_json::to_value(&found).unwrap();
         assert_eq!((json["value"].as_u64(), json["status"].as_str()), (Some(4_194_304), Some("measured")));
         let more =

@@ -1,8 +1,8 @@
 //! Job files: work and demands, validated, and the figures of a card that they use.
 
 use crate::builtin_files;
-use crate::named::{BuiltinFiles, FileError};
-use crate::toml_error::located;
+use crate::builtin_names::{BuiltinFiles, FileError};
+use crate::toml_error::message_with_line;
 use serde::{Deserialize, Serialize};
 
 /// Amounts of I/O, and the time that a person accepts for them.
@@ -40,16 +40,16 @@ pub struct JobWork {
 
 /// Writes of a card per synced block: the block, the journal's description of the change, and its commit (jbd2, the
 /// journal of ext4: kernel documentation, filesystems/ext4/journal).
-pub(super) const WRITES_A_SYNC: f64 = 3.0;
+pub(super) const WRITES_PER_SYNC: f64 = 3.0;
 
 impl JobWork {
-    pub fn amounts(&self) -> [(Figure, f64); 5] {
+    pub fn needed_amounts(&self) -> [(Figure, f64); 5] {
         [
             (Figure::ReadMbS, self.read_mb),
             (Figure::WriteMbS, self.write_mb),
             (Figure::SustainedWriteMbS, self.sustained_write_mb),
             (Figure::RandomReadIops, self.random_reads),
-            (Figure::RandomWriteIops, self.random_writes + WRITES_A_SYNC * self.synced_writes),
+            (Figure::RandomWriteIops, self.random_writes + WRITES_PER_SYNC * self.synced_writes),
         ]
     }
 }
@@ -82,16 +82,16 @@ pub static JOBS: BuiltinFiles = BuiltinFiles {
     also: "; `cardscope jobs` lists them all, or name a file of your own, FILE.toml",
 };
 
-pub fn find(name: &str) -> Result<Job, FileError> {
-    parse(JOBS.find(name)?)
+pub fn find_job(name: &str) -> Result<Job, FileError> {
+    parse_job(JOBS.find_text(name)?)
 }
 
-pub fn parse(text: &str) -> Result<Job, FileError> {
-    let job: Job =
-        toml::from_str(text).map_err(|e| FileError::Syntax("job", located(text, &e), Box::new(e)))?;
+pub fn parse_job(text: &str) -> Result<Job, FileError> {
+    let job: Job = toml::from_str(text)
+        .map_err(|e| FileError::Syntax("job", message_with_line(text, &e), Box::new(e)))?;
     match find_fault(&job) {
         None => Ok(job),
-        Some(why) => Err(FileError::Odd("job", job.name, why)),
+        Some(why) => Err(FileError::Invalid("job", job.name, why)),
     }
 }
 
@@ -100,7 +100,7 @@ fn find_fault(job: &Job) -> Option<String> {
         return Some("it needs a name and at least one [[work]]".to_owned());
     }
     for work in &job.work {
-        let amounts = work.amounts();
+        let amounts = work.needed_amounts();
         if amounts.iter().any(|(_, a)| !a.is_finite() || *a < 0.0) || amounts.iter().all(|(_, a)| *a == 0.0) {
             return Some(format!("work {:?} needs amounts above 0", work.what));
         }
@@ -145,7 +145,7 @@ macro_rules! figures {
             /// All figures, in the order of [`Figures`].
             pub const ALL: [Figure; 7] = [$(Figure::$name),*];
 
-            pub fn words(self) -> (&'static str, &'static str) {
+            pub fn name_and_unit(self) -> (&'static str, &'static str) {
                 match self {
                     $(Figure::$name => ($words, $unit),)*
                 }

@@ -4,8 +4,8 @@
 mod file;
 mod score;
 
-pub use file::{Figure, Figures, JOBS, Job, JobDemand, JobWork, find, parse};
-pub use score::{JobFit, JobScore, points_alone, points_beyond, score, score_assuming};
+pub use file::{Figure, Figures, JOBS, Job, JobDemand, JobWork, find_job, parse_job};
+pub use score::{JobFit, JobScore, clamped_points, score_job, score_with_upper_bounds, unclamped_points};
 
 #[cfg(test)]
 mod tests;

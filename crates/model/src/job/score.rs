@@ -1,7 +1,7 @@
 //! Score of a card for a job. A card that is faster in any figure never scores lower.
 
 use super::{Figure, Figures, Job, JobDemand, JobWork};
-use crate::units::{decimals, grouped};
+use crate::units::{decimal_places, group_digits};
 use serde::{Deserialize, Serialize};
 
 /// Highest score of a card that misses a demand.
@@ -35,13 +35,13 @@ pub struct JobScore {
     pub missing: Vec<String>,
 }
 
-pub fn score(job: &Job, figures: &Figures) -> JobScore {
-    score_assuming(job, figures, &[])
+pub fn score_job(job: &Job, figures: &Figures) -> JobScore {
+    score_with_upper_bounds(job, figures, &[])
 }
 
 /// Scores a card of which some figures are upper bounds only, e.g. the speed into a cache. Such a figure can miss a
 /// demand but not prove that it is met, and a card whose job depends on one is fair at most.
-pub fn score_assuming(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobScore {
+pub fn score_with_upper_bounds(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobScore {
     let mut missing: Vec<Figure> = Vec::new();
     let mut seconds = Vec::new();
     for work in &job.work {
@@ -52,37 +52,37 @@ pub fn score_assuming(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobSc
             }
         }
     }
-    let missed: Vec<String> = job.demand.iter().filter_map(|d| missed(d, figures)).collect();
+    let missed: Vec<String> = job.demand.iter().filter_map(|d| missed_demand(d, figures)).collect();
     missing.extend(job.demand.iter().map(|d| d.figure).filter(|f| figures.get(*f).is_none()));
     missing.sort_unstable();
     missing.dedup();
-    let score = points_alone(job, figures);
+    let score = clamped_points(job, figures);
     let known = |figure: &Figure| figures.get(*figure).is_some() && !at_best.contains(figure);
     let sure = job.demand.iter().all(|demand| known(&demand.figure))
         && !job
             .work
             .iter()
-            .flat_map(JobWork::amounts)
+            .flat_map(JobWork::needed_amounts)
             .any(|(f, amount)| amount > 0.0 && at_best.contains(&f));
     JobScore {
         job: job.name.clone(),
         title: job.title.clone(),
         score,
-        fit: fit(score, &missed, sure),
+        fit: judge_fit(score, &missed, sure),
         meaning: seconds.iter().map(|(what, time)| format!("{what}: {}", duration_text(*time))).collect(),
         seconds,
         missed,
-        missing: missing.iter().map(|f| f.words().0.to_owned()).collect(),
+        missing: missing.iter().map(|f| f.name_and_unit().0.to_owned()).collect(),
     }
 }
 
 /// Returns the score alone. Rankings call this a dozen times per card for their intervals.
-pub fn points_alone(job: &Job, figures: &Figures) -> Option<f64> {
+pub fn clamped_points(job: &Job, figures: &Figures) -> Option<f64> {
     weighted_points(job, figures, |points| points.clamp(0.0, 100.0))
 }
 
 /// Returns the score without limits at 0 and 100, to order cards that are both better than good.
-pub fn points_beyond(job: &Job, figures: &Figures) -> Option<f64> {
+pub fn unclamped_points(job: &Job, figures: &Figures) -> Option<f64> {
     weighted_points(job, figures, |points| points)
 }
 
@@ -90,19 +90,20 @@ fn weighted_points(job: &Job, figures: &Figures, within: impl Fn(f64) -> f64) ->
     let (mut sum, mut weights) = (0.0, 0.0);
     for work in &job.work {
         if let Some(time) = work_seconds(work, figures) {
-            sum += work.weight * within(points(work, time));
+            sum += work.weight * within(work_points(work, time));
             weights += work.weight;
         }
     }
-    let misses =
-        |demand: &JobDemand| figures.get(demand.figure).is_some_and(|value| limit(demand, value).is_some());
+    let misses = |demand: &JobDemand| {
+        figures.get(demand.figure).is_some_and(|value| missed_limit(demand, value).is_some())
+    };
     let most = if job.demand.iter().any(misses) { MAX_SCORE_IF_MISSED } else { f64::INFINITY };
     let all: f64 = job.work.iter().map(|work| work.weight).sum();
     (weights > 0.0 && weights >= MIN_WEIGHT_SHARE * all).then(|| (sum / weights).min(most))
 }
 
 fn needed_figures(work: &JobWork) -> impl Iterator<Item = (Figure, f64)> {
-    work.amounts().into_iter().filter(|(_, amount)| *amount > 0.0)
+    work.needed_amounts().into_iter().filter(|(_, amount)| *amount > 0.0)
 }
 
 /// Returns the seconds of a work, or None if a figure is missing.
@@ -121,24 +122,24 @@ fn limited_figure(work: &JobWork, figure: Figure, figures: &Figures) -> Option<f
 
 /// Scores 100 at the good time and 0 at the poor one, linear in the logarithm, so that doubling costs the same
 /// anywhere.
-fn points(work: &JobWork, time: f64) -> f64 {
+fn work_points(work: &JobWork, time: f64) -> f64 {
     100.0 * (work.poor_s / time).ln() / (work.poor_s / work.good_s).ln()
 }
 
-fn missed(demand: &JobDemand, figures: &Figures) -> Option<String> {
+fn missed_demand(demand: &JobDemand, figures: &Figures) -> Option<String> {
     let value = figures.get(demand.figure)?;
-    let (name, unit) = demand.figure.words();
-    let (word, limit) = limit(demand, value)?;
+    let (name, unit) = demand.figure.name_and_unit();
+    let (word, limit) = missed_limit(demand, value)?;
     Some(format!(
         "{name}: {} {unit} (needs {word} {} {unit}): {}",
-        digits(value),
+        three_digit_text(value),
         short_number(limit),
         demand.why
     ))
 }
 
 /// Returns the limit that a value misses.
-fn limit(demand: &JobDemand, value: f64) -> Option<(&'static str, f64)> {
+fn missed_limit(demand: &JobDemand, value: f64) -> Option<(&'static str, f64)> {
     match (demand.least, demand.most) {
         (Some(least), _) if value < least => Some(("at least", least)),
         (_, Some(most)) if value > most => Some(("at most", most)),
@@ -146,7 +147,7 @@ fn limit(demand: &JobDemand, value: f64) -> Option<(&'static str, f64)> {
     }
 }
 
-fn fit(score: Option<f64>, missed: &[String], sure: bool) -> JobFit {
+fn judge_fit(score: Option<f64>, missed: &[String], sure: bool) -> JobFit {
     match score {
         _ if !missed.is_empty() => JobFit::Unfit,
         None => JobFit::Unknown,
@@ -159,16 +160,16 @@ fn fit(score: Option<f64>, missed: &[String], sure: bool) -> JobFit {
 }
 
 /// Formats three significant digits; long numbers are grouped.
-fn digits(value: f64) -> String {
+fn three_digit_text(value: f64) -> String {
     match value {
-        long if (10_000.0..1e15).contains(&long) => grouped(long.round() as u64),
-        _ => format!("{value:.*}", decimals(value.abs())),
+        long if (10_000.0..1e15).contains(&long) => group_digits(long.round() as u64),
+        _ => format!("{value:.*}", decimal_places(value.abs())),
     }
 }
 
 /// Formats a limit without trailing zeros.
 fn short_number(limit: f64) -> String {
-    let digits = digits(limit);
+    let digits = three_digit_text(limit);
     match digits.contains('.') {
         true => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => digits,
@@ -179,6 +180,6 @@ fn duration_text(seconds: f64) -> String {
     match seconds {
         s if s >= 5400.0 => format!("{:.1} h", s / 3600.0),
         s if s >= 120.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{} s", digits(s)),
+        s => format!("{} s", three_digit_text(s)),
     }
 }

@@ -5,9 +5,9 @@ use super::{
     FlushMode, KernelPath, LoopAggregate, LoopLimit, PassDemand, RandomDraw, RangePreparation, Recipe,
     RecipeTest, RepeatUntil, SpanSharing, TestSpan, ToolFormat, ToolScore, WriteData,
 };
-use crate::named::nearest;
+use crate::builtin_names::nearest_name;
 use crate::test_name::TestName;
-use crate::toml_error::located;
+use crate::toml_error::message_with_line;
 use crate::units::parse_size;
 use serde::Deserialize;
 
@@ -160,7 +160,7 @@ pub fn parse(text: &str, area: Option<u64>) -> Result<Recipe, RecipeError> {
         source: file.source,
         tool: file.tool,
         area: size,
-        fingerprint: fingerprint(file.version, text, area.filter(|a| *a != file.area.size.0)),
+        fingerprint: recipe_fingerprint(file.version, text, area.filter(|a| *a != file.area.size.0)),
         discard: file.area.discard,
         prepare,
         rest_after_prepare_s: file.area.rest_s,
@@ -170,18 +170,18 @@ pub fn parse(text: &str, area: Option<u64>) -> Result<Recipe, RecipeError> {
         scores: file.score,
         tests,
     };
-    validate::check(&recipe)?;
+    validate::check_recipe(&recipe)?;
     Ok(recipe)
 }
 
 fn explain_syntax_error(text: &str, error: &toml::de::Error) -> String {
     let mut quoted = error.message().split('`').skip(1).step_by(2);
     let meant = match quoted.next() {
-        Some(unknown) if error.message().starts_with("unknown") => nearest(unknown, quoted),
+        Some(unknown) if error.message().starts_with("unknown") => nearest_name(unknown, quoted),
         _ => None,
     };
     let hint = meant.map_or(String::new(), |key| format!("; did you mean `{key}`?"));
-    format!("{}{hint}", located(text, error))
+    format!("{}{hint}", message_with_line(text, error))
 }
 
 fn missing_name_error(number: usize) -> RecipeError {
@@ -248,7 +248,7 @@ fn test_size(span: TestSpan, own: Option<RecipeSize>, area: u64) -> u64 {
 }
 
 /// Combines version, the first 12 digits of the text's BLAKE3 hash, and the size if `--size` overrides it.
-fn fingerprint(version: u32, text: &str, other_size: Option<u64>) -> String {
+fn recipe_fingerprint(version: u32, text: &str, other_size: Option<u64>) -> String {
     let hash = blake3::hash(text.as_bytes()).to_hex();
     let size = other_size.map_or(String::new(), |s| format!(" size={s}"));
     format!("{version}-{}{size}", &hash[..12])

@@ -3,21 +3,21 @@
 //! `file` has the form of the file. The runner gets the validated form here, in which every setting has a value. The
 //! recipe's own file documents the original tool and its sources.
 
-mod explained;
+mod cost_estimate;
+mod explanation;
 mod file;
-mod only;
-mod planned;
 mod settings;
+mod test_selection;
 mod validate;
 
-pub use explained::{ExplainedRecipe, ExplainedTest, TimeEstimate};
+pub use cost_estimate::PlannedRun;
+pub use explanation::{ExplainedRecipe, ExplainedTest, TimeEstimate};
 pub use file::parse;
-pub use planned::PlannedRun;
 pub use settings::*;
-pub use validate::{MOST_RUNS, RecipeError};
+pub use validate::{MAX_RUNS, RecipeError};
 
 use crate::builtin_files;
-use crate::named::BuiltinFiles;
+use crate::builtin_names::BuiltinFiles;
 use crate::test_name::TestName;
 use serde::Serialize;
 

@@ -126,7 +126,7 @@ pub enum PrintedQuantity {
 
 impl ToolFormat {
     /// Returns the printed figure for a speed, its I/O rate and its mean latency in seconds.
-    pub fn figure(&self, bytes_per_s: f64, iops: f64, latency_s: f64) -> f64 {
+    pub fn printed_figure(&self, bytes_per_s: f64, iops: f64, latency_s: f64) -> f64 {
         let base = match self.quantity {
             PrintedQuantity::BytesPerS => bytes_per_s,
             PrintedQuantity::Iops => iops,

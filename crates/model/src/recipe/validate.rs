@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 1 << 50;
 /// Thirty days.
 const MAX_SECONDS: f64 = 2_592_000.0;
 /// Most runs of a session, which are all planned before the first and loaded together after the last.
-pub const MOST_RUNS: u32 = 1000;
+pub const MAX_RUNS: u32 = 1000;
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RecipeError {
@@ -36,11 +36,11 @@ pub enum RecipeError {
     },
     /// Fault outside of a single test.
     #[error("recipe {recipe:?}: {reason}")]
-    Whole { recipe: String, reason: String },
+    Recipe { recipe: String, reason: String },
 }
 
-pub(super) fn check(recipe: &Recipe) -> Result<(), RecipeError> {
-    check_whole(recipe).map_err(|reason| RecipeError::Whole { recipe: recipe.name.clone(), reason })?;
+pub(super) fn check_recipe(recipe: &Recipe) -> Result<(), RecipeError> {
+    check_whole(recipe).map_err(|reason| RecipeError::Recipe { recipe: recipe.name.clone(), reason })?;
     for test in &recipe.tests {
         check_test(test).map_err(|reason| RecipeError::Test { test: test.key(), reason })?;
     }
@@ -61,8 +61,8 @@ fn check_whole(recipe: &Recipe) -> Result<(), String> {
     if recipe.prepare.is_some_and(|p| !is_valid_block(p.block)) {
         return Err("prepare_block must be a multiple of 512 bytes, 1 GiB at most".into());
     }
-    if !(1..=MOST_RUNS).contains(&recipe.tries) {
-        return Err(format!("tries must be between 1 and {MOST_RUNS}"));
+    if !(1..=MAX_RUNS).contains(&recipe.tries) {
+        return Err(format!("tries must be between 1 and {MAX_RUNS}"));
     }
     if !is_valid_duration(recipe.rest_after_prepare_s) {
         return Err(format!("rest_s must be between 0 and {MAX_SECONDS} seconds (30 days)"));
@@ -86,7 +86,7 @@ fn check_names(recipe: &Recipe) -> Result<(), String> {
     if let Some(demand) = recipe.demands.iter().find(|d| d.iops.is_none() && d.bytes_per_s.is_none()) {
         return Err(format!("the demand on {:?} asks for nothing; give iops or bytes_per_s", demand.step));
     }
-    if let Some(score) = recipe.scores.iter().find(|s| s.terms.is_empty() || !positive(s.divide)) {
+    if let Some(score) = recipe.scores.iter().find(|s| s.terms.is_empty() || !is_positive(s.divide)) {
         return Err(format!("the score {:?} needs terms, and a divide above 0", score.name));
     }
     Ok(())
@@ -99,7 +99,7 @@ fn check_test(test: &RecipeTest) -> Result<(), String> {
     if test.prepare.is_some_and(|p| !is_valid_block(p.block)) {
         return Err("prepare_block must be a multiple of 512 bytes, 1 GiB at most".into());
     }
-    if test.prints.as_ref().is_some_and(|p| !positive(p.divide) || p.digits == Some(0) || p.decimals > 9) {
+    if test.prints.as_ref().is_some_and(|p| !is_positive(p.divide) || p.digits == Some(0) || p.decimals > 9) {
         return Err("prints needs a divide above 0, digits above 0 and at most 9 decimals".into());
     }
     if matches!(test.name.op, TestOp::Read) && test.sync_each {
@@ -158,15 +158,15 @@ fn check_limit(test: &RecipeTest) -> Result<(), String> {
 }
 
 fn check_times(test: &RecipeTest) -> Result<(), String> {
-    if !test.limit.seconds.is_none_or(|seconds| positive(seconds) && is_valid_duration(seconds)) {
+    if !test.limit.seconds.is_none_or(|seconds| is_positive(seconds) && is_valid_duration(seconds)) {
         return Err(format!("seconds must be more than 0, and {MAX_SECONDS} (30 days) at most"));
     }
     if !is_valid_duration(test.rest_s) || !is_valid_duration(test.warmup_s) {
         return Err(format!("rest_s and warmup_s must be between 0 and {MAX_SECONDS} seconds (30 days)"));
     }
     let Some(until) = test.until else { return Ok(()) };
-    if !positive(until.ci95_percent)
-        || !positive(until.min_s)
+    if !is_positive(until.ci95_percent)
+        || !is_positive(until.min_s)
         || !is_valid_duration(until.max_s)
         || until.max_s < until.min_s
     {
@@ -180,7 +180,7 @@ fn check_times(test: &RecipeTest) -> Result<(), String> {
     Ok(())
 }
 
-fn positive(number: f64) -> bool {
+fn is_positive(number: f64) -> bool {
     number.is_finite() && number > 0.0
 }
 

@@ -49,7 +49,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<V
         max_latency_us: f.max_latency_us,
         percentiles_us: f.percentiles_us,
         as_printed: f.printed.map(Cow::into_owned),
-        ..TestFigure::of(f.test, f.mb_s)
+        ..TestFigure::from_speed(f.test, f.mb_s)
     };
     let all: Option<Vec<InFile<'_>>> = Option::deserialize(from)?;
     Ok(all.map(|all| all.into_iter().map(figure).collect()))

@@ -52,7 +52,7 @@ fn unknown_field_is_refused_by_name() {
 #[test]
 fn other_formats_and_damaged_files_are_distinguished() {
     for text in ["", "{", "[]", "null", "{\"format\":\"fio\"}"] {
-        assert!(matches!(SessionFile::from_json(text), Err(SessionFileError::Other(_))), "{text}");
+        assert!(matches!(SessionFile::from_json(text), Err(SessionFileError::OtherFormat(_))), "{text}");
     }
     for version in [Value::Null, 0.into(), "1".into()] {
         let refused = altered(|file| file["version"] = version.clone());

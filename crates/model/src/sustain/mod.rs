@@ -86,7 +86,7 @@ impl ReportBody for LongRun {
         ExitStatus::not_proven_if(self.measured.series.is_empty())
     }
 
-    fn moved(&mut self) -> Option<&mut IoTotals> {
+    fn io_totals(&mut self) -> Option<&mut IoTotals> {
         Some(&mut self.moved)
     }
 }

@@ -53,7 +53,7 @@ pub enum ReaderFault {
 
 impl ErrorPattern {
     /// Classifies failures. `listed` are the first of them; `card_bytes` is unknown for files.
-    pub fn of(counts: IoCounts, listed: &[IoError], card_bytes: Option<u64>) -> Self {
+    pub fn from_errors(counts: IoCounts, listed: &[IoError], card_bytes: Option<u64>) -> Self {
         // Some readers fail reads of several sectors at the very end, but succeed one by one; that is not a fault.
         let last = card_bytes.map_or(u64::MAX, |bytes| bytes.saturating_sub(LAST_BYTES));
         let at_the_end = |error: &IoError| error.offset + error.len > last;
@@ -103,11 +103,11 @@ fn is_bus_fault(errors: &[&IoError]) -> bool {
 }
 
 fn tolerated_failures(ios: u64) -> u64 {
-    at_rate(ios, TOLERATED_PER_MILLION)
+    failures_at_rate(ios, TOLERATED_PER_MILLION)
 }
 
 /// Returns the most failures that a rate per million I/Os explains.
-pub fn at_rate(ios: u64, per_million: f64) -> u64 {
+pub fn failures_at_rate(ios: u64, per_million: f64) -> u64 {
     poisson_quantile(ios as f64 * per_million / 1e6, ACCUSED_BY_CHANCE).max(1)
 }
 
@@ -131,7 +131,7 @@ fn poisson_quantile(expected: f64, tail: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{SURE, Verdict};
+    use super::super::{SURE_CONFIDENCE, Verdict};
     use super::*;
 
     const CARD: u64 = 64 << 30;
@@ -151,7 +151,7 @@ mod tests {
     fn pattern(ios: u64, listed: &[IoError]) -> ErrorPattern {
         let failed_once = listed.iter().filter(|error| error.recovered).count() as u64;
         let failed_twice = listed.len() as u64 - failed_once;
-        ErrorPattern::of(IoCounts { ios, failed_once, failed_twice }, listed, Some(CARD))
+        ErrorPattern::from_errors(IoCounts { ios, failed_once, failed_twice }, listed, Some(CARD))
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
             assert_eq!(pattern(1_000_000, &[once.clone(), failed(place, 512)]), ErrorPattern::Lasting);
         }
         let unlisted = IoCounts { ios: 10, failed_once: 0, failed_twice: 1 };
-        assert_eq!(ErrorPattern::of(unlisted, &[], Some(CARD)), ErrorPattern::Lasting);
+        assert_eq!(ErrorPattern::from_errors(unlisted, &[], Some(CARD)), ErrorPattern::Lasting);
     }
 
     #[test]
@@ -197,8 +197,8 @@ mod tests {
             assert_eq!(pattern(ios, &once(most + 1)), ErrorPattern::Frequent, "{ios}");
         }
         assert_eq!([0, 5000, 1_000_000].map(tolerated_failures), [1, 4, 132]);
-        let normal = at_rate(5_010_000, 100.0);
-        assert!(normal.abs_diff(at_rate(4_990_000, 100.0)) <= 4, "both tails meet: {normal}");
+        let normal = failures_at_rate(5_010_000, 100.0);
+        assert!(normal.abs_diff(failures_at_rate(4_990_000, 100.0)) <= 4, "both tails meet: {normal}");
     }
 
     #[test]
@@ -207,12 +207,12 @@ mod tests {
         let reader = ErrorPattern::Reader(ReaderFault::Bus);
         for (before, pattern, after) in [
             (Genuine, ErrorPattern::Occasional, (Genuine, 0.75)),
-            (Genuine, ErrorPattern::Lasting, (Damaged, SURE)),
-            (Inconclusive, ErrorPattern::Frequent, (Unstable, SURE)),
-            (Damaged, ErrorPattern::Lasting, (Damaged, SURE)),
-            (Unstable, ErrorPattern::Lasting, (Damaged, SURE)),
+            (Genuine, ErrorPattern::Lasting, (Damaged, SURE_CONFIDENCE)),
+            (Inconclusive, ErrorPattern::Frequent, (Unstable, SURE_CONFIDENCE)),
+            (Damaged, ErrorPattern::Lasting, (Damaged, SURE_CONFIDENCE)),
+            (Unstable, ErrorPattern::Lasting, (Damaged, SURE_CONFIDENCE)),
             (Damaged, reader, (Damaged, 0.75)),
-            (Genuine, reader, (ReaderSuspect, SURE)),
+            (Genuine, reader, (ReaderSuspect, SURE_CONFIDENCE)),
             (Limbo, ErrorPattern::Lasting, (Limbo, 0.75)),
             (Dead, ErrorPattern::Frequent, (Dead, 0.75)),
         ] {

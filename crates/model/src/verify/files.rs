@@ -19,16 +19,16 @@ pub struct SectorCounts {
 }
 
 impl SectorCounts {
-    pub fn lost(&self) -> u64 {
+    pub fn lost_sectors(&self) -> u64 {
         // `aliased` is a part of `overwritten`, so it is not added.
         self.changed + self.overwritten + self.corrupted + self.unreadable
     }
 
-    pub fn all(&self) -> u64 {
-        self.ok + self.lost()
+    pub fn total_sectors(&self) -> u64 {
+        self.ok + self.lost_sectors()
     }
 
-    pub fn add(&mut self, other: &SectorCounts) {
+    pub fn add_counts(&mut self, other: &SectorCounts) {
         self.ok += other.ok;
         self.changed += other.changed;
         self.overwritten += other.overwritten;

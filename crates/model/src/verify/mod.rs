@@ -1,14 +1,14 @@
 //! Document of `verify`: real capacity and integrity of a card.
 
-mod cause;
+mod capacity_cause;
 pub(crate) mod error_pattern;
 mod files;
 pub(crate) mod io_error;
 mod map;
 mod report;
 
-pub use cause::{CapacityCause, SizeSource, StatedSizes};
-pub use error_pattern::{ErrorPattern, READER_ERRORS, ReaderFault, TOLERATED_PER_MILLION, at_rate};
+pub use capacity_cause::{CapacityCause, SizeSource, StatedSizes};
+pub use error_pattern::{ErrorPattern, READER_ERRORS, ReaderFault, TOLERATED_PER_MILLION, failures_at_rate};
 pub use files::{FileResult, FilesReport, FirstError, SectorCounts, TransferPace};
 pub use io_error::{IoCounts, IoError, SectorFound, list_failed};
 pub use map::{MapCell, MapSpeed, SlowestSecond, SpeedMap, cell_bytes};
@@ -22,23 +22,23 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 /// Confidence from which a card is accused.
-pub const SURE: f64 = 0.95;
+pub const SURE_CONFIDENCE: f64 = 0.95;
 
 /// Confidence that card or reader are unstable after one difference between two reads.
-pub const ANSWERS_DIFFER: f64 = 0.9;
+pub const READS_DIFFER_CONFIDENCE: f64 = 0.9;
 
 /// Returns the finding about sectors that were bad in one of two readings only, or None if there are none.
-pub fn answers_change(passing_sectors: u64) -> Option<Finding> {
+pub fn inconsistent_reads_finding(passing_sectors: u64) -> Option<Finding> {
     (passing_sectors > 0).then(|| {
         let text = "The card answered differently at the next try.";
-        Finding::new("answers-change", FindingWeight::Hint, ANSWERS_DIFFER, text)
+        Finding::new("answers-change", FindingWeight::Hint, READS_DIFFER_CONFIDENCE, text)
             .because("sectors bad in one reading only", passing_sectors)
-            .advise("Clean the contacts and try another reader.")
+            .with_advice("Clean the contacts and try another reader.")
     })
 }
 
 /// Confidence from which a card without failures is called genuine rather than not proven.
-pub const PROVEN: f64 = 0.8;
+pub const PROVEN_CONFIDENCE: f64 = 0.8;
 
 worded! {
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -101,7 +101,7 @@ impl Verdict {
             _ => false,
         };
         match counts || by_errors == self {
-            true => (by_errors, confidence.max(SURE)),
+            true => (by_errors, confidence.max(SURE_CONFIDENCE)),
             false => (self, confidence),
         }
     }
@@ -112,7 +112,7 @@ impl Verdict {
 
     pub fn exit_status(self, confidence: f64) -> ExitStatus {
         match self {
-            Verdict::Genuine if confidence >= PROVEN => ExitStatus::Good,
+            Verdict::Genuine if confidence >= PROVEN_CONFIDENCE => ExitStatus::Good,
             Verdict::Genuine | Verdict::ReaderSuspect | Verdict::Inconclusive => ExitStatus::NotProven,
             _ => ExitStatus::Bad,
         }

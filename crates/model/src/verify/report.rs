@@ -1,6 +1,6 @@
 //! Body of the document of `verify`. Bytes, and seconds of the target's clock.
 
-use super::{CapacityCause, FilesReport, SURE, SectorFound, SpeedMap, StatedSizes, Verdict};
+use super::{CapacityCause, FilesReport, SURE_CONFIDENCE, SectorFound, SpeedMap, StatedSizes, Verdict};
 use crate::report::{ExitStatus, IoTotals, Report, ReportBody};
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +89,7 @@ pub type VerifyReport = Report<Verification>;
 impl Verification {
     /// Returns the weight among several tests of a card: full tests and fakes outweigh a quick test without findings,
     /// and any conclusion outweighs none. Among equal ones the newest counts.
-    pub fn sureness(&self) -> u8 {
+    pub fn evidence_rank(&self) -> u8 {
         match self.verdict {
             Verdict::Inconclusive => 0,
             Verdict::Genuine if self.method != TestMethod::Full => 1,
@@ -102,16 +102,16 @@ impl Verification {
     pub fn capacity_cause(&self, stated: &StatedSizes) -> Option<CapacityCause> {
         // Files do not reveal their addresses on the card.
         let by_address = self.method != TestMethod::Files;
-        stated.lost_flash().or_else(|| match self.verdict {
-            Verdict::Genuine | Verdict::Inconclusive => stated.cut(),
+        stated.detect_lost_flash().or_else(|| match self.verdict {
+            Verdict::Genuine | Verdict::Inconclusive => stated.detect_cut(),
             Verdict::Damaged | Verdict::ReaderSuspect if by_address && self.fails_beyond => {
-                stated.failing_end(self.usable_bytes?)
+                stated.detect_failing_end(self.usable_bytes?)
             }
             Verdict::ReaderSuspect if by_address => {
-                self.at_most_usable().map(|limit_bytes| CapacityCause::AddressLimit { limit_bytes })
+                self.max_usable_bytes().map(|limit_bytes| CapacityCause::AddressLimit { limit_bytes })
             }
             // Writes that succeed and are lost indicate a fake, unless the card holds all that its sources promise.
-            Verdict::Limbo if by_address => stated.excess(self.usable_bytes?),
+            Verdict::Limbo if by_address => stated.detect_excess(self.usable_bytes?),
             _ => None,
         })
     }
@@ -143,7 +143,7 @@ impl Verification {
     }
 
     /// Returns the most bytes from 0 on that may be usable: the known ones, else those before the first repetition.
-    pub fn at_most_usable(&self) -> Option<u64> {
+    pub fn max_usable_bytes(&self) -> Option<u64> {
         self.usable_bytes.or(self.wrap_bytes)
     }
 }
@@ -158,7 +158,7 @@ impl ReportBody for Verification {
     }
 
     fn mark_reader_suspect(&mut self) {
-        (self.verdict, self.confidence) = (Verdict::ReaderSuspect, SURE);
+        (self.verdict, self.confidence) = (Verdict::ReaderSuspect, SURE_CONFIDENCE);
         (self.usable_bytes, self.good_bytes, self.share) = (None, None, None);
     }
 
@@ -176,7 +176,7 @@ impl ReportBody for Verification {
         self.verdict.exit_status(self.confidence)
     }
 
-    fn moved(&mut self) -> Option<&mut IoTotals> {
+    fn io_totals(&mut self) -> Option<&mut IoTotals> {
         Some(&mut self.moved)
     }
 }

@@ -118,21 +118,22 @@ fn a_recipe_without_tests_is_refused() {
 
 #[test]
 fn unsuitable_size_is_refused_with_test_name() {
-    let small = parse(RECIPES.find("cdm-fio").unwrap(), Some(256 << 10)).unwrap_err().to_string();
+    let small = parse(RECIPES.find_text("cdm-fio").unwrap(), Some(256 << 10)).unwrap_err().to_string();
     assert!(small.contains("SEQ512K Q1T1 read"), "{small}");
-    let crooked = parse(RECIPES.find("cdm-fio").unwrap(), Some((1 << 20) + 512)).unwrap_err().to_string();
+    let crooked =
+        parse(RECIPES.find_text("cdm-fio").unwrap(), Some((1 << 20) + 512)).unwrap_err().to_string();
     assert!(crooked.contains("not a multiple of the 512-byte sector"), "{crooked}");
 }
 
 #[test]
 fn mistyped_recipe_gets_suggestion() {
-    let message = RECIPES.find("cdm8-defualt").unwrap_err().to_string();
+    let message = RECIPES.find_text("cdm8-defualt").unwrap_err().to_string();
     assert!(
         message.contains("did you mean \"cdm8-default\"?")
             && message.contains("cdm8-default-mix and 14 others"),
         "{message}"
     );
-    assert!(!RECIPES.find("nothing-of-the-kind").unwrap_err().to_string().contains("did you mean"));
+    assert!(!RECIPES.find_text("nothing-of-the-kind").unwrap_err().to_string().contains("did you mean"));
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn names_with(folder: &str, extension: &str, added: &[(&str, &str)]) -> std::io:
     for (name, text) in added {
         fs::write(copy.path().join(folder).join(name), text)?;
     }
-    embed::embed(copy.path(), copy.path(), folder, extension)?;
+    embed::embed_folder(copy.path(), copy.path(), folder, extension)?;
     let list = fs::read_to_string(copy.path().join(format!("{folder}.rs")))?;
     let rows = list.lines().filter(|line| line.contains("include_str!"));
     Ok(rows.map(|row| row.split('"').nth(1).unwrap().to_owned()).collect())
@@ -54,7 +54,7 @@ fn folders_are_listed_in_their_order_and_files_by_name() {
         fs::write(file, "").unwrap();
     }
     fs::write(root.path().join("data/order"), "new\n").unwrap();
-    embed::embed(root.path(), root.path(), "data", "json").unwrap();
+    embed::embed_folder(root.path(), root.path(), "data", "json").unwrap();
     let list = fs::read_to_string(root.path().join("data.rs")).unwrap();
     let names: Vec<&str> =
         list.lines().filter_map(|row| row.trim().strip_prefix("(\"")?.split('"').next()).collect();

@@ -14,7 +14,7 @@ fn recipe(name: &str) -> Recipe {
 }
 
 fn sized(name: &str, size: Option<u64>) -> Recipe {
-    parse(RECIPES.find(name).expect("it comes with the program"), size).expect("it reads")
+    parse(RECIPES.find_text(name).expect("it comes with the program"), size).expect("it reads")
 }
 
 fn names(recipe: &Recipe) -> Vec<String> {
@@ -31,7 +31,7 @@ fn moved(recipe: &Recipe, key: &str) -> f64 {
     alone.tests.retain(|t| t.key() == key);
     alone.prepare = None;
     alone.tests[0].prepare = None;
-    let planned = alone.planned(1e6, 1 << 40);
+    let planned = alone.estimate_run(1e6, 1 << 40);
     planned.bytes_read + planned.bytes_written
 }
 
@@ -85,7 +85,7 @@ fn cdm3_alternates_and_takes_the_best_of_five_loops() {
         assert_eq!(test.limit.whole_passes, test.name.to_string().starts_with("SEQ"));
     }
     // Even a slow card must complete one pass of 1000 MiB in each of the six runs, for reads and writes.
-    let slow = cdm3.planned(1.0, 1 << 40);
+    let slow = cdm3.estimate_run(1.0, 1 << 40);
     assert!(slow.bytes_read >= 6.0 * 1000.0 * 1_048_576.0, "{slow:?}");
 }
 
@@ -132,7 +132,7 @@ fn kdiskmark_loop_ends_by_size_or_time() {
     assert_eq!(moved(&kdm, "SEQ1M Q8T1 read"), 5.0 * GIB);
     let mut alone = kdm.clone();
     alone.tests.retain(|t| t.key() == "SEQ1M Q8T1 read");
-    assert_eq!(alone.planned(20.0, 1 << 40).bytes_read, 5.0 * 5.0 * 20e6);
+    assert_eq!(alone.estimate_run(20.0, 1 << 40).bytes_read, 5.0 * 5.0 * 20e6);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn ten_runs_of_cdm_fio_are_262_million_small_ios() {
     let ios: f64 = small.map(|t| moved(&cdm_fio, &t.key()) / 4096.0).sum();
     assert_eq!((10.0 * ios / 1e6).round(), 262.0);
     // 1.4 TB in ten runs, including the preparation of 1 GiB each.
-    let planned = cdm_fio.planned(500.0, 1 << 40);
+    let planned = cdm_fio.estimate_run(500.0, 1 << 40);
     assert_eq!((planned.bytes_read + planned.bytes_written) / GIB, 131.0);
 }
 
@@ -208,7 +208,7 @@ fn as_ssd_settings_match_the_tool() {
     assert_eq!((access.span, access.size), (TestSpan::Device, u64::MAX));
     assert_eq!(as_ssd.scores.iter().map(|s| s.name.as_str()).collect::<Vec<_>>(), ["read", "write"]);
     // About 5 GB are written in a run.
-    let written = as_ssd.planned(20.0, 1 << 40).bytes_written / GIB;
+    let written = as_ssd.estimate_run(20.0, 1 << 40).bytes_written / GIB;
     assert!((5.0..5.1).contains(&written), "{written}");
 }
 
@@ -312,8 +312,8 @@ fn the_dd_sweep_doubles_from_4_kib_to_4_mib_and_writes_a_gib_each() {
 #[test]
 fn quick_takes_a_minute_on_slow_cards() {
     let quick = recipe("quick");
-    assert!(quick.planned(20.0, 1 << 34).seconds <= 50.0, "10 s are left for flushes");
-    assert!(quick.planned(10.0, 1 << 34).seconds <= 60.0);
+    assert!(quick.estimate_run(20.0, 1 << 34).seconds <= 50.0, "10 s are left for flushes");
+    assert!(quick.estimate_run(10.0, 1 << 34).seconds <= 60.0);
     assert_eq!(
         names(&quick),
         [
@@ -338,7 +338,7 @@ fn precise_repeats_quick_tests_to_two_percent() {
 
 #[test]
 fn fingerprint_follows_the_recipe_text() {
-    let text = RECIPES.find("quick").unwrap();
+    let text = RECIPES.find_text("quick").unwrap();
     let changed = parse(&text.replace("seconds = 4", "seconds = 5"), None).unwrap();
     assert_ne!(changed.fingerprint, recipe("quick").fingerprint);
     assert!(changed.fingerprint.starts_with("1-") && changed.fingerprint.len() == 14);

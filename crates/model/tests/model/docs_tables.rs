@@ -6,7 +6,7 @@ use cardscope_model::recipe::{
     FlushMode, LoopAggregate, PrintedQuantity, RECIPES, Recipe, RecipeTest, ToolFormat, parse,
 };
 use cardscope_model::units::DecimalSize;
-use cardscope_testkit::written_docs::{Column, compare, table};
+use cardscope_testkit::measured_tables::{Column, compare, table};
 
 /// The words of the tests, each once, in order; `–` where there are none.
 fn distinct(tests: &[RecipeTest], words: impl Fn(&RecipeTest) -> Option<String>) -> String {
@@ -58,7 +58,7 @@ fn printed(prints: &ToolFormat) -> String {
 }
 
 fn cost(recipe: &Recipe) -> String {
-    let estimate = recipe.explained().estimate;
+    let estimate = recipe.explain_recipe().estimate;
     let time = match estimate.seconds {
         seconds if seconds < 120.0 => format!("{seconds:.0} s"),
         seconds => format!("{:.0} min", seconds / 60.0),
@@ -72,8 +72,8 @@ fn cost(recipe: &Recipe) -> String {
 
 #[test]
 fn recipes_are_listed() {
-    let recipes = RECIPES.all(|text| parse(text, None)).unwrap();
-    let speed = recipes[0].explained().estimate.card_mb_s;
+    let recipes = RECIPES.parse_all(|text| parse(text, None)).unwrap();
+    let speed = recipes[0].explain_recipe().estimate.card_mb_s;
     let table = table(
         &recipes,
         &[
@@ -93,7 +93,7 @@ fn recipes_are_listed() {
 }
 
 fn demand(demand: &JobDemand) -> String {
-    let (name, unit) = demand.figure.words();
+    let (name, unit) = demand.figure.name_and_unit();
     let limit = |word, value: Option<f64>| value.map(|value| format!("{name} {word} {} {unit}", value));
     limit("at least", demand.least).or(limit("at most", demand.most)).unwrap_or_default()
 }
@@ -106,7 +106,7 @@ fn jobs_are_listed() {
         ("work", &|job| job.work.iter().map(|work| work.what.as_str()).collect::<Vec<_>>().join("; ")),
         ("demands", &|job| job.demand.iter().map(demand).collect::<Vec<_>>().join("; ")),
     ];
-    compare("jobs", "jobs", &table(&JOBS.all(job::parse).unwrap(), columns));
+    compare("jobs", "jobs", &table(&JOBS.parse_all(job::parse_job).unwrap(), columns));
 }
 
 #[test]
@@ -117,5 +117,5 @@ fn hosts_are_listed() {
         ("reads", &|host| format!("{} MB/s", host.read_mb_s)),
         ("writes", &|host| format!("{} MB/s", host.write_mb_s)),
     ];
-    compare("jobs", "hosts", &table(&HOSTS.all(host::parse).unwrap(), columns));
+    compare("jobs", "hosts", &table(&HOSTS.parse_all(host::parse_host).unwrap(), columns));
 }

@@ -1,6 +1,6 @@
 //! Scores of PiBenchmarks, recomputed from published results.
 
-use cardscope_model::aggregate::scores;
+use cardscope_model::aggregate::tool_scores;
 use cardscope_model::recipe::{RECIPES, Recipe, parse};
 use cardscope_model::result::{RunResult, TestResult, ToolPrints};
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ fn printed_run(recipe: &Recipe, log: &str) -> RunResult {
         Some(TestResult {
             step: test.step.clone(),
             tool_prints: Some(ToolPrints { value, unit: String::new() }),
-            ..TestResult::of(test.name, 0.0)
+            ..TestResult::from_speed(test.name, 0.0)
         })
     });
     RunResult { run: 1, counted: true, results: results.collect(), ..RunResult::default() }
@@ -39,12 +39,12 @@ fn printed_run(recipe: &Recipe, log: &str) -> RunResult {
 
 #[test]
 fn score_of_sample_log_matches_manual_result() {
-    let recipe = parse(RECIPES.find("pibenchmarks").unwrap(), None).unwrap();
+    let recipe = parse(RECIPES.find_text("pibenchmarks").unwrap(), None).unwrap();
     let log = "HDParm  Disk Read  99.99 MB/s\nDD  Disk Write  12.5 MB/s\nFIO  4k random read  1000 IOPS (4000 KB/s)\n\
                FIO  4k random write  100 IOPS (400 KB/s)\nIOZone  4k read  3000 KB/s\nIOZone  4k write  700 KB/s\n\
                IOZone  4k random read  2500 KB/s\nIOZone  4k random write  199 KB/s\n";
     // 12.5 * 1024 + 4 * 1000 + 10 * 100 + 3000 + 700 + 4 * 2500 + 10 * 199 = 33490; hdparm does not count.
-    assert_eq!(scores(&printed_run(&recipe, log), &recipe), [("PiBenchmarks".to_owned(), 334.0)]);
+    assert_eq!(tool_scores(&printed_run(&recipe, log), &recipe), [("PiBenchmarks".to_owned(), 334.0)]);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn scores_match_published_results() {
         println!("no published logs here (CARDSCOPE_DATA): nothing compared");
         return;
     };
-    let recipe = parse(RECIPES.find("pibenchmarks").unwrap(), None).unwrap();
+    let recipe = parse(RECIPES.find_text("pibenchmarks").unwrap(), None).unwrap();
     // Scores from the index of the logs, which is independent of the files.
     let printed = [
         ("sandisk-ultra-16gb-sd", 923.0),
@@ -65,7 +65,7 @@ fn scores_match_published_results() {
     for (name, score) in printed {
         let log = std::fs::read_to_string(folder.join(format!("{name}.txt"))).unwrap();
         assert_eq!(
-            scores(&printed_run(&recipe, &log), &recipe),
+            tool_scores(&printed_run(&recipe, &log), &recipe),
             [("PiBenchmarks".to_owned(), score)],
             "{name}"
         );

@@ -20,9 +20,10 @@ impl Chart {
 }
 
 fn line_rows(lines: &LineChart) -> Vec<String> {
-    let head = |axis: &PlotAxis| text(&format!("{} {}", axis.label, axis.unit));
+    let head = |axis: &PlotAxis| text_cell(&format!("{} {}", axis.label, axis.unit));
     let mut rows = vec![format!("series,{},{}", head(&lines.plot.x), head(&lines.plot.y))];
-    let point = |name: &str, x: f64, y: f64| format!("{},{},{}", text(name), number(x), number(y));
+    let point =
+        |name: &str, x: f64, y: f64| format!("{},{},{}", text_cell(name), csv_number(x), csv_number(y));
     let of = |series: &PlotSeries| {
         series.points.iter().map(|(x, y)| point(&series.name, *x, *y)).collect::<Vec<_>>()
     };
@@ -36,16 +37,16 @@ fn line_rows(lines: &LineChart) -> Vec<String> {
 }
 
 fn address_rows(map: &AddressChart) -> Vec<String> {
-    let names = map.strips.iter().map(|strip| format!(",{} MB/s", text(&strip.name)));
+    let names = map.strips.iter().map(|strip| format!(",{} MB/s", text_cell(&strip.name)));
     let lost = if map.lost.is_empty() { "" } else { ",share lost" };
     let columns =
         map.strips.iter().map(|strip| strip.columns.len()).chain([map.lost.len()]).max().unwrap_or(0);
     let row = |column: usize| {
         let speeds = map.strips.iter().map(|strip| {
             let speed = strip.columns.get(column).copied().flatten();
-            format!(",{}", speed.map(number).unwrap_or_default())
+            format!(",{}", speed.map(csv_number).unwrap_or_default())
         });
-        let lost = map.lost.get(column).map(|share| format!(",{}", number(*share))).unwrap_or_default();
+        let lost = map.lost.get(column).map(|share| format!(",{}", csv_number(*share))).unwrap_or_default();
         format!("{}{}{lost}", column as u64 * map.column_bytes, speeds.collect::<String>())
     };
     [format!("byte{}{lost}", names.collect::<String>())].into_iter().chain((0..columns).map(row)).collect()
@@ -65,21 +66,21 @@ fn flash_rows(flash: &FlashChart) -> Vec<String> {
 }
 
 /// Quotes a text as one cell. An apostrophe before `=`, `+`, `-` or `@` stops spreadsheets from running it as a formula.
-fn text(text: &str) -> String {
+fn text_cell(text: &str) -> String {
     let text = text.trim();
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     format!("\"{}{}\"", if formula { "'" } else { "" }, text.replace('"', "\"\""))
 }
 
 /// A number with five significant digits, blank if it is not finite.
-pub(crate) fn number(value: f64) -> String {
+pub(crate) fn csv_number(value: f64) -> String {
     match value.abs() {
         v if !v.is_finite() => String::new(),
         0.0 => "0".to_owned(),
         v if !(1e-6..1e9).contains(&v) => format!("{value:.*e}", DIGITS - 1),
         v => {
             let whole = v.log10().floor() as i32 + 1;
-            crate::figure::trimmed(value, (DIGITS as i32 - whole).max(0) as usize)
+            crate::figure::without_trailing_zeros(value, (DIGITS as i32 - whole).max(0) as usize)
         }
     }
 }
@@ -96,7 +97,7 @@ mod tests {
             PlotAxis::new("time", "s", AxisScale::Linear),
             PlotAxis::new("speed", "MB/s", AxisScale::Linear),
         )
-        .line("=a\"b", [(0.5, 123_456.7), (1.0, f64::NAN)]);
+        .with_line("=a\"b", [(0.5, 123_456.7), (1.0, f64::NAN)]);
         insta::assert_snapshot!(Chart::from(&plot).csv().unwrap(), @r#"
         series,"time s","speed MB/s"
         "'=a""b",0.5,123457
@@ -107,7 +108,7 @@ mod tests {
 
     #[test]
     fn csv_numbers_keep_five_digits() {
-        let written = [301.234_56, 0.003_319_67, 123_456.0, 0.0, 1e-9].map(number);
+        let written = [301.234_56, 0.003_319_67, 123_456.0, 0.0, 1e-9].map(csv_number);
         assert_eq!(written, ["301.23", "0.0033197", "123456", "0", "1.0000e-9"]);
     }
 }

@@ -3,11 +3,11 @@
 //! A picture travels without the text around it, so every chart states its unit, the number of runs, the kind of
 //! interval and the test condition.
 
+pub mod card_bars;
+pub mod card_map;
 pub(crate) mod csv;
-pub mod inside;
-pub mod visit;
 
-use crate::figure::printed;
+use crate::figure::format_printed;
 use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
 use cardscope_model::units::DecimalSize;
 use cardscope_model::units::three_digits as speed;
@@ -39,7 +39,7 @@ impl ChartCaption {
     }
 
     /// The parts that are not empty, in one line.
-    pub fn words(&self) -> String {
+    pub fn joined_parts(&self) -> String {
         let parts = [&self.unit, &self.runs, &self.interval, &self.condition];
         parts.into_iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" · ")
     }
@@ -71,28 +71,28 @@ pub struct BarGroups {
 }
 
 /// Unit of speeds in charts.
-pub const MB_S: &str = "MB/s (10^6 bytes a second)";
+pub const SPEED_UNIT: &str = "MB/s (10^6 bytes a second)";
 
 /// Unit of scores.
-pub const POINTS: &str = "points";
+pub const SCORE_UNIT: &str = "points";
 
 /// Unit of capacities. Each value is written with the prefix that fits it.
-pub(crate) const GIGABYTES: &str = "GB";
+pub(crate) const CAPACITY_UNIT: &str = "GB";
 
 pub(crate) const GB: f64 = 1e9;
 
 impl BarGroups {
     /// Formats a value of this unit.
-    pub fn write(&self, value: f64) -> String {
+    pub fn format_value(&self, value: f64) -> String {
         match self.unit.as_str() {
-            POINTS if value.is_finite() && value.abs() < 1e6 => format!("{value:.1}"),
-            GIGABYTES if value >= 0.0 => DecimalSize((value * GB) as u64).to_string(),
+            SCORE_UNIT if value.is_finite() && value.abs() < 1e6 => format!("{value:.1}"),
+            CAPACITY_UNIT if value >= 0.0 => DecimalSize((value * GB) as u64).to_string(),
             _ => speed(value),
         }
     }
 
     /// True if a name appears in several groups, so that one colour for each name helps the reader.
-    pub fn recurs(&self) -> bool {
+    pub fn has_recurring_names(&self) -> bool {
         let alone = |of: usize| self.groups.iter().filter(|g| g.bars.iter().any(|b| b.of == of)).count() < 2;
         self.names.len() > 1 && self.groups.len() > 1 && !(0..self.names.len()).all(alone)
     }
@@ -105,7 +105,7 @@ impl BarGroups {
         let most = ends.chain(runs).chain(limits).filter(|v| v.is_finite()).fold(0.0, f64::max);
         match most {
             most if group.end.is_some_and(|end| end >= most) => group.end.unwrap_or(most),
-            most if self.unit == POINTS => most.max(100.0),
+            most if self.unit == SCORE_UNIT => most.max(100.0),
             most if most <= 0.0 => 1.0,
             most => {
                 let decade = 10f64.powf(most.log10().floor());
@@ -116,11 +116,11 @@ impl BarGroups {
     }
 
     /// Scale of a group in words: `0 to 80 MB/s`.
-    pub fn scale(&self, group: &BarGroup) -> String {
+    pub fn scale_text(&self, group: &BarGroup) -> String {
         let end = self.scale_end(group);
         match self.unit.as_str() {
-            GIGABYTES => format!("0 to {}", self.write(end)),
-            unit => format!("0 to {} {unit}", printed(end)),
+            CAPACITY_UNIT => format!("0 to {}", self.format_value(end)),
+            unit => format!("0 to {} {unit}", format_printed(end)),
         }
     }
 }
@@ -210,7 +210,7 @@ pub struct FlashChart {
 
 impl Chart {
     /// Line chart with the title of its plot.
-    pub fn lines(lines: LineChart, caption: ChartCaption) -> Self {
+    pub fn from_lines(lines: LineChart, caption: ChartCaption) -> Self {
         Chart { title: lines.plot.title.clone(), caption, kind: ChartKind::Lines(Box::new(lines)) }
     }
 }
@@ -224,7 +224,7 @@ impl From<Plot> for LineChart {
 /// A plot names its units in the axes, so the caption stays empty.
 impl From<&Plot> for Chart {
     fn from(plot: &Plot) -> Self {
-        Chart::lines(plot.clone().into(), ChartCaption::default())
+        Chart::from_lines(plot.clone().into(), ChartCaption::default())
     }
 }
 /// Drops negative and non-finite values, then returns the chart, or None if no bar remains.
@@ -242,7 +242,7 @@ pub fn bar_chart(title: &str, caption: ChartCaption, mut bars: BarGroups) -> Opt
 }
 
 /// Temperature axis at the right, or None if no curve has a point.
-pub fn second_axis(series: Vec<PlotSeries>) -> Option<(PlotAxis, Vec<PlotSeries>)> {
+pub fn temperature_axis(series: Vec<PlotSeries>) -> Option<(PlotAxis, Vec<PlotSeries>)> {
     let drawn: Vec<PlotSeries> = series.into_iter().filter(|s| !s.points.is_empty()).collect();
     (!drawn.is_empty()).then(|| (PlotAxis::new("temperature", "°C", AxisScale::Linear), drawn))
 }

@@ -1,10 +1,13 @@
 //! Bar charts as SVG. If a few names recur in several groups, each gets a colour, a hatch and a legend entry; otherwise
 //! each bar has its name at the left.
 
-use super::palette::{DIM, END, LINE, PicturePart, SERIES, cut, text, text_line, wide};
+use super::palette::{
+    LINE_HEIGHT, PicturePart, RIGHT_ALIGNED, SECONDARY_TEXT, SERIES_COLOURS, cut_to_width, text_width,
+    write_text, write_text_line,
+};
 use crate::chart::{BarGroup, BarGroups, ChartBar, LimitLine};
-use crate::figure::interval;
-use crate::markup::escaped;
+use crate::figure::interval_text;
+use crate::markup::escape_html;
 use std::fmt::Write;
 
 const SIDE_MARGIN: f64 = 16.0;
@@ -23,11 +26,11 @@ const MAX_NAME_SHARE: f64 = 0.4;
 /// Least width of the card's name when its setting needs room too.
 const MIN_NAME_WIDTH: f64 = 60.0;
 
-pub(super) fn draw(bars: &BarGroups, width: f64) -> Option<PicturePart> {
+pub(super) fn draw_bars(bars: &BarGroups, width: f64) -> Option<PicturePart> {
     if bars.groups.is_empty() {
         return None;
     }
-    let coloured = bars.recurs() && bars.names.len() <= SERIES;
+    let coloured = bars.has_recurring_names() && bars.names.len() <= SERIES_COLOURS;
     let mut drawing = PicturePart::default();
     if coloured {
         draw_bar_legend(&mut drawing, &bars.names, width);
@@ -41,29 +44,29 @@ pub(super) fn draw(bars: &BarGroups, width: f64) -> Option<PicturePart> {
 /// Legend of colours and hatches, in as many lines as needed.
 fn draw_bar_legend(drawing: &mut PicturePart, names: &[String], width: f64) {
     let mut x = SIDE_MARGIN;
-    drawing.height += LINE + 4.0;
+    drawing.height += LINE_HEIGHT + 4.0;
     for (number, name) in names.iter().enumerate() {
-        let name = cut(name, width - 2.0 * SIDE_MARGIN - 30.0);
-        let room = 46.0 + wide(&name);
+        let name = cut_to_width(name, width - 2.0 * SIDE_MARGIN - 30.0);
+        let room = 46.0 + text_width(&name);
         if x + room > width - SIDE_MARGIN && x > SIDE_MARGIN {
             x = SIDE_MARGIN;
-            drawing.height += LINE + 2.0;
+            drawing.height += LINE_HEIGHT + 2.0;
         }
         let y = drawing.height - BAR_HEIGHT;
         draw_swatch(&mut drawing.elements, number, [x, y, 20.0]);
-        text_line(&mut drawing.elements, (x + 26.0, y + 10.0), "", &escaped(&name));
+        write_text_line(&mut drawing.elements, (x + 26.0, y + 10.0), "", &escape_html(&name));
         x += room;
     }
     drawing.height += 6.0;
 }
 
 fn draw_swatch(out: &mut String, number: usize, [x, y, width]: [f64; 3]) {
-    let class = number % SERIES + 1;
+    let class = number % SERIES_COLOURS + 1;
     let _ = write!(
         out,
         "<rect class=\"f{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{BAR_HEIGHT}\"/>"
     );
-    let hatch = hatch(class, [x, y, width]);
+    let hatch = hatch_path(class, [x, y, width]);
     if !hatch.is_empty() {
         let _ = write!(out, "<path class=\"hatch\" d=\"{hatch}\"/>");
     }
@@ -71,7 +74,7 @@ fn draw_swatch(out: &mut String, number: usize, [x, y, width]: [f64; 3]) {
 }
 
 /// Hatch that distinguishes a class without colour: slanted either way, upright, lengthwise or a combination.
-fn hatch(class: usize, [x, y, width]: [f64; 3]) -> String {
+fn hatch_path(class: usize, [x, y, width]: [f64; 3]) -> String {
     let mut d = String::new();
     let slanted = |d: &mut String, gap: f64, up: bool| {
         let mut at = x + 3.0;
@@ -105,16 +108,21 @@ fn hatch(class: usize, [x, y, width]: [f64; 3]) -> String {
 }
 
 fn draw_group(drawing: &mut PicturePart, bars: &BarGroups, group: &BarGroup, width: f64, coloured: bool) {
-    let names = if coloured { 0.0 } else { names(bars, width) };
+    let names = if coloured { 0.0 } else { names_width(bars, width) };
     let left = SIDE_MARGIN + names;
     let room = width - left - SIDE_MARGIN - figures_width(bars);
     let end = bars.scale_end(group);
-    drawing.height += LINE + 4.0;
+    drawing.height += LINE_HEIGHT + 4.0;
     let y = drawing.height - 5.0;
-    let name = escaped(&cut(&group.name, width - 200.0));
-    text(&mut drawing.elements, (SIDE_MARGIN, y), " font-weight=\"600\"", &name);
-    let attributes = format!("{END}{DIM}");
-    text_line(&mut drawing.elements, (left + room, y), &attributes, &escaped(&bars.scale(group)));
+    let name = escape_html(&cut_to_width(&group.name, width - 200.0));
+    write_text(&mut drawing.elements, (SIDE_MARGIN, y), " font-weight=\"600\"", &name);
+    let attributes = format!("{RIGHT_ALIGNED}{SECONDARY_TEXT}");
+    write_text_line(
+        &mut drawing.elements,
+        (left + room, y),
+        &attributes,
+        &escape_html(&bars.scale_text(group)),
+    );
     let along = |value: f64| left + room * (value / end).clamp(0.0, 1.0);
     for limit in &group.limits {
         draw_limit_name(drawing, limit, along(limit.value), [left, left + room]);
@@ -122,15 +130,15 @@ fn draw_group(drawing: &mut PicturePart, bars: &BarGroups, group: &BarGroup, wid
     let first = drawing.height;
     let mut rows: Vec<&ChartBar> = group.bars.iter().collect();
     // Readers look for the fastest of many cards, so those bars are sorted.
-    if bars.are_rivals && bars.names.len() > SERIES {
+    if bars.are_rivals && bars.names.len() > SERIES_COLOURS {
         rows.sort_by(|a, b| b.value.total_cmp(&a.value));
     }
     for bar in rows {
         let y = drawing.height;
         let name = bars.names.get(bar.of).map_or("", String::as_str);
         if !coloured {
-            let name = escaped(&fit_name(name, names - 8.0));
-            text(&mut drawing.elements, (left - 6.0, y + 10.0), END, &name);
+            let name = escape_html(&fit_name(name, names - 8.0));
+            write_text(&mut drawing.elements, (left - 6.0, y + 10.0), RIGHT_ALIGNED, &name);
         }
         let number = if coloured { bar.of } else { 0 };
         let _ = write!(
@@ -140,7 +148,7 @@ fn draw_group(drawing: &mut PicturePart, bars: &BarGroups, group: &BarGroup, wid
         );
         draw_swatch(&mut drawing.elements, number, [left, y, along(bar.value) - left]);
         draw_run_marks(&mut drawing.elements, bar, y, along);
-        write_figure(&mut drawing.elements, figure(bars, bar), [left + room + 6.0, y]);
+        write_figure(&mut drawing.elements, figure_text(bars, bar), [left + room + 6.0, y]);
         drawing.height += BAR_DISTANCE;
     }
     for limit in &group.limits {
@@ -157,31 +165,43 @@ fn draw_group(drawing: &mut PicturePart, bars: &BarGroups, group: &BarGroup, wid
 /// Width of the widest figure.
 fn figures_width(bars: &BarGroups) -> f64 {
     let all = bars.groups.iter().flat_map(|group| &group.bars);
-    all.map(|bar| figure(bars, bar).iter().map(|part| wide(part)).sum::<f64>())
+    all.map(|bar| figure_text(bars, bar).iter().map(|part| text_width(part)).sum::<f64>())
         .fold(MIN_FIGURE_WIDTH, f64::max)
 }
 
 /// Width of the names, within the limit.
-fn names(bars: &BarGroups, width: f64) -> f64 {
-    let widest = bars.names.iter().map(|name| wide(name)).fold(0.0, f64::max);
+fn names_width(bars: &BarGroups, width: f64) -> f64 {
+    let widest = bars.names.iter().map(|name| text_width(name)).fold(0.0, f64::max);
     (widest + 8.0).min(MAX_NAME_SHARE * width)
 }
 
 /// Shortens a name of card and setting. The setting is at the end and distinguishes the bars, so the card's part is cut.
 fn fit_name(name: &str, room: f64) -> String {
-    let Some(at) = name.find(" · ").filter(|_| wide(name) > room) else { return cut(name, room) };
+    let Some(at) = name.find(" · ").filter(|_| text_width(name) > room) else {
+        return cut_to_width(name, room);
+    };
     let (card, setting) = name.split_at(at);
-    let left = room - wide(setting);
-    if left < MIN_NAME_WIDTH { cut(name, room) } else { format!("{}{setting}", cut(card, left)) }
+    let left = room - text_width(setting);
+    if left < MIN_NAME_WIDTH {
+        cut_to_width(name, room)
+    } else {
+        format!("{}{setting}", cut_to_width(card, left))
+    }
 }
 
 /// Writes the name of a limit in a line of its own, on the side of its line that has more room.
 fn draw_limit_name(drawing: &mut PicturePart, limit: &LimitLine, at: f64, [from, to]: [f64; 2]) {
-    drawing.height += LINE - 2.0;
-    let (anchor, room) = if at > f64::midpoint(from, to) { (END, at - from) } else { ("", to - at) };
-    let attributes = format!("{anchor}{DIM} font-size=\"11\"");
-    let name = escaped(&cut(&limit.name, room));
-    text_line(&mut drawing.elements, (format_args!("{at:.1}"), drawing.height - 4.0), &attributes, &name);
+    drawing.height += LINE_HEIGHT - 2.0;
+    let (anchor, room) =
+        if at > f64::midpoint(from, to) { (RIGHT_ALIGNED, at - from) } else { ("", to - at) };
+    let attributes = format!("{anchor}{SECONDARY_TEXT} font-size=\"11\"");
+    let name = escape_html(&cut_to_width(&limit.name, room));
+    write_text_line(
+        &mut drawing.elements,
+        (format_args!("{at:.1}"), drawing.height - 4.0),
+        &attributes,
+        &name,
+    );
 }
 
 /// Ticks of the single runs, and the whisker of the interval.
@@ -204,15 +224,17 @@ fn draw_run_marks(out: &mut String, bar: &ChartBar, y: f64, along: impl Fn(f64) 
 }
 
 /// Figure of a bar, followed by its interval.
-fn figure(bars: &BarGroups, bar: &ChartBar) -> [String; 2] {
-    let ends =
-        bar.interval.map(|ends| format!("\u{a0}({})", interval(ends, |v| bars.write(v)))).unwrap_or_default();
-    [bars.write(bar.value), ends]
+fn figure_text(bars: &BarGroups, bar: &ChartBar) -> [String; 2] {
+    let ends = bar
+        .interval
+        .map(|ends| format!("\u{a0}({})", interval_text(ends, |v| bars.format_value(v))))
+        .unwrap_or_default();
+    [bars.format_value(bar.value), ends]
 }
 
 fn write_figure(out: &mut String, [value, ends]: [String; 2], [x, y]: [f64; 2]) {
     let words = format!("{value}<tspan class=\"dim\" font-size=\"11\">{ends}</tspan>");
-    text_line(out, (format_args!("{x:.1}"), y + 10.0), "", &words);
+    write_text_line(out, (format_args!("{x:.1}"), y + 10.0), "", &words);
 }
 
 #[cfg(test)]
@@ -222,9 +244,9 @@ mod tests {
     #[test]
     fn long_names_keep_the_setting_at_their_end() {
         let name = "SanDisk Extreme Pro A1 32GB · Pi 3 B+ · clock 100 MHz";
-        let short = fit_name(name, wide("SanDisk Extr… · Pi 3 B+ · clock 100 MHz"));
+        let short = fit_name(name, text_width("SanDisk Extr… · Pi 3 B+ · clock 100 MHz"));
         assert_eq!(short, "SanDisk Extr… · Pi 3 B+ · clock 100 MHz");
-        assert_eq!(fit_name(name, wide(name)), name);
+        assert_eq!(fit_name(name, text_width(name)), name);
         // A long setting leaves no room for the card, so the name is cut like any other.
         assert!(fit_name(name, 80.0).starts_with("SanDisk") && fit_name(name, 80.0).ends_with('…'));
         assert!(fit_name("a card without a setting, at length", 80.0).ends_with('…'));

@@ -1,13 +1,13 @@
 //! Charts as SVG with selectable text, title and description for screen readers, and light and dark colours.
 
 mod bars;
-mod inside;
+mod card_map;
 mod lines;
 pub(crate) mod palette;
 
 use crate::chart::{Chart, ChartKind};
-use crate::markup::escaped;
-use palette::{DIM, LINE, PicturePart, ShortNumber, text_line, wrapped};
+use crate::markup::escape_html;
+use palette::{LINE_HEIGHT, PicturePart, SECONDARY_TEXT, ShortNumber, wrap_to_width, write_text_line};
 
 /// Medium of an SVG chart, which decides its width, frame and style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +38,8 @@ impl SvgMedium {
 }
 
 /// Returns the SVG, or an empty text if there is nothing to draw.
-pub fn of(chart: &Chart, medium: SvgMedium) -> String {
-    picture(chart, medium).map(|picture| picture.text).unwrap_or_default()
+pub fn render_svg(chart: &Chart, medium: SvgMedium) -> String {
+    render_picture(chart, medium).map(|picture| picture.text).unwrap_or_default()
 }
 
 pub(crate) struct SvgPicture {
@@ -49,10 +49,10 @@ pub(crate) struct SvgPicture {
 }
 
 /// Returns the SVG with its size, or None if there is nothing to draw.
-pub(crate) fn picture(chart: &Chart, medium: SvgMedium) -> Option<SvgPicture> {
+pub(crate) fn render_picture(chart: &Chart, medium: SvgMedium) -> Option<SvgPicture> {
     let width = medium.width();
-    let drawing = drawing(chart, width)?;
-    let (above, below) = around(chart, medium, width);
+    let drawing = draw_chart(chart, width)?;
+    let (above, below) = title_and_caption(chart, medium, width);
     let bottom = above.height + drawing.height;
     let mut body = String::new();
     for (part, at) in [(&above, 0.0), (&drawing, above.height), (&below, bottom)] {
@@ -70,30 +70,35 @@ pub(crate) fn picture(chart: &Chart, medium: SvgMedium) -> Option<SvgPicture> {
     (!body.is_empty()).then_some(SvgPicture { text, width, height })
 }
 
-fn drawing(chart: &Chart, width: f64) -> Option<PicturePart> {
+fn draw_chart(chart: &Chart, width: f64) -> Option<PicturePart> {
     match &chart.kind {
-        ChartKind::Bars(bars) => bars::draw(bars, width),
-        ChartKind::Lines(lines) => lines::draw(lines, width),
-        ChartKind::Addresses(addresses) => inside::addresses(addresses, width),
-        ChartKind::Flash(flash) => inside::flash(flash, width),
+        ChartKind::Bars(bars) => bars::draw_bars(bars, width),
+        ChartKind::Lines(lines) => lines::draw_lines(lines, width),
+        ChartKind::Addresses(addresses) => card_map::draw_addresses(addresses, width),
+        ChartKind::Flash(flash) => card_map::draw_flash(flash, width),
     }
 }
 
 /// Title above and caption below the chart. Both stay empty on a page, which writes them itself.
-fn around(chart: &Chart, medium: SvgMedium, width: f64) -> (PicturePart, PicturePart) {
+fn title_and_caption(chart: &Chart, medium: SvgMedium, width: f64) -> (PicturePart, PicturePart) {
     if medium.on_page() {
         return (PicturePart::default(), PicturePart::default());
     }
     let mut above = PicturePart { height: 18.0, ..PicturePart::default() };
-    for line in wrapped(&chart.title, (width - 32.0) / 1.35) {
+    for line in wrap_to_width(&chart.title, (width - 32.0) / 1.35) {
         above.height += 20.0;
         let place = (16, above.height - 8.0);
-        text_line(&mut above.elements, place, " font-size=\"16\" font-weight=\"600\"", &escaped(&line));
+        write_text_line(
+            &mut above.elements,
+            place,
+            " font-size=\"16\" font-weight=\"600\"",
+            &escape_html(&line),
+        );
     }
     let mut below = PicturePart { height: 4.0, ..PicturePart::default() };
-    for line in wrapped(&chart.caption.words(), width - 32.0) {
-        below.height += LINE;
-        text_line(&mut below.elements, (16, below.height - 4.0), DIM, &escaped(&line));
+    for line in wrap_to_width(&chart.caption.joined_parts(), width - 32.0) {
+        below.height += LINE_HEIGHT;
+        write_text_line(&mut below.elements, (16, below.height - 4.0), SECONDARY_TEXT, &escape_html(&line));
     }
     below.height += 12.0;
     (above, below)
@@ -101,19 +106,22 @@ fn around(chart: &Chart, medium: SvgMedium, width: f64) -> (PicturePart, Picture
 
 fn svg_document(chart: &Chart, medium: SvgMedium, body: &str, height: f64, reading: &str) -> String {
     let (width, height) = (ShortNumber(medium.width()), ShortNumber(height));
-    let title = escaped(&chart.title);
+    let title = escape_html(&chart.title);
     if medium.on_page() {
         // The caption of the page describes the chart, so the SVG has no description.
         return format!(
             "<svg viewBox=\"0 0 {width} {height}\" class=\"chart\" role=\"img\"{reading}>\n<title>{title}</title>\n{body}</svg>\n"
         );
     }
-    let style =
-        if medium == SvgMedium::File { palette::standalone() } else { palette::fixed(&palette::LIGHT) };
+    let style = if medium == SvgMedium::File {
+        palette::file_style()
+    } else {
+        palette::style_without_variables(&palette::LIGHT_COLOURS)
+    };
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
          class=\"chart\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n<title>{title}</title>\n\
          <desc>{}</desc>\n<style>{style}</style>\n<rect class=\"background\" width=\"{width}\" height=\"{height}\"/>\n{body}</svg>\n",
-        escaped(&chart.caption.words()),
+        escape_html(&chart.caption.joined_parts()),
     )
 }

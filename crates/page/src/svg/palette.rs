@@ -8,7 +8,7 @@ use crate::figure;
 use std::fmt::{self, Display, Write};
 
 /// Series with a colour of their own; a ninth starts over.
-pub(crate) const SERIES: usize = 8;
+pub(crate) const SERIES_COLOURS: usize = 8;
 
 pub(crate) struct PageColours {
     background: &'static str,
@@ -17,10 +17,10 @@ pub(crate) struct PageColours {
     line: &'static str,
     soft: &'static str,
     bad: &'static str,
-    series: [&'static str; SERIES],
+    series: [&'static str; SERIES_COLOURS],
 }
 
-pub(crate) const LIGHT: PageColours = PageColours {
+pub(crate) const LIGHT_COLOURS: PageColours = PageColours {
     background: "#ffffff",
     ink: "#1d2430",
     dim: "#566070",
@@ -30,7 +30,7 @@ pub(crate) const LIGHT: PageColours = PageColours {
     series: ["#0067a5", "#c24e00", "#00805f", "#a8508a", "#8a6100", "#2a86b8", "#4d4d4d", "#7a7400"],
 };
 
-pub(crate) const DARK: PageColours = PageColours {
+pub(crate) const DARK_COLOURS: PageColours = PageColours {
     background: "#14181f",
     ink: "#e6e9ee",
     dim: "#a3adba",
@@ -41,11 +41,11 @@ pub(crate) const DARK: PageColours = PageColours {
 };
 
 /// Dash patterns of the series, so that they differ in black-and-white print.
-const DASH_PATTERNS: [&str; SERIES] =
+const DASH_PATTERNS: [&str; SERIES_COLOURS] =
     ["none", "6 3", "2 2.5", "9 3 2 3", "4 2", "1 3", "12 3", "6 2 2 2 2 2"];
 
 /// CSS variables of a theme.
-pub(crate) fn variables(palette: &PageColours) -> String {
+pub(crate) fn theme_variables(palette: &PageColours) -> String {
     let PageColours { background, ink, dim, line, soft, bad, series } = palette;
     let mut out =
         format!("--background:{background};--ink:{ink};--dim:{dim};--line:{line};--soft:{soft};--bad:{bad};");
@@ -56,7 +56,7 @@ pub(crate) fn variables(palette: &PageColours) -> String {
 }
 
 /// CSS classes of charts, with colours as variables.
-pub(crate) fn classes() -> String {
+pub(crate) fn chart_classes() -> String {
     let mut out = String::from(
         ".chart{fill:var(--ink);font-variant-numeric:tabular-nums}.chart .background{fill:var(--background)}.chart .dim{fill:var(--dim)}\
          .chart .grid{stroke:var(--line);fill:none}.chart .axis{stroke:var(--dim);fill:none}\
@@ -64,7 +64,7 @@ pub(crate) fn classes() -> String {
          .chart .rim{stroke:var(--background);stroke-width:3.4;fill:none}.chart .runs{stroke:var(--ink);stroke-opacity:.7;fill:none}.chart .track{fill:var(--soft)}.chart .lost{fill:var(--bad)}.chart .limit{stroke:var(--bad);stroke-width:1.4;stroke-dasharray:4 3;fill:none}\
          .chart .box{fill:var(--soft);stroke:var(--dim)}.chart .hatch{stroke:var(--background);stroke-width:1.2;stroke-opacity:.75;fill:none}",
     );
-    for number in 1..=SERIES {
+    for number in 1..=SERIES_COLOURS {
         let dashes = DASH_PATTERNS[number - 1];
         let _ = write!(
             out,
@@ -76,29 +76,29 @@ pub(crate) fn classes() -> String {
 }
 
 /// CSS of a page with charts: light, and dark by the reader's preference.
-pub(crate) fn page() -> String {
+pub(crate) fn page_style() -> String {
     format!(
         ":root{{{}}}\n@media(prefers-color-scheme:dark){{:root{{{}}}}}\n{}\n",
-        variables(&LIGHT),
-        variables(&DARK),
-        classes()
+        theme_variables(&LIGHT_COLOURS),
+        theme_variables(&DARK_COLOURS),
+        chart_classes()
     )
 }
 
 /// CSS of an SVG file: light, and dark by the reader's preference.
-pub(crate) fn standalone() -> String {
+pub(crate) fn file_style() -> String {
     format!(
         ".chart{{{}}}@media(prefers-color-scheme:dark){{.chart{{{}}}}}{}",
-        variables(&LIGHT),
-        variables(&DARK),
-        classes()
+        theme_variables(&LIGHT_COLOURS),
+        theme_variables(&DARK_COLOURS),
+        chart_classes()
     )
 }
 
 /// CSS with the variables replaced by their values, for renderers that do not support them.
-pub(crate) fn fixed(palette: &PageColours) -> String {
-    let mut out = classes();
-    for variable in variables(palette).split_terminator(';') {
+pub(crate) fn style_without_variables(palette: &PageColours) -> String {
+    let mut out = chart_classes();
+    for variable in theme_variables(palette).split_terminator(';') {
         if let Some((name, value)) = variable.split_once(':') {
             out = out.replace(&format!("var({name})"), value);
         }
@@ -116,22 +116,32 @@ pub(super) struct PicturePart {
 }
 
 /// Writes a text element. The caller escapes the text.
-pub(super) fn text(out: &mut String, (x, y): (impl Display, impl Display), attributes: &str, text: &str) {
+pub(super) fn write_text(
+    out: &mut String,
+    (x, y): (impl Display, impl Display),
+    attributes: &str,
+    text: &str,
+) {
     let _ = write!(out, "<text x=\"{x}\" y=\"{y}\"{attributes}>{text}</text>");
 }
 
 /// Writes a text element and a line end.
-pub(super) fn text_line(out: &mut String, at: (impl Display, impl Display), attributes: &str, words: &str) {
-    text(out, at, attributes, words);
+pub(super) fn write_text_line(
+    out: &mut String,
+    at: (impl Display, impl Display),
+    attributes: &str,
+    words: &str,
+) {
+    write_text(out, at, attributes, words);
     out.push('\n');
 }
 
 /// Attributes of right-aligned text and of secondary text.
-pub(super) const END: &str = " text-anchor=\"end\"";
-pub(super) const DIM: &str = " class=\"dim\"";
+pub(super) const RIGHT_ALIGNED: &str = " text-anchor=\"end\"";
+pub(super) const SECONDARY_TEXT: &str = " class=\"dim\"";
 
 /// Height of a text line.
-pub(super) const LINE: f64 = 16.0;
+pub(super) const LINE_HEIGHT: f64 = 16.0;
 
 /// A coordinate rounded to a tenth, without trailing zeros.
 pub(super) struct ShortNumber(pub(super) f64);
@@ -151,12 +161,12 @@ impl fmt::Display for ShortNumber {
 const LETTER_WIDTH: f64 = 6.6;
 
 /// Estimated width of a text.
-pub(super) fn wide(text: &str) -> f64 {
+pub(super) fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * LETTER_WIDTH
 }
 
 /// Cuts a text to a width and ends it with an ellipsis.
-pub(super) fn cut(text: &str, width: f64) -> String {
+pub(super) fn cut_to_width(text: &str, width: f64) -> String {
     // Without the small addition, rounding would cut a letter of a text that just fits.
     let most = (width / LETTER_WIDTH + 0.01).max(2.0) as usize;
     if text.chars().count() <= most {
@@ -167,8 +177,11 @@ pub(super) fn cut(text: &str, width: f64) -> String {
 }
 
 /// Wraps a text at a width.
-pub(super) fn wrapped(text: &str, width: f64) -> Vec<String> {
-    figure::wrapped(text, (width / LETTER_WIDTH) as usize).iter().map(|line| cut(line, width)).collect()
+pub(super) fn wrap_to_width(text: &str, width: f64) -> Vec<String> {
+    figure::wrap_text(text, (width / LETTER_WIDTH) as usize)
+        .iter()
+        .map(|line| cut_to_width(line, width))
+        .collect()
 }
 
 #[cfg(test)]
@@ -191,7 +204,7 @@ mod tests {
 
     #[test]
     fn colours_meet_the_contrast_of_wcag() {
-        for palette in [&LIGHT, &DARK] {
+        for palette in [&LIGHT_COLOURS, &DARK_COLOURS] {
             for colour in palette.series {
                 assert!(contrast(colour, palette.background) >= 3.0, "{colour} on {}", palette.background);
             }
@@ -205,6 +218,10 @@ mod tests {
 
     #[test]
     fn style_without_variables_has_none() {
-        assert!(!fixed(&DARK).contains("var("), "{}", fixed(&DARK));
+        assert!(
+            !style_without_variables(&DARK_COLOURS).contains("var("),
+            "{}",
+            style_without_variables(&DARK_COLOURS)
+        );
     }
 }

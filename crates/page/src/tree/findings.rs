@@ -1,6 +1,6 @@
 //! Findings and caveats as lines. Those of one kind are merged into one line with a count.
 
-use crate::figure::{count, test_of};
+use crate::figure::{pluralize, test_with_step};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::result::TestResult;
@@ -18,12 +18,12 @@ pub struct FindingRemark {
 }
 
 impl FindingRemark {
-    pub fn plain(text: String) -> Self {
+    pub fn caveat_line(text: String) -> Self {
         FindingRemark { weight: None, text, evidence: Vec::new(), advice: None }
     }
 
     /// Weight as a word of compiler messages, None for a caveat.
-    pub(crate) fn word(&self) -> Option<&'static str> {
+    pub(crate) fn weight_word(&self) -> Option<&'static str> {
         self.weight.map(|weight| match weight {
             FindingWeight::Note => "note",
             FindingWeight::Hint => "hint",
@@ -32,7 +32,7 @@ impl FindingRemark {
     }
 
     /// Text, evidence and advice in a few sentences.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn full_text(&self) -> String {
         let evidence: Vec<String> =
             self.evidence.iter().map(|(what, value)| format!("{what} {value}")).collect();
         let evidence = (!evidence.is_empty()).then(|| format!("({})", evidence.join(", ")));
@@ -54,7 +54,7 @@ impl From<&Finding> for FindingRemark {
 
 /// Merges findings of the same claim and weight, heaviest first. The first of them supplies the text, and an advice that
 /// several share is printed once.
-pub fn of(findings: &[Finding]) -> Vec<FindingRemark> {
+pub fn merge_findings(findings: &[Finding]) -> Vec<FindingRemark> {
     let mut sorted: Vec<&Finding> = findings.iter().collect();
     sorted.sort_by_key(|finding| std::cmp::Reverse(finding.weight));
     let kind = |finding: &Finding| (finding.claim.clone(), finding.weight);
@@ -66,7 +66,7 @@ pub fn of(findings: &[Finding]) -> Vec<FindingRemark> {
         let mut remark = FindingRemark::from(*finding);
         let alike = sorted.iter().filter(|other| kind(other) == kind(finding)).count();
         if alike > 1 {
-            remark.text += &format!(" ({} of this kind)", count(alike as u64, "finding"));
+            remark.text += &format!(" ({} of this kind)", pluralize(alike as u64, "finding"));
         }
         let given = remarks.iter().any(|before| before.advice == remark.advice);
         remark.advice = remark.advice.filter(|_| !given);
@@ -76,13 +76,13 @@ pub fn of(findings: &[Finding]) -> Vec<FindingRemark> {
 }
 
 /// Caveats of the document, then those of single tests. A caveat of several tests is one line.
-pub(crate) fn caveats<'a>(
+pub(crate) fn merge_caveats<'a>(
     of_all: &[Caveat],
     tests: impl Iterator<Item = &'a TestResult>,
 ) -> Vec<FindingRemark> {
     let mut shared: Vec<(SharedCaveat, Vec<String>)> = Vec::new();
     for result in tests {
-        let name = test_of(result.name(), result.step.as_deref());
+        let name = test_with_step(result.name(), result.step.as_deref());
         for caveat in &result.caveats {
             let doubt = SharedCaveat::from(caveat);
             match shared.iter_mut().find_map(|(known, names)| known.absorb(&doubt).then_some(names)) {
@@ -94,12 +94,17 @@ pub(crate) fn caveats<'a>(
     }
     let all = of_all.iter().map(ToString::to_string);
     let of_tests = shared.into_iter().map(|(doubt, names)| match &names[..] {
-        [one] => format!("{one}: {}", doubt.words()),
+        [one] => format!("{one}: {}", doubt.caveat_text()),
         several => {
-            format!("{}: {} ({})", count(several.len() as u64, "test"), doubt.words(), several.join(", "))
+            format!(
+                "{}: {} ({})",
+                pluralize(several.len() as u64, "test"),
+                doubt.caveat_text(),
+                several.join(", ")
+            )
         }
     });
-    all.chain(of_tests).map(|text| FindingRemark::plain(text + ".")).collect()
+    all.chain(of_tests).map(|text| FindingRemark::caveat_line(text + ".")).collect()
 }
 
 /// Caveat of one or more tests.
@@ -111,7 +116,7 @@ enum SharedCaveat {
         limit: String,
         reached: [f64; 2],
     },
-    Same(String),
+    Verbatim(String),
 }
 
 impl From<&Caveat> for SharedCaveat {
@@ -122,7 +127,7 @@ impl From<&Caveat> for SharedCaveat {
                 limit: limit.clone(),
                 reached: [*reached_percent; 2],
             },
-            other => SharedCaveat::Same(other.to_string()),
+            other => SharedCaveat::Verbatim(other.to_string()),
         }
     }
 }
@@ -138,14 +143,14 @@ impl SharedCaveat {
                 (*low, *high) = (low.min(*lower), high.max(*higher));
                 true
             }
-            (SharedCaveat::Same(one), SharedCaveat::Same(other)) => one == other,
+            (SharedCaveat::Verbatim(one), SharedCaveat::Verbatim(other)) => one == other,
             _ => false,
         }
     }
 
-    fn words(&self) -> String {
+    fn caveat_text(&self) -> String {
         match self {
-            SharedCaveat::Same(text) => text.clone(),
+            SharedCaveat::Verbatim(text) => text.clone(),
             SharedCaveat::NotPrecise { wanted, limit, reached: [low, high] } if low == high => {
                 format!("the 95 % interval is ±{low:.1} %, not ±{wanted:.1} %: {limit} came first")
             }

@@ -1,8 +1,8 @@
 //! Text tables within a given width: first words are wrapped, then the least important columns are dropped, and what
 //! still does not fit is stacked. No word is cut.
 
-use super::table::{ALWAYS, FIRST_TO_GO, Table};
-use crate::figure::{words, wrapped};
+use super::table::{FIRST_DROPPED, NEVER_DROPPED, Table};
+use crate::figure::{unbreakable_words, wrap_text};
 use unicode_width::UnicodeWidthStr;
 
 pub(crate) struct TableLines {
@@ -10,7 +10,7 @@ pub(crate) struct TableLines {
     pub(crate) lines: Vec<String>,
     pub(crate) heads: usize,
     /// Heads of the columns that were dropped.
-    pub(crate) left_out: Vec<String>,
+    pub(crate) dropped_heads: Vec<String>,
 }
 
 /// Blanks between two columns.
@@ -20,38 +20,38 @@ const COLUMN_GAP: usize = 2;
 const MIN_TEXT_COLUMN: usize = 16;
 
 /// Columns that a text takes on a terminal.
-pub fn width(text: &str) -> usize {
+pub fn display_width(text: &str) -> usize {
     text.width()
 }
 
 /// Pads a text with blanks, after it or before it.
-pub(crate) fn filled(text: &str, columns: usize, behind: bool) -> String {
-    let blanks = " ".repeat(columns.saturating_sub(width(text)));
+pub(crate) fn pad_text(text: &str, columns: usize, behind: bool) -> String {
+    let blanks = " ".repeat(columns.saturating_sub(display_width(text)));
     if behind { format!("{text}{blanks}") } else { format!("{blanks}{text}") }
 }
 
 /// Lays out a table. Side-by-side tables are divided into several if they are too wide.
-pub(crate) fn tables(table: &Table, columns: usize) -> Vec<TableLines> {
-    if table.is_beside() { divide_table(table, columns) } else { vec![laid(table, columns)] }
+pub(crate) fn lay_out_tables(table: &Table, columns: usize) -> Vec<TableLines> {
+    if table.is_side_by_side() { divide_table(table, columns) } else { vec![lay_out_table(table, columns)] }
 }
 
-fn laid(table: &Table, columns: usize) -> TableLines {
+fn lay_out_table(table: &Table, columns: usize) -> TableLines {
     let mut shown: Vec<usize> = (0..table.columns().len()).collect();
     let mut left_out: Vec<usize> = Vec::new();
     loop {
-        let part = table.only(&shown);
+        let part = table.select_columns(&shown);
         let importance = |c: &usize| table.columns()[*c].importance;
-        let least = shown.iter().copied().filter(|c| importance(c) < ALWAYS).min_by_key(importance);
+        let least = shown.iter().copied().filter(|c| importance(c) < NEVER_DROPPED).min_by_key(importance);
         // Text is wrapped to keep important columns, but not to keep those that are dropped first.
-        let spare = least.filter(|c| importance(c) < FIRST_TO_GO && !fits(&part, columns));
+        let spare = least.filter(|c| importance(c) < FIRST_DROPPED && !fits(&part, columns));
         let widths = if spare.is_some() { None } else { fitting_widths(&part, columns) };
         if let Some(widths) = widths {
             left_out.sort_unstable();
             let left_out = left_out.iter().map(|c| table.columns()[*c].head.clone()).collect();
-            return TableLines { left_out, ..lay_out_rows(&part, &widths) };
+            return TableLines { dropped_heads: left_out, ..lay_out_rows(&part, &widths) };
         }
         let Some(least) = least else {
-            return TableLines { lines: stack_rows(&part, columns), heads: 0, left_out: Vec::new() };
+            return TableLines { lines: stack_rows(&part, columns), heads: 0, dropped_heads: Vec::new() };
         };
         shown.retain(|c| *c != least);
         left_out.push(least);
@@ -62,7 +62,7 @@ fn laid(table: &Table, columns: usize) -> TableLines {
 fn fits(table: &Table, columns: usize) -> bool {
     fitting_widths(table, columns).is_some_and(|widths| {
         let cells = |c: usize| table.rows().iter().filter_map(move |row| row.get(c));
-        widths.iter().enumerate().all(|(c, room)| cells(c).all(|cell| width(cell) <= *room))
+        widths.iter().enumerate().all(|(c, room)| cells(c).all(|cell| display_width(cell) <= *room))
     })
 }
 
@@ -70,12 +70,12 @@ fn fits(table: &Table, columns: usize) -> bool {
 fn divide_table(table: &Table, columns: usize) -> Vec<TableLines> {
     let (mut parts, mut first, all) = (Vec::new(), 1, table.columns().len());
     while first < all {
-        let fits = |end: &usize| fitting_widths(&table.part(first..*end), columns).is_some();
+        let fits = |end: &usize| fitting_widths(&table.column_range(first..*end), columns).is_some();
         let end = (first + 2..=all).take_while(fits).last().unwrap_or(first + 1);
-        let part = table.part(first..end);
+        let part = table.column_range(first..end);
         let laid = match fitting_widths(&part, columns) {
             Some(widths) => lay_out_rows(&part, &widths),
-            None => TableLines { lines: stack_rows(&part, columns), heads: 0, left_out: Vec::new() },
+            None => TableLines { lines: stack_rows(&part, columns), heads: 0, dropped_heads: Vec::new() },
         };
         parts.push(laid);
         first = end;
@@ -87,15 +87,16 @@ fn divide_table(table: &Table, columns: usize) -> Vec<TableLines> {
 fn fitting_widths(table: &Table, columns: usize) -> Option<Vec<usize>> {
     let head = |c: usize| table.columns().get(c).map_or("", |column| column.head.as_str());
     let cells = |c: usize| table.rows().iter().filter_map(move |row| row.get(c)).map(String::as_str);
-    let longest = |text: &str| words(text).iter().map(|word| width(word)).max().unwrap_or(0);
+    let longest =
+        |text: &str| unbreakable_words(text).iter().map(|word| display_width(word)).max().unwrap_or(0);
     let widest = |c: usize| {
         // The heads of a side-by-side table may wrap.
-        let head = if table.is_beside() {
-            longest(head(c)).max(MIN_TEXT_COLUMN.min(width(head(c))))
+        let head = if table.is_side_by_side() {
+            longest(head(c)).max(MIN_TEXT_COLUMN.min(display_width(head(c))))
         } else {
-            width(head(c))
+            display_width(head(c))
         };
-        cells(c).map(width).fold(head, usize::max)
+        cells(c).map(display_width).fold(head, usize::max)
     };
     let longest_word = |c: usize| cells(c).map(longest).fold(longest(head(c)), usize::max);
     let mut widths: Vec<usize> = (0..table.columns().len()).map(widest).collect();
@@ -116,16 +117,16 @@ fn fitting_widths(table: &Table, columns: usize) -> Option<Vec<usize>> {
 
 fn lay_out_rows(table: &Table, widths: &[usize]) -> TableLines {
     let head: Vec<String> = table.columns().iter().map(|column| column.head.clone()).collect();
-    let mut lines = row(table, &head, widths);
+    let mut lines = row_lines(table, &head, widths);
     let heads = lines.len();
-    lines.extend(table.rows().iter().flat_map(|cells| row(table, cells, widths)));
-    TableLines { lines, heads, left_out: Vec::new() }
+    lines.extend(table.rows().iter().flat_map(|cells| row_lines(table, cells, widths)));
+    TableLines { lines, heads, dropped_heads: Vec::new() }
 }
 
 /// Lines of a row, several if a cell wraps.
-fn row(table: &Table, cells: &[String], widths: &[usize]) -> Vec<String> {
-    let parts = |(c, cell): (usize, &String)| match width(cell) > widths[c] {
-        true => wrapped(cell, widths[c]),
+fn row_lines(table: &Table, cells: &[String], widths: &[usize]) -> Vec<String> {
+    let parts = |(c, cell): (usize, &String)| match display_width(cell) > widths[c] {
+        true => wrap_text(cell, widths[c]),
         false => vec![cell.clone()],
     };
     let cells: Vec<Vec<String>> = cells.iter().take(widths.len()).enumerate().map(parts).collect();
@@ -133,7 +134,7 @@ fn row(table: &Table, cells: &[String], widths: &[usize]) -> Vec<String> {
     let line = |n: usize| {
         let cell = |(c, parts): (usize, &Vec<String>)| {
             let words = table.columns().get(c).is_some_and(|column| column.words);
-            filled(parts.get(n).map_or("", String::as_str), widths[c], words)
+            pad_text(parts.get(n).map_or("", String::as_str), widths[c], words)
         };
         let line = cells.iter().enumerate().map(cell).collect::<Vec<_>>().join(&" ".repeat(COLUMN_GAP));
         line.trim_end().to_owned()
@@ -145,10 +146,10 @@ fn row(table: &Table, cells: &[String], widths: &[usize]) -> Vec<String> {
 fn stack_rows(table: &Table, columns: usize) -> Vec<String> {
     let mut out = Vec::new();
     for cells in table.rows() {
-        out.extend(cells.iter().take(1).flat_map(|name| wrapped(name, columns)));
+        out.extend(cells.iter().take(1).flat_map(|name| wrap_text(name, columns)));
         let named = table.columns().iter().zip(cells).skip(1).filter(|(_, cell)| !cell.is_empty());
         let lines = named
-            .flat_map(|(column, cell)| wrapped(&format!("{}: {cell}", column.head), columns - COLUMN_GAP));
+            .flat_map(|(column, cell)| wrap_text(&format!("{}: {cell}", column.head), columns - COLUMN_GAP));
         out.extend(lines.map(|line| format!("{}{line}", " ".repeat(COLUMN_GAP))));
     }
     out
@@ -162,16 +163,22 @@ mod tests {
     fn table() -> Table {
         let mut table = Table::new(["test", "MB/s", "IOPS", "longest", "what can be said"])
             .left_aligned(["what can be said"])
-            .least(["longest"])
-            .always(["MB/s"]);
-        table.row(["SEQ1M Q8T1 read", "20.4", "19.5", "1.20 ms", "the first card is faster than the second"]);
-        table.row(["RND4K Q1T1 write", "1.20", "293", "210 ms", "even"]);
+            .least_important(["longest"])
+            .never_dropped(["MB/s"]);
+        table.add_row([
+            "SEQ1M Q8T1 read",
+            "20.4",
+            "19.5",
+            "1.20 ms",
+            "the first card is faster than the second",
+        ]);
+        table.add_row(["RND4K Q1T1 write", "1.20", "293", "210 ms", "even"]);
         table
     }
 
     fn at(columns: usize) -> String {
-        let laid = laid(&table(), columns);
-        format!("{}\nleft out: {}", laid.lines.join("\n"), laid.left_out.join(", "))
+        let laid = lay_out_table(&table(), columns);
+        format!("{}\nleft out: {}", laid.lines.join("\n"), laid.dropped_heads.join(", "))
     }
 
     #[test]
@@ -211,11 +218,11 @@ mod tests {
             beside: bool,
         ) {
             let mut table = Table::new((0..8).map(|n| format!("head {n}"))).left_aligned(["head 2", "head 5"]);
-            rows.iter().for_each(|row| table.row(row.clone()));
-            let table = if beside { table.beside() } else { table };
-            for laid in tables(&table, columns) {
+            rows.iter().for_each(|row| table.add_row(row.clone()));
+            let table = if beside { table.side_by_side() } else { table };
+            for laid in lay_out_tables(&table, columns) {
                 for line in &laid.lines {
-                    prop_assert!(width(line) <= columns.max(45), "{line:?} in {columns}");
+                    prop_assert!(display_width(line) <= columns.max(45), "{line:?} in {columns}");
                 }
             }
         }

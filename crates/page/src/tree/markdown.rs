@@ -2,50 +2,55 @@
 
 use super::table::Table;
 use super::{NewsTone, Page, PageBlock, PageFact, PageSection};
-use cardscope_model::outside;
+use cardscope_model::untrusted_text;
 use std::fmt::Write;
 
 /// Longest column head, in characters.
 const MAX_HEAD: usize = 40;
 
-pub fn markdown(page: &Page) -> String {
+pub fn render_markdown(page: &Page) -> String {
     let mut out = match page.title.is_empty() {
-        true => format!("# {}\n", plain(&page.answer)),
-        false => format!("# {}\n\n**{}**\n", plain(&page.title), plain(&page.answer)),
+        true => format!("# {}\n", escape_text(&page.answer)),
+        false => format!("# {}\n\n**{}**\n", escape_text(&page.title), escape_text(&page.answer)),
     };
     let reasons = page.reasons.iter().map(|reason| match reason.tone {
-        NewsTone::Bad => format!("**{}**", plain(&reason.text)),
-        _ => plain(&reason.text),
+        NewsTone::Bad => format!("**{}**", escape_text(&reason.text)),
+        _ => escape_text(&reason.text),
     });
     out += &list_markdown(reasons);
-    out += &block(&PageBlock::Facts(page.figures.clone()), 2);
-    out += &page.sections.iter().map(|part| section(part, 2)).collect::<String>();
+    out += &block_markdown(&PageBlock::Facts(page.figures.clone()), 2);
+    out += &page.sections.iter().map(|part| render_section(part, 2)).collect::<String>();
     if !page.next.is_empty() {
         out += "\n## Next\n";
     }
     for step in &page.next {
-        let _ = write!(out, "\n{}\n", plain(&step.what));
-        out += &block(&PageBlock::Commands(step.command.iter().cloned().collect()), 2);
+        let _ = write!(out, "\n{}\n", escape_text(&step.what));
+        out += &block_markdown(&PageBlock::Commands(step.command.iter().cloned().collect()), 2);
     }
     if !page.end.is_empty() {
-        let _ =
-            write!(out, "\n{}\n", page.end.iter().map(|line| plain(line)).collect::<Vec<_>>().join("  \n"));
+        let _ = write!(
+            out,
+            "\n{}\n",
+            page.end.iter().map(|line| escape_text(line)).collect::<Vec<_>>().join("  \n")
+        );
     }
     out
 }
 
 /// A section below a heading of the given level, or its blocks alone if it has no head.
-pub fn section(section: &PageSection, level: usize) -> String {
-    let body: String = section.blocks.iter().map(|part| block(part, level)).collect();
+pub fn render_section(section: &PageSection, level: usize) -> String {
+    let body: String = section.blocks.iter().map(|part| block_markdown(part, level)).collect();
     if body.is_empty() || section.head.is_empty() {
         return body;
     }
-    format!("\n{} {}\n{body}", "#".repeat(level.min(6)), plain(&section.head))
+    format!("\n{} {}\n{body}", "#".repeat(level.min(6)), escape_text(&section.head))
 }
 
 /// Names and values as a list.
-pub fn facts(facts: &[PageFact]) -> String {
-    list_markdown(facts.iter().map(|(name, value)| format!("**{}**: {}", plain(name), plain(value))))
+pub fn render_facts(facts: &[PageFact]) -> String {
+    list_markdown(
+        facts.iter().map(|(name, value)| format!("**{}**: {}", escape_text(name), escape_text(value))),
+    )
 }
 
 fn list_markdown(lines: impl Iterator<Item = String>) -> String {
@@ -53,24 +58,24 @@ fn list_markdown(lines: impl Iterator<Item = String>) -> String {
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-fn block(block: &PageBlock, level: usize) -> String {
+fn block_markdown(block: &PageBlock, level: usize) -> String {
     if block.is_empty() {
         return String::new();
     }
     match block {
         PageBlock::Table(table) => table_markdown(table),
-        PageBlock::Words(words) => format!("\n{}\n", plain(words)),
-        PageBlock::Lines(lines) => list_markdown(lines.iter().map(|line| plain(line))),
-        PageBlock::Facts(all) => facts(all),
+        PageBlock::Words(words) => format!("\n{}\n", escape_text(words)),
+        PageBlock::Lines(lines) => list_markdown(lines.iter().map(|line| escape_text(line))),
+        PageBlock::Facts(all) => render_facts(all),
         PageBlock::Remarks(remarks) => list_markdown(remarks.iter().map(|remark| {
-            let word = remark.word().map(|word| format!("**{word}**: ")).unwrap_or_default();
-            format!("{word}{}", plain(&remark.words()))
+            let word = remark.weight_word().map(|word| format!("**{word}**: ")).unwrap_or_default();
+            format!("{word}{}", escape_text(&remark.full_text()))
         })),
-        PageBlock::Commands(lines) => {
-            fenced_block(&lines.iter().map(|line| outside::line(line)).collect::<Vec<_>>().join("\n"))
-        }
-        PageBlock::Verbatim(text) => fenced_block(outside::page(text).trim_end()),
-        PageBlock::Section(part) => section(part, level + 1),
+        PageBlock::Commands(lines) => fenced_block(
+            &lines.iter().map(|line| untrusted_text::escape_line(line)).collect::<Vec<_>>().join("\n"),
+        ),
+        PageBlock::Verbatim(text) => fenced_block(untrusted_text::escape_page(text).trim_end()),
+        PageBlock::Section(part) => render_section(part, level + 1),
         PageBlock::Chart(_) | PageBlock::Picture(_) => String::new(),
     }
 }
@@ -83,8 +88,8 @@ fn fenced_block(text: &str) -> String {
 }
 
 /// Escapes a text for Markdown, embedded HTML and Hugo's shortcodes. Text between backticks stays code.
-pub fn plain(text: &str) -> String {
-    let text = outside::line(text);
+pub fn escape_text(text: &str) -> String {
+    let text = untrusted_text::escape_line(text);
     let parts: Vec<&str> = text.split('`').collect();
     let closed = !parts.len().is_multiple_of(2);
     let part = |(number, part): (usize, &&str)| match closed && !number.is_multiple_of(2) {
@@ -114,7 +119,7 @@ fn escape_marks(text: &str) -> String {
 /// A table with numbers aligned to the right.
 fn table_markdown(table: &Table) -> String {
     // A pipe ends a cell even inside code. Pipes that are escaped already must not be escaped twice.
-    let cell = |cell: &str| plain(cell).replace('|', "\\|").replace("\\\\|", "\\|");
+    let cell = |cell: &str| escape_text(cell).replace('|', "\\|").replace("\\\\|", "\\|");
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let heads = table.columns().iter().map(|column| cell(&shorten_head(&column.head)));
     let rules = table.columns().iter().map(|column| if column.words { "---" } else { "---:" }.to_owned());
@@ -135,7 +140,7 @@ mod tests {
 
     #[test]
     fn fences_are_longer_than_backticks_in_the_text() {
-        let commands = |line: &str| block(&PageBlock::Commands(vec![line.to_owned()]), 2);
+        let commands = |line: &str| block_markdown(&PageBlock::Commands(vec![line.to_owned()]), 2);
         assert_eq!(commands("check x"), "\n```\ncheck x\n```\n");
         let hostile = commands("check '````\n# x'");
         assert!(hostile.starts_with("\n`````\n") && hostile.lines().count() == 4, "{hostile}");
@@ -143,8 +148,8 @@ mod tests {
 
     #[test]
     fn code_is_kept_and_markdown_is_escaped() {
-        assert_eq!(plain("run `a_b --c`, *now*"), "run `a_b --c`, \\*now\\*");
-        assert_eq!(plain("one ` alone_"), "one \\` alone\\_");
-        assert_eq!(plain("`{{<x>}}`"), "\\`\\{\\{&lt;x&gt;\\}\\}\\`");
+        assert_eq!(escape_text("run `a_b --c`, *now*"), "run `a_b --c`, \\*now\\*");
+        assert_eq!(escape_text("one ` alone_"), "one \\` alone\\_");
+        assert_eq!(escape_text("`{{<x>}}`"), "\\`\\{\\{&lt;x&gt;\\}\\}\\`");
     }
 }

@@ -4,13 +4,13 @@
 pub mod findings;
 pub mod html;
 mod layout;
-pub use layout::width;
+pub use layout::display_width;
 pub mod markdown;
 pub mod table;
 pub mod terminal;
 
 use crate::chart::Chart;
-use crate::figure::{count, duration, sentence};
+use crate::figure::{duration, pluralize, to_sentence};
 use cardscope_model::answer::Answer;
 use cardscope_model::finding::FindingWeight;
 use cardscope_model::publication::CardPicture;
@@ -18,7 +18,7 @@ pub use cardscope_model::report::NewsTone;
 use cardscope_model::report::{ChangedBlocks, ExitStatus, IoTotals, ReportHeader};
 use cardscope_model::result::TestResult;
 use cardscope_model::suspect_reader::SuspectReader;
-use cardscope_model::units::{DecimalSize, grouped};
+use cardscope_model::units::{DecimalSize, group_digits};
 use cardscope_model::verify::{IoCounts, IoError, READER_ERRORS};
 pub use findings::FindingRemark;
 use serde::Serialize;
@@ -115,7 +115,7 @@ impl PageBlock {
         }
     }
 
-    pub fn chart(chart: Chart) -> PageBlock {
+    pub fn from_chart(chart: Chart) -> PageBlock {
         PageBlock::Chart(Box::new(chart))
     }
 }
@@ -128,7 +128,7 @@ impl PageSection {
     }
 
     /// Makes it a detail.
-    pub fn folded(self) -> Self {
+    pub fn into_detail(self) -> Self {
         PageSection { folded: true, ..self }
     }
 }
@@ -138,14 +138,14 @@ pub fn fact(name: &str, value: impl ToString) -> PageFact {
 }
 
 /// The first `most` items as lines, and the number of further ones.
-pub fn listed<T>(all: &[T], most: usize, line: impl Fn(&T) -> String) -> PageBlock {
+pub fn limited_list<T>(all: &[T], most: usize, line: impl Fn(&T) -> String) -> PageBlock {
     let more = all.len().saturating_sub(most);
     let more = (more > 0).then(|| format!("… and {more} more in the JSON document"));
     PageBlock::Lines(all.iter().take(most).map(line).chain(more).collect())
 }
 
 /// Bytes read, written and restored, the time that took, and the state of the user's data.
-pub fn moved(moved: &IoTotals) -> String {
+pub fn io_summary(moved: &IoTotals) -> String {
     let all =
         [("wrote", moved.bytes_written), ("restored", moved.bytes_restored), ("read", moved.bytes_read)];
     let happened: Vec<String> = all
@@ -169,24 +169,24 @@ pub fn moved(moved: &IoTotals) -> String {
 
 /// Number of the blocks whose data may have changed, and the file that lists them.
 pub fn may_have_changed(changed: &ChangedBlocks) -> String {
-    let blocks = count(changed.blocks, "block");
+    let blocks = pluralize(changed.blocks, "block");
     let listed = changed.file.as_deref().map(|file| format!(", listed in {file}")).unwrap_or_default();
     format!("may have changed: {blocks}{listed}")
 }
 
 /// Verdicts of the findings of a claim.
-pub fn verdicts<'a>(header: &'a ReportHeader, claim: &'a str) -> impl Iterator<Item = String> + 'a {
+pub fn claim_verdicts<'a>(header: &'a ReportHeader, claim: &'a str) -> impl Iterator<Item = String> + 'a {
     let all = header.findings.iter().filter(move |finding| finding.claim == claim);
     all.map(|finding| finding.verdict.clone())
 }
 
 /// Number of failed I/Os as a reason, or None if none failed.
-pub fn failed_ios(moved: &IoTotals) -> Option<AnswerReason> {
-    failed(moved.counts, &moved.io_errors)
+pub fn failed_io_reason(moved: &IoTotals) -> Option<AnswerReason> {
+    failed_counts_reason(moved.counts, &moved.io_errors)
 }
 
 /// The same from counts and a list of errors.
-pub fn failed(counts: IoCounts, io_errors: &[IoError]) -> Option<AnswerReason> {
+pub fn failed_counts_reason(counts: IoCounts, io_errors: &[IoError]) -> Option<AnswerReason> {
     let IoCounts { failed_once, failed_twice, .. } = counts;
     let first = io_errors.iter().find(|error| !error.recovered).or(io_errors.first());
     let place = |first: &IoError| match first.operation.as_str() {
@@ -196,25 +196,28 @@ pub fn failed(counts: IoCounts, io_errors: &[IoError]) -> Option<AnswerReason> {
     let place = first.map(place).unwrap_or_default();
     let (tone, text) = match (failed_once, failed_twice) {
         (0, 0) => return None,
-        (once, 0) => (NewsTone::Warning, format!("{} failed once, none twice{place}.", count(once, "I/O"))),
-        (0, twice) => (NewsTone::Bad, format!("{} failed twice{place}.", count(twice, "I/O"))),
-        (once, twice) => {
-            (NewsTone::Bad, format!("{} failed twice{place}, {} once.", count(twice, "I/O"), grouped(once)))
+        (once, 0) => {
+            (NewsTone::Warning, format!("{} failed once, none twice{place}.", pluralize(once, "I/O")))
         }
+        (0, twice) => (NewsTone::Bad, format!("{} failed twice{place}.", pluralize(twice, "I/O"))),
+        (once, twice) => (
+            NewsTone::Bad,
+            format!("{} failed twice{place}, {} once.", pluralize(twice, "I/O"), group_digits(once)),
+        ),
     };
     Some(AnswerReason { tone, text })
 }
 
 /// List of failed I/Os.
-pub fn io_errors(io_errors: &[IoError]) -> PageBlock {
-    listed(io_errors, 8, |io_error| {
+pub fn io_error_list(io_errors: &[IoError]) -> PageBlock {
+    limited_list(io_errors, 8, |io_error| {
         let IoError { operation, offset, len, errno, reason, recovered, in_parts } = io_error;
         let again = match (recovered, in_parts) {
             (true, _) => "the second try succeeded",
             (false, true) => "twice; in small requests it succeeded",
             (false, false) => "twice",
         };
-        format!("{operation} of {len} bytes at {}: {reason} (errno {errno}), {again}", grouped(*offset))
+        format!("{operation} of {len} bytes at {}: {reason} (errno {errno}), {again}", group_digits(*offset))
     })
 }
 
@@ -233,18 +236,18 @@ impl Page {
     }
 
     /// Creates a page without a title, because the answer names its subject.
-    pub fn plain(answer: impl Into<Answer>) -> Self {
+    pub fn from_answer(answer: impl Into<Answer>) -> Self {
         Page::new("", NewsTone::Plain, answer)
     }
 
     /// Adds an open section, unless all its blocks are empty.
-    pub fn add(&mut self, head: &str, body: impl IntoIterator<Item = PageBlock>) {
+    pub fn add_section(&mut self, head: &str, body: impl IntoIterator<Item = PageBlock>) {
         self.push_section(PageSection::new(head, body));
     }
 
     /// Adds a folded section, unless all its blocks are empty.
-    pub fn fold(&mut self, head: &str, body: impl IntoIterator<Item = PageBlock>) {
-        self.push_section(PageSection::new(head, body).folded());
+    pub fn add_detail(&mut self, head: &str, body: impl IntoIterator<Item = PageBlock>) {
+        self.push_section(PageSection::new(head, body).into_detail());
     }
 
     fn push_section(&mut self, section: PageSection) {
@@ -254,7 +257,7 @@ impl Page {
     }
 
     /// Adds a reason. If the page has five already, a bad one replaces the last that is not bad; others are dropped.
-    pub fn because(&mut self, tone: NewsTone, text: impl Into<String>) {
+    pub fn add_reason(&mut self, tone: NewsTone, text: impl Into<String>) {
         let reason = AnswerReason { tone, text: text.into() };
         if self.reasons.len() < MAX_REASONS {
             self.reasons.push(reason);
@@ -266,12 +269,12 @@ impl Page {
     }
 
     /// Adds several reasons of one tone.
-    pub fn because_all(&mut self, tone: NewsTone, texts: impl IntoIterator<Item = String>) {
-        texts.into_iter().for_each(|text| self.because(tone, text));
+    pub fn add_reasons(&mut self, tone: NewsTone, texts: impl IntoIterator<Item = String>) {
+        texts.into_iter().for_each(|text| self.add_reason(tone, text));
     }
 
     /// Adds a next step, unless the page has it already.
-    pub fn step(&mut self, what: impl Into<String>, command: Option<String>) {
+    pub fn add_step(&mut self, what: impl Into<String>, command: Option<String>) {
         let step = PageStep { what: what.into(), command };
         if !self.next.contains(&step) {
             self.next.push(step);
@@ -279,7 +282,7 @@ impl Page {
     }
 
     /// Marks the sections with these heads as printed.
-    pub fn print(&mut self, heads: &[&str]) {
+    pub fn mark_printed(&mut self, heads: &[&str]) {
         let named = self.sections.iter_mut().filter(|section| heads.contains(&section.head.as_str()));
         named.for_each(|section| section.printed = true);
     }
@@ -291,18 +294,18 @@ impl Page {
             self.tone = NewsTone::Warning;
         }
         let of_reader = header.findings.iter().filter(|finding| finding.claim == READER_ERRORS);
-        of_reader.for_each(|finding| self.because(NewsTone::Warning, finding.verdict.clone()));
+        of_reader.for_each(|finding| self.add_reason(NewsTone::Warning, finding.verdict.clone()));
         for finding in header.findings.iter().filter(|f| f.weight == FindingWeight::Bad) {
-            let said = SAID_BY_VERDICT.contains(&finding.claim.as_str())
+            let said = COVERED_BY_VERDICT.contains(&finding.claim.as_str())
                 || finding.claim == "label-capacity"
                     && matches!(self.answer.verdict(), Some("FAKE" | "FAKE LABEL"))
                 || self.reasons.iter().any(|reason| reason.text == finding.verdict);
             if !said {
-                self.because(NewsTone::Bad, finding.verdict.clone());
+                self.add_reason(NewsTone::Bad, finding.verdict.clone());
             }
         }
-        self.fold("Findings", [PageBlock::Remarks(findings::of(&header.findings))]);
-        self.fold("Caveats", [PageBlock::Remarks(findings::caveats(&header.caveats, tests))]);
+        self.add_detail("Findings", [PageBlock::Remarks(findings::merge_findings(&header.findings))]);
+        self.add_detail("Caveats", [PageBlock::Remarks(findings::merge_caveats(&header.caveats, tests))]);
     }
 
     /// Reports a reader that returns different data for the same place. It becomes the answer if it ended the test or if a
@@ -312,9 +315,9 @@ impl Page {
         if reader.ended_test || is_complete && self.tone == NewsTone::Bad {
             self.tone = NewsTone::Warning;
             let answer = Answer::with_verdict("SUSPECT READER", ": reads of the same place differ.");
-            self.answer = answer.advise("Try another reader.");
+            self.answer = answer.with_advice("Try another reader.");
         }
-        let text = sentence(&reader.to_string());
+        let text = to_sentence(&reader.to_string());
         self.reasons.insert(0, AnswerReason { tone: NewsTone::Warning, text });
         self.reasons.truncate(MAX_REASONS);
     }
@@ -327,23 +330,23 @@ impl Page {
         // Steps of the verb are urgent (unrestored data), so they precede those that the page suggests.
         let suggested = std::mem::take(&mut self.next);
         for next in &header.next {
-            let what = sentence(&next.what);
+            let what = to_sentence(&next.what);
             // Advice without a command is already part of the answer.
             match &next.command {
                 Some(command) => {
-                    self.step(what.trim_end_matches('.').to_owned() + ":", Some(command.clone()))
+                    self.add_step(what.trim_end_matches('.').to_owned() + ":", Some(command.clone()))
                 }
                 None if self.answer.advice() == Some(what.as_str()) => {}
-                None => self.step(what, None),
+                None => self.add_step(what, None),
             }
         }
-        suggested.into_iter().for_each(|step| self.step(step.what, step.command));
+        suggested.into_iter().for_each(|step| self.add_step(step.what, step.command));
         self.date = header.session.as_deref().and_then(session_start);
         self.end.push(format!("Target: {}", header.target));
         if let Some(error) = header.error.as_deref().map(|error| self.unsaid(error)) {
             // An error precedes the results measured before it. A user who interrupted the test needs no reason.
             if !error.starts_with("interrupted") {
-                let text = sentence(error.split_once(". ").map_or(error, |(first, _)| first));
+                let text = to_sentence(error.split_once(". ").map_or(error, |(first, _)| first));
                 self.reasons.insert(0, AnswerReason { tone: NewsTone::Bad, text });
             }
             self.end.push(format!("Ended early: {error}"));
@@ -359,7 +362,7 @@ impl Page {
     }
 
     /// Adds the findings and the end of a document.
-    pub fn framed(mut self, header: &ReportHeader) -> Page {
+    pub fn with_frame(mut self, header: &ReportHeader) -> Page {
         self.add_findings(header, std::iter::empty());
         self.add_end(header);
         self
@@ -376,7 +379,7 @@ fn session_start(session: &str) -> Option<String> {
 }
 
 /// Claims that the verdict of the answer or the result for the marks already covers.
-pub(crate) const SAID_BY_VERDICT: [&str; 2] = ["capacity", "mark-missed"];
+pub(crate) const COVERED_BY_VERDICT: [&str; 2] = ["capacity", "mark-missed"];
 
 const MAX_REASONS: usize = 5;
 
@@ -386,12 +389,12 @@ mod tests {
 
     #[test]
     fn duplicate_steps_and_empty_sections_are_dropped() {
-        let mut page = Page::plain("Done.");
-        (0..2).for_each(|_| page.step("Test it:", Some("cardscope check DEVICE".into())));
-        page.add("Speed", [PageBlock::Table(Table::new(["test"])), PageBlock::Lines(Vec::new())]);
-        (0..9).for_each(|n| page.because(NewsTone::Plain, format!("{n}")));
+        let mut page = Page::from_answer("Done.");
+        (0..2).for_each(|_| page.add_step("Test it:", Some("cardscope check DEVICE".into())));
+        page.add_section("Speed", [PageBlock::Table(Table::new(["test"])), PageBlock::Lines(Vec::new())]);
+        (0..9).for_each(|n| page.add_reason(NewsTone::Plain, format!("{n}")));
         assert_eq!((page.next.len(), page.sections.len(), page.reasons.len()), (1, 0, MAX_REASONS));
-        page.because(NewsTone::Bad, "The card lost data.");
+        page.add_reason(NewsTone::Bad, "The card lost data.");
         assert_eq!(page.reasons.len(), MAX_REASONS);
         assert_eq!(page.reasons.last().map(|reason| reason.tone), Some(NewsTone::Bad), "bad news finds room");
     }
@@ -399,9 +402,9 @@ mod tests {
     #[test]
     fn error_is_the_first_reason_unless_interrupted() {
         let ended = |error: &str| {
-            let mut page = Page::plain("NOT TESTED: it ended.");
-            page.because(NewsTone::Plain, "The card's data: as it was.");
-            page.framed(&ReportHeader { error: Some(error.to_owned()), ..ReportHeader::default() })
+            let mut page = Page::from_answer("NOT TESTED: it ended.");
+            page.add_reason(NewsTone::Plain, "The card's data: as it was.");
+            page.with_frame(&ReportHeader { error: Some(error.to_owned()), ..ReportHeader::default() })
         };
         let page = ended("the card no longer answers (I/O error). Insert it again");
         assert_eq!(page.reasons[0].text, "The card no longer answers (I/O error).");
@@ -412,10 +415,10 @@ mod tests {
 
     #[test]
     fn command_of_a_next_step_is_not_repeated_in_the_error() {
-        let mut page = Page::plain("NOT TESTED: it ended.");
+        let mut page = Page::from_answer("NOT TESTED: it ended.");
         let error = "the card is gone; the card's data is saved: run `cardscope restore '/a b'`";
         assert_eq!(page.unsaid(error), error);
-        page.step("Restore the card's data:", Some("cardscope restore '/a b'".into()));
+        page.add_step("Restore the card's data:", Some("cardscope restore '/a b'".into()));
         assert_eq!(page.unsaid(error), "the card is gone");
     }
 
@@ -423,14 +426,17 @@ mod tests {
     fn io_summary_lists_only_what_happened() {
         let read =
             IoTotals { bytes_read: 203_000_000, seconds: 36.9, data_kept: true, ..IoTotals::default() };
-        assert_eq!(moved(&read), "read 203 MB in 36.9 s");
+        assert_eq!(io_summary(&read), "read 203 MB in 36.9 s");
         let wrote = IoTotals { bytes_written: 69_100_000, bytes_restored: 69_100_000, ..read };
-        assert_eq!(moved(&wrote), "wrote 69.1 MB, restored 69.1 MB, read 203 MB in 36.9 s; data preserved");
+        assert_eq!(
+            io_summary(&wrote),
+            "wrote 69.1 MB, restored 69.1 MB, read 203 MB in 36.9 s; data preserved"
+        );
         let listed = Some("/state/changed-1".to_owned());
         let changed = ChangedBlocks { blocks: 3, bytes: 12_288, file: listed };
         let wrote = IoTotals { data_kept: false, may_have_changed: Some(changed), ..wrote };
-        assert!(moved(&wrote).ends_with("; may have changed: 3 blocks, listed in /state/changed-1"));
-        assert_eq!(moved(&IoTotals::default()), "read and wrote nothing");
+        assert!(io_summary(&wrote).ends_with("; may have changed: 3 blocks, listed in /state/changed-1"));
+        assert_eq!(io_summary(&IoTotals::default()), "read and wrote nothing");
     }
 
     #[test]

@@ -25,10 +25,10 @@ pub struct TableColumn {
 }
 
 /// Importance of a column that is never dropped.
-pub const ALWAYS: u8 = u8::MAX;
+pub const NEVER_DROPPED: u8 = u8::MAX;
 
 /// Columns of lower importance are dropped before any text is wrapped.
-pub(crate) const FIRST_TO_GO: u8 = 32;
+pub(crate) const FIRST_DROPPED: u8 = 32;
 
 /// Head of a column, and the function that returns its cell for an item.
 type ItemColumn<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
@@ -40,15 +40,22 @@ impl Table {
             head: head.into(),
             words: number == 0,
             // The cap keeps default columns above those that are dropped first.
-            importance: if number == 0 { ALWAYS } else { (ALWAYS - 1).saturating_sub(number.min(200) as u8) },
+            importance: if number == 0 {
+                NEVER_DROPPED
+            } else {
+                (NEVER_DROPPED - 1).saturating_sub(number.min(200) as u8)
+            },
         };
         Table { columns: head.into_iter().enumerate().map(column).collect(), ..Table::default() }
     }
 
     /// Creates a table with a row for each item, without the columns that are blank in every row.
-    pub fn of<'a, T: 'a>(things: impl IntoIterator<Item = &'a T>, columns: &[ItemColumn<'_, T>]) -> Self {
+    pub fn from_items<'a, T: 'a>(
+        things: impl IntoIterator<Item = &'a T>,
+        columns: &[ItemColumn<'_, T>],
+    ) -> Self {
         let mut table = Table::new(columns.iter().map(|(head, _)| *head));
-        things.into_iter().for_each(|thing| table.row(columns.iter().map(|(_, show)| show(thing))));
+        things.into_iter().for_each(|thing| table.add_row(columns.iter().map(|(_, show)| show(thing))));
         table.drop_blank_columns();
         table
     }
@@ -59,13 +66,13 @@ impl Table {
     }
 
     /// Makes columns the first to be dropped, in this order.
-    pub fn least<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn least_important<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
         self.with(heads, |column, order| column.importance = order)
     }
 
     /// Makes columns permanent.
-    pub fn always<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
-        self.with(heads, |column, _| column.importance = ALWAYS)
+    pub fn never_dropped<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
+        self.with(heads, |column, _| column.importance = NEVER_DROPPED)
     }
 
     fn with<'a>(
@@ -80,18 +87,18 @@ impl Table {
     }
 
     /// Makes all columns equally important, so that a narrow screen divides the table.
-    pub fn beside(mut self) -> Self {
+    pub fn side_by_side(mut self) -> Self {
         self.beside = true;
         self
     }
 
     /// Adds a row. Missing cells stay blank.
-    pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+    pub fn add_row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
     /// Adds a row of a heat map. Each share compares a cell with the best of its row.
-    pub fn heat<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = (S, Option<f64>)>) {
+    pub fn add_heat_row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = (S, Option<f64>)>) {
         let (cells, shares): (Vec<String>, Vec<Option<f64>>) =
             cells.into_iter().map(|(cell, share)| (cell.into(), share)).unzip();
         self.rows.push(cells);
@@ -107,11 +114,11 @@ impl Table {
     }
 
     /// Share of a cell in a heat map, 0 to 1.
-    pub fn share(&self, row: usize, column: usize) -> Option<f64> {
+    pub fn heat_share(&self, row: usize, column: usize) -> Option<f64> {
         self.shares.get(row)?.get(column).copied().flatten()
     }
 
-    pub(crate) fn is_beside(&self) -> bool {
+    pub(crate) fn is_side_by_side(&self) -> bool {
         self.beside
     }
 
@@ -119,25 +126,25 @@ impl Table {
     pub fn drop_blank_columns(&mut self) {
         let filled = |c: usize| self.rows.iter().any(|r| r.get(c).is_some_and(|cell| !cell.is_empty()));
         let keep: Vec<usize> = (0..self.columns.len()).filter(|c| *c == 0 || filled(*c)).collect();
-        *self = self.only(&keep);
+        *self = self.select_columns(&keep);
     }
 
-    pub(crate) fn only(&self, columns: &[usize]) -> Table {
-        fn of<T: Clone>(all: &[T], columns: &[usize]) -> Vec<T> {
+    pub(crate) fn select_columns(&self, columns: &[usize]) -> Table {
+        fn select_items<T: Clone>(all: &[T], columns: &[usize]) -> Vec<T> {
             columns.iter().filter_map(|c| all.get(*c).cloned()).collect()
         }
         Table {
-            columns: of(&self.columns, columns),
-            rows: self.rows.iter().map(|row| of(row, columns)).collect(),
-            shares: self.shares.iter().map(|shares| of(shares, columns)).collect(),
+            columns: select_items(&self.columns, columns),
+            rows: self.rows.iter().map(|row| select_items(row, columns)).collect(),
+            shares: self.shares.iter().map(|shares| select_items(shares, columns)).collect(),
             beside: self.beside,
         }
     }
 
     /// The first column and a range of others, without the rows that have no figure in that range.
-    pub(crate) fn part(&self, columns: Range<usize>) -> Table {
+    pub(crate) fn column_range(&self, columns: Range<usize>) -> Table {
         let columns: Vec<usize> = std::iter::once(0).chain(columns).collect();
-        let mut part = Table { shares: Vec::new(), ..self.only(&columns) };
+        let mut part = Table { shares: Vec::new(), ..self.select_columns(&columns) };
         part.rows.retain(|row| row.iter().skip(1).any(|cell| cell != NONE && !cell.is_empty()));
         part
     }

@@ -2,4 +2,4 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod put_back;
+mod restore;

@@ -1,23 +1,23 @@
 //! Restores an image to its own card or another one. This overwrites the whole card, so it needs consent, and the image
 //! must fit byte for byte.
 
-use crate::request::{RestoreRequest, fill_in};
+use crate::request::{RestoreRequest, add_result};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_journal::backup::CardImage;
 use cardscope_model::restore::{RecognisedBy, RestoreReport, RestoreSource};
-use cardscope_model::shell::quoted_path;
+use cardscope_model::shell::shell_quote_path;
 use cardscope_model::units::ExactCapacity;
 use cardscope_session::card_key::card_key;
 use cardscope_session::consent::ConsentSource;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::VerbOutcome;
-use cardscope_session::opened::OpenTarget;
+use cardscope_session::open_target::OpenTarget;
 use cardscope_session::opening;
 use std::path::Path;
 
 /// Restores a backup to the target, as far as both reach.
-pub(super) fn restore(
+pub(super) fn run_image_restore(
     file: &Path,
     request: &RestoreRequest,
     consent: &mut dyn ConsentSource,
@@ -26,10 +26,10 @@ pub(super) fn restore(
 ) -> Result<VerbOutcome<RestoreReport>> {
     let backup = CardImage::open(file)?;
     let Some(target) = request.target.as_deref() else {
-        let was = &backup.about().target;
+        let was = &backup.facts().target;
         return Err(Failure::refused(format!(
             "name the card that the backup overwrites: cardscope restore {} TARGET (it was taken from {was})",
-            quoted_path(file)
+            shell_quote_path(file)
         )));
     };
     let mut opened = opening::open_to_restore(request.resolved(target), consent, interrupt)?;
@@ -37,21 +37,21 @@ pub(super) fn restore(
         file: file.display().to_string(),
         source: RestoreSource::Backup,
         target: target.to_owned(),
-        saved_at: backup.about().taken.clone(),
+        saved_at: backup.facts().taken.clone(),
         announced_bytes: opened.target.info().bytes,
-        saved_bytes: backup.about().bytes,
+        saved_bytes: backup.facts().bytes,
         ..RestoreReport::default()
     };
     report.recognised_by = Some(recognize(&backup, &opened, &mut report));
     check_size(&backup, &mut report)?;
-    let put = backup.put(opened.target.as_mut(), interrupt, events);
-    let failure = put.map(|done| fill_in(&mut report, done)).err();
-    Ok(VerbOutcome::of(report, failure.map(Failure::from)))
+    let put = backup.restore_to(opened.target.as_mut(), interrupt, events);
+    let failure = put.map(|done| add_result(&mut report, done)).err();
+    Ok(VerbOutcome::from_report(report, failure.map(Failure::from)))
 }
 
 /// Compares the identities of card and backup. Another card is allowed with consent, and noted in the report.
 fn recognize(backup: &CardImage, opened: &OpenTarget, report: &mut RestoreReport) -> RecognisedBy {
-    match (&backup.about().card_key, card_key(opened)) {
+    match (&backup.facts().card_key, card_key(opened)) {
         (Some(was), Some(is)) if *was == is => RecognisedBy::Identity,
         (Some(_), Some(_)) => {
             report.notes.push("the backup was taken from another card".to_owned());
@@ -63,7 +63,7 @@ fn recognize(backup: &CardImage, opened: &OpenTarget, report: &mut RestoreReport
 
 /// Refuses a smaller card unless the image is empty beyond its end. Sizes are compared in exact bytes.
 fn check_size(backup: &CardImage, report: &mut RestoreReport) -> Result<()> {
-    let (image, card, used) = (backup.about().bytes, report.announced_bytes, backup.used_bytes());
+    let (image, card, used) = (backup.facts().bytes, report.announced_bytes, backup.used_bytes());
     if used > card {
         return Err(Failure::refused(format!(
             "the backup does not fit: it has {} and {} has {}, {} bytes too few, and data up to byte \

@@ -2,24 +2,24 @@
 //! content, and the journal is removed only after the card was read again, everything matches, and no other test data
 //! was found.
 
-use crate::request::{RestoreRequest, fill_in, restore_range};
-use cardscope_engine::card::{IoDriver, ProbeStop};
+use crate::request::{RestoreRequest, add_result, restore_range};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{IoDriver, ProbeStop};
 use cardscope_engine::journal::{JournalWriter as _, SavedRange};
-use cardscope_journal::put_back::{RESTORING, compare, joined, put_back};
-use cardscope_journal::search::{SEARCHING, search};
-use cardscope_journal::survey::{CardSurvey, NewerPlaces, SurveyExtent, survey};
+use cardscope_journal::restoring::{RESTORING, compare_with_journal, merged_ranges, restore_from_journal};
+use cardscope_journal::search::{SEARCHING, search_test_data};
+use cardscope_journal::survey::{CardSurvey, NewerPlaces, SurveyExtent, survey_card};
 use cardscope_journal::{Journal, JournalCompleteness, JournalPart};
 use cardscope_model::progress::StagePlan;
 use cardscope_model::restore::{RecognisedBy, RestoreReport, RestoreSource};
-use cardscope_model::shell::{quoted, quoted_path};
+use cardscope_model::shell::{shell_quote, shell_quote_path};
 use cardscope_model::units::{DecimalSize, ExactCapacity};
-use cardscope_session::consent::{AnnouncingConsent, ConsentQuestion, ConsentSource, obtain};
+use cardscope_session::consent::{AnnouncingConsent, ConsentQuestion, ConsentSource, obtain_consent};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::VerbOutcome;
-use cardscope_session::journals::{JournalOwner, TargetMedium, by_content};
-use cardscope_session::opened::OpenTarget;
+use cardscope_session::journals::{JournalOwner, TargetMedium, owner_by_content};
+use cardscope_session::open_target::OpenTarget;
 use cardscope_session::opening;
 use std::path::Path;
 
@@ -31,7 +31,7 @@ const DEPTH: u32 = 4;
 const COMPARING: &str = "comparing the card with the journal";
 
 /// Restores a journal, and removes it if nothing needs it any more.
-pub(super) fn restore(
+pub(super) fn run_journal_restore(
     file: &Path,
     request: &RestoreRequest,
     consent: &mut dyn ConsentSource,
@@ -39,13 +39,13 @@ pub(super) fn restore(
     events: &mut dyn Listener,
 ) -> Result<VerbOutcome<RestoreReport>> {
     let mut journal = Journal::open(file)?;
-    let target = request.target.clone().unwrap_or_else(|| journal.about().target.clone());
+    let target = request.target.clone().unwrap_or_else(|| journal.facts().target.clone());
     let mut report = RestoreReport {
         file: file.display().to_string(),
         source: RestoreSource::Journal,
         target: target.clone(),
-        saved_at: journal.about().began.clone(),
-        announced_bytes: journal.about().announced_bytes,
+        saved_at: journal.facts().began.clone(),
+        announced_bytes: journal.facts().announced_bytes,
         saved_bytes: journal.saved_ranges().iter().map(|saved| saved.len).sum(),
         ..RestoreReport::default()
     };
@@ -61,20 +61,20 @@ pub(super) fn restore(
     let mut opened =
         opening::open_to_restore(request.resolved(&target), &mut AnnouncingConsent(consent), interrupt)?;
     let named = check_identity(&journal, &opened, &target)?;
-    let failing = |stop| failure(stop, file);
+    let failing = |stop| restore_failure(stop, file);
     let mut card = IoDriver::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;
-    events.plan(StagePlan::from_stages([(COMPARING, 0.2), (RESTORING, 0.6), (SEARCHING, 0.2)]));
-    events.stage(COMPARING, Some(report.saved_bytes), None);
-    let (survey, newer) = match survey(&mut card, &mut journal, SurveyExtent::All, 0) {
+    events.announce_plan(StagePlan::from_stages([(COMPARING, 0.2), (RESTORING, 0.6), (SEARCHING, 0.2)]));
+    events.begin_stage(COMPARING, Some(report.saved_bytes), None);
+    let (survey, newer) = match survey_card(&mut card, &mut journal, SurveyExtent::All, 0) {
         Ok(found) => found,
-        Err(stop) => return Ok(VerbOutcome::of(report, Some(failing(stop)))),
+        Err(stop) => return Ok(VerbOutcome::from_report(report, Some(failing(stop)))),
     };
     report.recognised_by = Some(match named {
         true => RecognisedBy::Identity,
         false => recognize_by_content(&survey, &journal, &target, consent)?,
     });
     report.differed_bytes = Some(survey.differing);
-    let spared = spared(&newer, &mut report, consent);
+    let spared = ranges_to_spare(&newer, &mut report, consent);
     if survey.unread > 0 {
         report.notes.push(format!("{} sectors were unreadable before", survey.unread));
     }
@@ -83,7 +83,7 @@ pub(super) fn restore(
         restore_or_compare(&mut card, &mut journal, &spared, survey.differing > left, &mut report, events)
             .and_then(|()| search_rest(&mut card, &journal, survey.stamped_before == 0, &mut report, events))
     {
-        return Ok(VerbOutcome::of(report, Some(failing(stop))));
+        return Ok(VerbOutcome::from_report(report, Some(failing(stop))));
     }
     (report.counts, report.io_errors) = (card.counts(), card.io_errors().to_vec());
     drop(card);
@@ -101,15 +101,15 @@ fn restore_or_compare(
 ) -> Result<(), ProbeStop> {
     let mut part = JournalPart::new(journal, spared);
     if !differs {
-        let compared = compare(card, &mut part, events)?;
+        let compared = compare_with_journal(card, &mut part, events)?;
         if compared.lost.is_empty() {
-            fill_in(report, compared);
+            add_result(report, compared);
             let others = if spared.is_empty() { "all places" } else { "all other sectors" };
             report.notes.push(format!("{others} already hold the saved data; nothing was written"));
             return Ok(());
         }
     }
-    fill_in(report, put_back(card, &mut part, events)?);
+    add_result(report, restore_from_journal(card, &mut part, events)?);
     Ok(())
 }
 
@@ -121,7 +121,7 @@ fn search_rest(
     report: &mut RestoreReport,
     events: &mut dyn Listener,
 ) -> Result<(), ProbeStop> {
-    let found = search(card, journal, is_telling, events)?;
+    let found = search_test_data(card, journal, is_telling, events)?;
     report.missing_ranges = journal.damage().lost_ranges;
     report.searched_bytes = found.searched;
     report.may_lack_more = journal.completeness() == JournalCompleteness::Unknown && !found.is_whole();
@@ -131,7 +131,7 @@ fn search_rest(
             "the card held test data of the same seed before, so further test data was not searched".into(),
         );
     } else if !found.is_whole() {
-        let (searched, whole) = (DecimalSize(found.searched - found.unread), DecimalSize(found.whole));
+        let (searched, whole) = (DecimalSize(found.searched - found.unread), DecimalSize(found.searchable));
         report.notes.push(format!("searched {searched} of {whole} beside the saved data for test data"));
     }
     Ok(())
@@ -139,12 +139,12 @@ fn search_rest(
 
 /// Refuses a card of another size or identity before reading it. Returns true if the identity matches.
 fn check_identity(journal: &Journal, opened: &OpenTarget, target: &str) -> Result<bool> {
-    let (about, medium) = (journal.about(), TargetMedium::of(opened));
+    let (about, medium) = (journal.facts(), TargetMedium::of_target(opened));
     let another = |why: String| {
         Failure::refused(format!(
             "{target} is not the card of this journal: {why}; nothing was written. Insert that card and \
              run: cardscope restore {} TARGET",
-            quoted_path(journal.path())
+            shell_quote_path(journal.path())
         ))
     };
     if medium.bytes != about.announced_bytes {
@@ -154,7 +154,7 @@ fn check_identity(journal: &Journal, opened: &OpenTarget, target: &str) -> Resul
             ExactCapacity(about.announced_bytes)
         )));
     }
-    match medium.named(about) {
+    match medium.has_same_key(about) {
         Some(false) => {
             let named = about.card.as_deref().map(|card| format!(" ({card})")).unwrap_or_default();
             Err(another(format!("it has another identity{named}")))
@@ -175,14 +175,14 @@ fn recognize_by_content(
     consent: &mut dyn ConsentSource,
 ) -> Result<RecognisedBy> {
     let in_place = survey.differing == 0 && survey.unread == 0;
-    let why = match by_content(survey, journal.put_back_begun()) {
-        JournalOwner::Its(by) => return Ok(by),
-        _ if in_place && survey.same > 0 => return Ok(RecognisedBy::Content),
+    let why = match owner_by_content(survey, journal.restoring_begun()) {
+        JournalOwner::ThisCard(by) => return Ok(by),
+        _ if in_place && survey.original > 0 => return Ok(RecognisedBy::Content),
         _ if in_place => return Ok(RecognisedBy::SizeOnly),
-        JournalOwner::Another(why) | JournalOwner::Unsure(why) => why,
+        JournalOwner::OtherCard(why) | JournalOwner::Uncertain(why) => why,
     };
     let at_stake = format!("{target}, which may not be the card of this journal ({why})");
-    obtain(consent, &ConsentQuestion { target: target.to_owned(), at_stake })
+    obtain_consent(consent, &ConsentQuestion { target: target.to_owned(), at_stake })
         .map(|()| RecognisedBy::Consent)
         .map_err(|_| {
             Failure::refused(format!(
@@ -193,31 +193,31 @@ fn recognize_by_content(
 }
 
 /// Ranges to leave alone: data written since the test belongs to the user, who may agree to overwrite it.
-fn spared(
+fn ranges_to_spare(
     newer: &NewerPlaces,
     report: &mut RestoreReport,
     consent: &mut dyn ConsentSource,
 ) -> Vec<SavedRange> {
-    let Some(first) = newer.foreign.first() else { return newer.all() };
+    let Some(first) = newer.foreign.first() else { return newer.merged() };
     let sectors = newer.foreign.iter().map(|range| range.len).sum::<u64>() / 512;
     let target = report.target.clone();
     let what = format!("{sectors} sectors, the first at byte {}, were written after the test", first.offset);
     // A user who confirmed an unrecognized card was already warned about its content.
     let agreed = report.recognised_by == Some(RecognisedBy::Consent) || {
         let at_stake = format!("{target}: {what}");
-        obtain(consent, &ConsentQuestion { target: target.clone(), at_stake }).is_ok()
+        obtain_consent(consent, &ConsentQuestion { target: target.clone(), at_stake }).is_ok()
     };
     if agreed {
         report.notes.push(format!("{what} and are overwritten"));
         return Vec::new();
     }
-    let (file, target) = (quoted(&report.file), quoted(&target));
+    let (file, target) = (shell_quote(&report.file), shell_quote(&target));
     report.notes.push(format!(
         "{what} and are left alone; to overwrite them, too: cardscope restore {file} {target} --yes-destroy \
          {target}"
     ));
     report.left = newer.foreign.iter().map(|range| restore_range(*range, None)).collect();
-    newer.all()
+    newer.merged()
 }
 
 /// Removes the journal if nothing needs it any more; otherwise reports why it remains.
@@ -251,8 +251,8 @@ fn finish_journal(
     };
     let Some(why) = why else { return remove_and_report(journal, report) };
     report.notes.push(format!("the journal remains, since {why}; remove it when you no longer need it"));
-    report.may_have_changed = journal.list_changed(&changed_ranges(&report));
-    VerbOutcome::of(report, None)
+    report.may_have_changed = journal.save_change_list(&changed_ranges(&report));
+    VerbOutcome::from_report(report, None)
 }
 
 fn lost_text(ranges: u64) -> String {
@@ -263,29 +263,29 @@ fn lost_text(ranges: u64) -> String {
 fn changed_ranges(report: &RestoreReport) -> Vec<SavedRange> {
     let RestoreReport { lost, unreadable, doubtful, originals_lost, .. } = report;
     let all = [lost, unreadable, doubtful, originals_lost].into_iter().flatten();
-    joined(all.map(|range| SavedRange { offset: range.offset, len: range.len }))
+    merged_ranges(all.map(|range| SavedRange { offset: range.offset, len: range.len }))
 }
 
 /// True if the restored content was certainly on this journal's card. An identical copy is ruled out only by the card's
 /// name, by a stamp of the test, or if everything was written back before.
 fn is_certain(journal: &Journal, report: &RestoreReport, survey: &CardSurvey) -> bool {
     let named = matches!(report.recognised_by, Some(RecognisedBy::Identity | RecognisedBy::Consent));
-    named || survey.ours > 0 || journal.written_back()
+    named || survey.stamped > 0 || journal.written_back()
 }
 
 /// Removes the journal and finishes the report.
 fn remove_and_report(journal: Journal, mut report: RestoreReport) -> VerbOutcome<RestoreReport> {
     let failure = journal.finish().err().map(Failure::from);
     report.removed = failure.is_none();
-    VerbOutcome::of(report, failure)
+    VerbOutcome::from_report(report, failure)
 }
 
 /// Failure after which the journal remains and can be restored again.
-fn failure(stop: ProbeStop, file: &Path) -> Failure {
+fn restore_failure(stop: ProbeStop, file: &Path) -> Failure {
     match stop {
         ProbeStop::Interrupted => Failure::Interrupted,
         other => Failure::io_for(
-            format!("{other}; the journal remains: run `cardscope restore {}` again", quoted_path(file)),
+            format!("{other}; the journal remains: run `cardscope restore {}` again", shell_quote_path(file)),
             other,
         ),
     }

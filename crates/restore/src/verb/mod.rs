@@ -8,17 +8,17 @@ mod journal;
 
 pub use crate::request::RestoreRequest;
 
-use cardscope_device::open::processes_with;
+use cardscope_device::open::processes_using;
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::journal::JournalWriter as _;
-use cardscope_journal::backup::beside;
+use cardscope_journal::backup::checksum_path;
 use cardscope_journal::{Journal, JournalFacts, UnusableJournal, folder, is_journal};
 use cardscope_model::restore::{RestoreReport, WaitingJournal};
-use cardscope_model::shell::quoted;
+use cardscope_model::shell::shell_quote;
 use cardscope_session::consent::ConsentSource;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{VerbOutcome, answered};
+use cardscope_session::frame::{VerbOutcome, refusal_or_interrupt};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
@@ -34,11 +34,17 @@ pub fn restore(
             "name the journal or the backup; `cardscope restore` lists the waiting journals",
         ));
     };
-    if beside(file).is_file() {
-        return answered(image::restore(file, request, consent, interrupt, events), interrupt);
+    if checksum_path(file).is_file() {
+        return refusal_or_interrupt(
+            image::run_image_restore(file, request, consent, interrupt, events),
+            interrupt,
+        );
     }
     if is_journal(file) {
-        return answered(journal::restore(file, request, consent, interrupt, events), interrupt);
+        return refusal_or_interrupt(
+            journal::run_journal_restore(file, request, consent, interrupt, events),
+            interrupt,
+        );
     }
     Err(match file.metadata() {
         Err(e) => Failure::refused_for(
@@ -58,14 +64,14 @@ pub fn restore(
             "{} is not a Cardscope journal or backup: there are no checksums beside it ({}); write a plain \
              image with dd",
             file.display(),
-            beside(file).display()
+            checksum_path(file).display()
         )),
     })
 }
 
 /// Journals in the folder, oldest first, with their state.
-pub fn waiting() -> Result<Vec<WaitingJournal>> {
-    Ok(folder::waiting()?.iter().map(|path| journal_state(path)).collect())
+pub fn pending_journals() -> Result<Vec<WaitingJournal>> {
+    Ok(folder::pending_journals()?.iter().map(|path| journal_state(path)).collect())
 }
 
 /// State of one journal. Opening it takes its lock, which a running test holds.
@@ -73,14 +79,14 @@ fn journal_state(path: &Path) -> WaitingJournal {
     match Journal::open(path) {
         Ok(journal) => WaitingJournal {
             state: if journal.restored() { "restored" } else { "waits" }.to_owned(),
-            command: Some(format!("cardscope restore {}", quoted(&path.display().to_string()))),
-            ..journal_line(path, journal.about(), journal.saved_ranges().iter().map(|saved| saved.len).sum())
+            command: Some(format!("cardscope restore {}", shell_quote(&path.display().to_string()))),
+            ..journal_line(path, journal.facts(), journal.saved_ranges().iter().map(|saved| saved.len).sum())
         },
         Err(UnusableJournal::Running(_)) => {
-            let (about, saved_bytes) = Journal::look(path).unwrap_or_default();
+            let (about, saved_bytes) = Journal::peek(path).unwrap_or_default();
             WaitingJournal {
                 state: "running".to_owned(),
-                process: processes_with(path).first().copied(),
+                process: processes_using(path).first().copied(),
                 ..journal_line(path, &about, saved_bytes)
             }
         }

@@ -3,7 +3,7 @@
 //! Kernel: drivers/mmc/core/debugfs.c and include/linux/mmc/host.h. The ceiling follows from the clock and not from
 //! the timing's name, because some hosts report SDR104 and run it at 50 MHz.
 
-use super::bus_mode;
+use super::find_bus_mode;
 use serde::{Deserialize, Serialize};
 
 /// Bus timing of the Linux MMC layer.
@@ -96,7 +96,7 @@ impl MmcBus {
         for (key, value) in text.lines().filter_map(|line| line.split_once(':')) {
             bus.parse_line(key.trim(), value.trim());
         }
-        bus.ceiling_mb_s = bus.ceiling();
+        bus.ceiling_mb_s = bus.compute_ceiling();
         bus
     }
 
@@ -108,7 +108,7 @@ impl MmcBus {
         let (_, name) = ARRIVAL_WORDS.iter().find(|(word, _)| words.contains(word))?;
         Some(MmcBus {
             mode: Some((*name).to_owned()),
-            ceiling_mb_s: bus_mode(name).map(|mode| mode.ceiling_mb_s),
+            ceiling_mb_s: find_bus_mode(name).map(|mode| mode.ceiling_mb_s),
             ..MmcBus::default()
         })
     }
@@ -124,7 +124,7 @@ impl MmcBus {
             "bus width" => self.bus_width = parse_bus_width(number, remark),
             "timing spec" => self.parse_timing(number, remark),
             "signal voltage" => self.signal_voltage_v = number.and_then(signal_voltage_of_code),
-            "driver type" => self.driver_type = number.and_then(driver_type).map(str::to_owned),
+            "driver type" => self.driver_type = number.and_then(driver_type_of_code).map(str::to_owned),
             _ => {}
         }
     }
@@ -145,7 +145,7 @@ impl MmcBus {
         self.actual_clock_hz.or(self.clock_hz).filter(|hz| *hz > 0)
     }
 
-    fn ceiling(&self) -> Option<f64> {
+    fn compute_ceiling(&self) -> Option<f64> {
         let per_clock = match self.timing_row() {
             Some(MmcTiming { nominal_hz: None, fixed_mb_s, .. }) => return *fixed_mb_s,
             Some(timing) => timing.per_clock,
@@ -167,7 +167,7 @@ fn signal_voltage_of_code(code: u64) -> Option<f64> {
     [3.3, 1.8, 1.2].get(usize::try_from(code).ok()?).copied()
 }
 
-fn driver_type(code: u64) -> Option<&'static str> {
+fn driver_type_of_code(code: u64) -> Option<&'static str> {
     ["B", "A", "C", "D"].get(usize::try_from(code).ok()?).copied()
 }
 
@@ -209,7 +209,12 @@ mod tests {
         for timing in TIMINGS.iter().filter(|t| (2..=7).contains(&t.code)) {
             let hz = timing.nominal_hz.unwrap();
             let bus = ios(&format!("clock:\t\t{hz} Hz\n"), &format!("{} (x)", timing.code), "1 (1.80 V)");
-            assert_eq!(bus.ceiling_mb_s, bus_mode(timing.mode).map(|m| m.ceiling_mb_s), "{}", timing.mode);
+            assert_eq!(
+                bus.ceiling_mb_s,
+                find_bus_mode(timing.mode).map(|m| m.ceiling_mb_s),
+                "{}",
+                timing.mode
+            );
         }
     }
 

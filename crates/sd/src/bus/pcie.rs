@@ -25,8 +25,8 @@ impl PcieLink {
     /// Parses the sysfs files: negotiated speed and width, then the highest ones. `Unknown` and absent values give
     /// None.
     pub fn from_sysfs(now: (Option<&str>, Option<&str>), most: (Option<&str>, Option<&str>)) -> Self {
-        let (current_speed_gt_s, current_width) = (now.0.and_then(speed), now.1.and_then(width));
-        let (max_speed_gt_s, max_width) = (most.0.and_then(speed), most.1.and_then(width));
+        let (current_speed_gt_s, current_width) = (now.0.and_then(parse_speed), now.1.and_then(parse_width));
+        let (max_speed_gt_s, max_width) = (most.0.and_then(parse_speed), most.1.and_then(parse_width));
         let slower = current_speed_gt_s.zip(max_speed_gt_s).is_some_and(|(now, most)| now < most);
         let narrower = current_width.zip(max_width).is_some_and(|(now, most)| now < most);
         PcieLink {
@@ -43,18 +43,18 @@ impl PcieLink {
     /// Returns the mode as text, e.g. `PCIe 3.0 x1`, or None if rate or width is unknown.
     pub fn mode(&self) -> Option<String> {
         let (speed, width) = self.current_speed_gt_s.zip(self.current_width)?;
-        Some(format!("{} x{width}", generation(speed)))
+        Some(format!("{} x{width}", generation_name(speed)))
     }
 }
 
 /// Parses GT/s from `8.0 GT/s PCIe`, `2.5 GT/s` or lspci's `8GT/s`.
-fn speed(text: &str) -> Option<f64> {
+fn parse_speed(text: &str) -> Option<f64> {
     let (number, _) = text.split_once("GT/s")?;
     number.trim().parse::<f64>().ok().filter(|gt_s| gt_s.is_finite() && *gt_s > 0.0)
 }
 
 /// Parses lanes from `2` or lspci's `x2`. The kernel's 0 and 255 mean that it does not know.
-fn width(text: &str) -> Option<u8> {
+fn parse_width(text: &str) -> Option<u8> {
     text.trim().trim_start_matches('x').parse().ok().filter(|lanes| (1..=32).contains(lanes))
 }
 
@@ -67,13 +67,13 @@ const GENERATIONS: [(f64, &str); 5] =
     [(2.5, "1.0"), (5.0, "2.0"), (8.0, "3.0"), (16.0, "4.0"), (32.0, "5.0")];
 
 /// Returns the rate in MB/s of a mode in the form of [`PcieLink::mode`], e.g. `PCIe 2.0 x1`.
-pub(super) fn ceiling_of_mode(mode: &str) -> Option<f64> {
+pub(super) fn pcie_mode_ceiling(mode: &str) -> Option<f64> {
     let (generation, lanes) = mode.trim().strip_prefix("PCIe ")?.split_once(' ')?;
     let (rate, _) = GENERATIONS.iter().find(|(_, name)| *name == generation)?;
-    Some(lane_mb_s(*rate) * f64::from(width(lanes)?))
+    Some(lane_mb_s(*rate) * f64::from(parse_width(lanes)?))
 }
 
-fn generation(gt_s: f64) -> String {
+fn generation_name(gt_s: f64) -> String {
     GENERATIONS
         .iter()
         .find(|(rate, _)| (rate - gt_s).abs() < 0.01)
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn ceiling_is_derived_from_mode_name() {
         let known = ["PCIe 2.0 x1", "PCIe 3.0 x2", "PCIe 3.0 x", "PCIe 9.0 x1", "SDR104"];
-        let ceilings = known.map(|mode| ceiling_of_mode(mode).map(f64::round));
+        let ceilings = known.map(|mode| pcie_mode_ceiling(mode).map(f64::round));
         assert_eq!(ceilings, [Some(500.0), Some(1969.0), None, None, None]);
     }
 

@@ -7,7 +7,7 @@ use crate::registers::raw::visible_ascii;
 struct HealthBytes<'a>(&'a [u8; PAGE_BYTES]);
 
 impl HealthBytes<'_> {
-    fn u8(&self, at: usize) -> u64 {
+    fn byte_at(&self, at: usize) -> u64 {
         self.0[at].into()
     }
 
@@ -19,14 +19,14 @@ impl HealthBytes<'_> {
         self.0[at..at + bytes].iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte))
     }
 
-    fn text(&self, at: usize, bytes: usize) -> Option<String> {
+    fn text_at(&self, at: usize, bytes: usize) -> Option<String> {
         let field = &self.0[at..at + bytes];
         let end = field.iter().position(|byte| matches!(byte, 0 | 0xff)).unwrap_or(bytes);
         let text = visible_ascii(&field[..end]).trim().to_owned();
         (!text.is_empty()).then_some(text)
     }
 
-    fn day(&self, at: usize) -> Option<String> {
+    fn date_at(&self, at: usize) -> Option<String> {
         let digits = std::str::from_utf8(&self.0[at..at + 6]).ok()?;
         let number = |at: usize| digits.get(at..at + 2)?.parse::<u8>().ok();
         let (year, month, day) = (number(0)?, number(2)?, number(4)?);
@@ -37,7 +37,7 @@ impl HealthBytes<'_> {
 
 /// Decodes a page by its signature, the first two bytes. Apacer's layout has no signature and is recognized by
 /// plausible figures.
-pub(super) fn decode(raw: RawRegister<PAGE_BYTES>) -> Option<CardHealth> {
+pub(super) fn decode_page(raw: RawRegister<PAGE_BYTES>) -> Option<CardHealth> {
     let page = HealthBytes(&raw.0);
     let (layout, told) = match [raw.0[0], raw.0[1]] {
         [b'D', b'S' | b'W'] => (HealthLayout::SanDisk, decode_sandisk(&page)),
@@ -57,10 +57,10 @@ fn used_from_begun_percent(percent: u64) -> Option<f64> {
 
 fn decode_sandisk(page: &HealthBytes<'_>) -> HealthFields {
     HealthFields {
-        made: page.day(2),
-        life_used_percent: used_from_begun_percent(page.u8(8)),
+        made: page.date_at(2),
+        life_used_percent: used_from_begun_percent(page.byte_at(8)),
         power_cycles: Some(page.big_endian(24, 3)),
-        product: page.text(49, 32),
+        product: page.text_at(49, 32),
         ..HealthFields::default()
     }
 }
@@ -81,17 +81,17 @@ fn decode_longsys(page: &HealthBytes<'_>) -> HealthFields {
 
 /// Life used is coded as SanDisk's. The next bytes, the shares of the TLC and the SLC area, are not decoded.
 fn decode_micron(page: &HealthBytes<'_>) -> HealthFields {
-    HealthFields { life_used_percent: used_from_begun_percent(page.u8(7)), ..HealthFields::default() }
+    HealthFields { life_used_percent: used_from_begun_percent(page.byte_at(7)), ..HealthFields::default() }
 }
 
 /// Numbers are big-endian. Those of the user area are decoded; those of the system area follow each of them.
 fn decode_swissbit(page: &HealthBytes<'_>) -> HealthFields {
     HealthFields {
-        firmware: page.text(32, 16),
+        firmware: page.text_at(32, 16),
         erase_cycles_rated: Some(page.big_endian(48, 4) as f64),
         erase_cycles_most: Some(page.big_endian(52, 4) as f64),
         erase_cycles: Some(page.big_endian(60, 4) as f64),
-        life_used_percent: Some(100.0 - page.u8(80) as f64),
+        life_used_percent: Some(100.0 - page.byte_at(80) as f64),
         spare_blocks: Some(page.big_endian(88, 4)),
         bad_blocks_since: Some(page.big_endian(96, 4)),
         refreshes: Some(page.big_endian(104, 4)),

@@ -41,7 +41,7 @@ impl CardHealth {
         if let Some(blank) = raw.blank() {
             return Err(HealthError::Blank(blank));
         }
-        layouts::decode(raw).ok_or(HealthError::Unknown([page[0], page[1]]))
+        layouts::decode_page(raw).ok_or(HealthError::Unknown([page[0], page[1]]))
     }
 
     /// Decodes a page from hex text.

@@ -42,7 +42,7 @@ impl HealthLayout {
     ];
 
     /// Returns the layout of cards with this MID, or None where several makers share the MID.
-    pub fn of_maker(mid: u8) -> Option<HealthLayout> {
+    pub fn for_maker(mid: u8) -> Option<HealthLayout> {
         match mid {
             0x03 => Some(HealthLayout::SanDisk),
             0x5d => Some(HealthLayout::Swissbit),
@@ -52,7 +52,7 @@ impl HealthLayout {
     }
 
     /// Returns the CMD56 arguments for this layout.
-    pub fn question(self) -> HealthQuery {
+    pub fn health_query(self) -> HealthQuery {
         let (read, prepare) = match self {
             HealthLayout::SanDisk | HealthLayout::Longsys => (0x0000_0001, None),
             HealthLayout::Micron => (0x1100_05fb, None),

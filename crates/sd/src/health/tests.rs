@@ -123,7 +123,7 @@ fn blank_and_foreign_blocks_are_refused() {
 #[test]
 fn layout_queries_read_and_names_round_trip() {
     for layout in HealthLayout::ALL {
-        let question = layout.question();
+        let question = layout.health_query();
         assert_eq!(question.read & 1, 1, "{layout}: bit 0 says that the block is read");
         assert!(question.prepare.is_none_or(|argument| argument & 1 == 0), "{layout}");
         assert_eq!(layout.name().to_uppercase().parse(), Ok(layout));
@@ -132,7 +132,7 @@ fn layout_queries_read_and_names_round_trip() {
     }
     assert!("adata".parse::<HealthLayout>().unwrap_err().contains("swissbit"));
     // A MID that several brands share implies no layout.
-    assert_eq!([0x03, 0x27, 0x9f].map(HealthLayout::of_maker), [Some(HealthLayout::SanDisk), None, None]);
+    assert_eq!([0x03, 0x27, 0x9f].map(HealthLayout::for_maker), [Some(HealthLayout::SanDisk), None, None]);
 }
 
 proptest! {

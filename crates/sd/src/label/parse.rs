@@ -19,9 +19,9 @@ pub enum LabelError {
     Empty,
     /// More than 1000 characters. Holds their number.
     #[error("the label has {0} characters; no card has more than {MAX_LABEL_CHARS} printed on it")]
-    Long(usize),
+    TooLong(usize),
     #[error("the label names two capacities, {0} and {1}; give the one that is printed largest")]
-    Capacities(String, String),
+    TwoCapacities(String, String),
 }
 
 /// Words of the specification that mean nothing by themselves.
@@ -38,9 +38,9 @@ const FALSE_LOGOS: [&str; 7] = ["uhd", "hd", "fhd", "fullhd", "4kuhd", "8kuhd", 
 pub fn parse(text: &str) -> Result<CardLabel, LabelError> {
     let characters = text.chars().count();
     if characters > MAX_LABEL_CHARS {
-        return Err(LabelError::Long(characters));
+        return Err(LabelError::TooLong(characters));
     }
-    let words = words(text);
+    let words = split_words(text);
     if words.is_empty() {
         return Err(LabelError::Empty);
     }
@@ -62,31 +62,31 @@ struct LabelReader<'a> {
 }
 
 impl LabelReader<'_> {
-    fn word(&self, ahead: usize) -> &str {
+    fn peek_word(&self, ahead: usize) -> &str {
         self.words.get(self.at + ahead).map_or("", String::as_str)
     }
 
-    fn number(&self, ahead: usize) -> Option<f64> {
-        let word = self.word(ahead);
+    fn peek_number(&self, ahead: usize) -> Option<f64> {
+        let word = self.peek_word(ahead);
         let plain = word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
         word.parse().ok().filter(|n: &f64| plain && n.is_finite())
     }
 
     /// Parses at the current word and returns the number of words consumed.
     fn parse_word(&mut self) -> Result<usize, LabelError> {
-        if let Some(number) = self.number(0) {
+        if let Some(number) = self.peek_number(0) {
             return self.parse_quantity(number);
         }
-        if let Some(taken) = self.parse_class().or_else(|| self.bus()).or_else(|| self.family()) {
+        if let Some(taken) = self.parse_class().or_else(|| self.parse_bus()).or_else(|| self.parse_family()) {
             return Ok(taken);
         }
-        let word = self.word(0).to_owned();
-        if let Some(direction) = direction(&word) {
+        let word = self.peek_word(0).to_owned();
+        if let Some(direction) = parse_direction(&word) {
             self.direction = Some(direction);
         } else if let Some((direction, mb_s)) = parse_short_speed(&word) {
             self.add_speed(mb_s, Some(direction), word.to_uppercase());
-        } else if let Some(mark) = mark(&word) {
-            self.mark(mark, &word);
+        } else if let Some(mark) = parse_mark(&word) {
+            self.add_mark(mark, &word);
         } else if FALSE_LOGOS.contains(&word.as_str()) {
             self.label.false_marks.push(word.to_uppercase());
         } else if !FILLERS.split(' ').any(|filler| filler == word) {
@@ -96,14 +96,15 @@ impl LabelReader<'_> {
     }
 
     fn parse_quantity(&mut self, number: f64) -> Result<usize, LabelError> {
-        let unit = self.word(1).to_owned();
-        let printed = format!("{}{}{unit}", self.word(0), if unit == NORMAL_SPEED_UNIT { " " } else { "" });
+        let unit = self.peek_word(1).to_owned();
+        let printed =
+            format!("{}{}{unit}", self.peek_word(0), if unit == NORMAL_SPEED_UNIT { " " } else { "" });
         if unit == "x" {
             self.add_speed(number * MB_S_OF_X, None, printed);
             return Ok(2);
         }
         if unit == NORMAL_SPEED_UNIT {
-            let behind = direction(self.word(2)).filter(|_| self.direction.is_none());
+            let behind = parse_direction(self.peek_word(2)).filter(|_| self.direction.is_none());
             let direction = self.direction.take().or(behind);
             self.add_speed(number, direction, printed.replace(NORMAL_SPEED_UNIT, "MB/s"));
             return Ok(if behind.is_some() { 3 } else { 2 });
@@ -113,22 +114,22 @@ impl LabelReader<'_> {
             self.label.false_marks.push(printed.to_uppercase());
             return Ok(2);
         }
-        if let Some(bytes) = capacity(number, &unit) {
-            self.capacity(PrintedCapacity { bytes, printed: printed.to_uppercase() })?;
+        if let Some(bytes) = parse_capacity(number, &unit) {
+            self.set_capacity(PrintedCapacity { bytes, printed: printed.to_uppercase() })?;
             return Ok(2);
         }
         // A number without a unit is a speed only after "read" or "write", as in "R 170".
         match self.direction.take() {
-            Some(direction) => self.add_speed(number, Some(direction), format!("{} MB/s", self.word(0))),
-            None => self.label.unknown.push(self.word(0).to_owned()),
+            Some(direction) => self.add_speed(number, Some(direction), format!("{} MB/s", self.peek_word(0))),
+            None => self.label.unknown.push(self.peek_word(0).to_owned()),
         }
         Ok(1)
     }
 
-    fn capacity(&mut self, found: PrintedCapacity) -> Result<(), LabelError> {
+    fn set_capacity(&mut self, found: PrintedCapacity) -> Result<(), LabelError> {
         match &self.label.capacity {
             Some(first) if first.bytes != found.bytes => {
-                Err(LabelError::Capacities(first.printed.clone(), found.printed))
+                Err(LabelError::TwoCapacities(first.printed.clone(), found.printed))
             }
             _ => {
                 self.label.capacity = Some(found);
@@ -142,7 +143,7 @@ impl LabelReader<'_> {
         self.label.speeds.push(PrintedSpeed { mb_s, direction, printed });
     }
 
-    fn mark(&mut self, mark: Option<Mark>, word: &str) {
+    fn add_mark(&mut self, mark: Option<Mark>, word: &str) {
         match mark {
             Some(mark) if !self.label.marks.contains(&mark) => self.label.marks.push(mark),
             Some(_) => {}
@@ -152,7 +153,7 @@ impl LabelReader<'_> {
 
     /// Parses `class 10`, `UHS speed class 3`, `video speed class 30`, `application performance class 2`.
     fn parse_class(&mut self) -> Option<usize> {
-        let (letter, length) = match [0, 1, 2].map(|ahead| self.word(ahead)) {
+        let (letter, length) = match [0, 1, 2].map(|ahead| self.peek_word(ahead)) {
             ["video", "speed", "class"] => ("v", 3),
             ["application", "performance", "class"] => ("a", 3),
             ["uhs", "speed", "class"] => ("u", 3),
@@ -160,16 +161,16 @@ impl LabelReader<'_> {
             ["class", ..] => ("c", 1),
             _ => return None,
         };
-        let number = self.word(length).trim_start_matches(letter).to_owned();
+        let number = self.peek_word(length).trim_start_matches(letter).to_owned();
         let word = format!("{letter}{number}");
-        let mark = mark(&word)?;
-        self.mark(mark, &word);
+        let mark = parse_mark(&word)?;
+        self.add_mark(mark, &word);
         Some(length + 1)
     }
 
     /// Parses `UHS-I`, `UHS II`, `SD Express`, and a lone I, II or III after the family.
-    fn bus(&mut self) -> Option<usize> {
-        let (bus, taken) = match (self.word(0), self.word(1)) {
+    fn parse_bus(&mut self) -> Option<usize> {
+        let (bus, taken) = match (self.peek_word(0), self.peek_word(1)) {
             ("uhs", second) => (parse_roman(second)?, 2),
             ("sd" | "microsd", "express") => (PrintedBus::Express, 2),
             ("express", _) => (PrintedBus::Express, 1),
@@ -185,8 +186,8 @@ impl LabelReader<'_> {
         Some(taken)
     }
 
-    fn family(&mut self) -> Option<usize> {
-        let family = match self.word(0).strip_prefix("micro").unwrap_or(self.word(0)) {
+    fn parse_family(&mut self) -> Option<usize> {
+        let family = match self.peek_word(0).strip_prefix("micro").unwrap_or(self.peek_word(0)) {
             "sdsc" => CsdFamily::Sdsc,
             "sdhc" | "hc" => CsdFamily::Sdhc,
             "sdxc" | "xc" => CsdFamily::Sdxc,
@@ -209,7 +210,7 @@ fn parse_roman(text: &str) -> Option<PrintedBus> {
     }
 }
 
-fn direction(word: &str) -> Option<SpeedDirection> {
+fn parse_direction(word: &str) -> Option<SpeedDirection> {
     match word {
         "r" | "read" | "reads" | "reading" => Some(SpeedDirection::Read),
         "w" | "write" | "writes" | "writing" => Some(SpeedDirection::Write),
@@ -219,14 +220,14 @@ fn direction(word: &str) -> Option<SpeedDirection> {
 
 fn parse_short_speed(word: &str) -> Option<(SpeedDirection, f64)> {
     let mut characters = word.chars();
-    let direction = direction(characters.next()?.encode_utf8(&mut [0; 4]))?;
+    let direction = parse_direction(characters.next()?.encode_utf8(&mut [0; 4]))?;
     let digits = characters.as_str();
     let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     plain.then(|| digits.parse().ok()).flatten().map(|mb_s| (direction, mb_s))
 }
 
 /// Parses a word of the form of a mark. The inner value is None if the specification has no such mark.
-fn mark(word: &str) -> Option<Option<Mark>> {
+fn parse_mark(word: &str) -> Option<Option<Mark>> {
     let mut characters = word.chars();
     let letter = characters.next().filter(|c| "cuvae".contains(*c))?;
     let digits = characters.as_str();
@@ -234,7 +235,7 @@ fn mark(word: &str) -> Option<Option<Mark>> {
     shape.then(|| digits.parse().ok().and_then(|number| Mark::new(letter.to_ascii_uppercase(), number)))
 }
 
-fn capacity(number: f64, unit: &str) -> Option<u64> {
+fn parse_capacity(number: f64, unit: &str) -> Option<u64> {
     let factor = match unit {
         "mb" => 1e6,
         "gb" | "g" => 1e9,
@@ -259,7 +260,7 @@ const UNITS: [&str; 9] = ["mb/s", "gib", "tib", "mib", "gb", "tb", "mb", "x", "k
 
 /// Splits a label into lower-case words. Units of speed become one word, numbers are separated from their units, and
 /// quotation marks are removed.
-fn words(text: &str) -> Vec<String> {
+fn split_words(text: &str) -> Vec<String> {
     let plain: String = text.chars().map(|c| if is_quote(c) { ' ' } else { c }).collect();
     plain.to_lowercase().split(is_gap).flat_map(split_at_slashes).flat_map(split_number_and_unit).collect()
 }

@@ -58,9 +58,9 @@ fn marks_are_parsed_from_letters_and_words(#[case] text: &str, #[case] expected:
 fn unknown_words_are_preserved_and_invalid_labels_refused() {
     assert_eq!(read("Lexar Professional 64GB").unknown, ["lexar", "professional"]);
     assert_eq!(parse("  ' ' "), Err(LabelError::Empty));
-    assert_eq!(parse("64GB 128GB"), Err(LabelError::Capacities("64GB".into(), "128GB".into())));
+    assert_eq!(parse("64GB 128GB"), Err(LabelError::TwoCapacities("64GB".into(), "128GB".into())));
     assert!(parse("64GB 64 GB").is_ok());
-    assert!(matches!(parse(&"a".repeat(2000)), Err(LabelError::Long(2000))));
+    assert!(matches!(parse(&"a".repeat(2000)), Err(LabelError::TooLong(2000))));
 }
 
 proptest::proptest! {

@@ -28,15 +28,15 @@ pub struct BootVolume {
 }
 
 /// Bytes that [`read`] needs from the start of a partition.
-pub const HEAD: usize = 2048;
+pub const BOOT_BYTES: usize = 2048;
 
 /// Parses the first [`HEAD`] bytes of a partition, or returns None if they hold no supported file system.
-pub fn read(head: &[u8]) -> Option<BootVolume> {
+pub fn parse_volume(head: &[u8]) -> Option<BootVolume> {
     if head.len() < 512 {
         return None;
     }
     // FAT comes last, because NTFS has a BIOS parameter block too.
-    parse_exfat(head).or_else(|| ntfs(head)).or_else(|| ext4(head)).or_else(|| parse_fat(head))
+    parse_exfat(head).or_else(|| parse_ntfs(head)).or_else(|| parse_ext4(head)).or_else(|| parse_fat(head))
 }
 
 fn little_endian(bytes: &[u8], at: usize, len: usize) -> u64 {
@@ -110,7 +110,7 @@ fn parse_fat(head: &[u8]) -> Option<BootVolume> {
 }
 
 /// The data offset is 0, because NTFS numbers its clusters from the start of the partition.
-fn ntfs(head: &[u8]) -> Option<BootVolume> {
+fn parse_ntfs(head: &[u8]) -> Option<BootVolume> {
     if &head[3..11] != b"NTFS    " {
         return None;
     }
@@ -125,7 +125,7 @@ fn ntfs(head: &[u8]) -> Option<BootVolume> {
 }
 
 /// The data offset is 0, because ext4 numbers its blocks from the start of the partition.
-fn ext4(head: &[u8]) -> Option<BootVolume> {
+fn parse_ext4(head: &[u8]) -> Option<BootVolume> {
     let block = head.get(1024..)?;
     if little_endian(block, 56, 2) != 0xef53 || little_endian(block, 24, 4) > 6 {
         return None;

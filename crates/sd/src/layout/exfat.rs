@@ -1,12 +1,12 @@
 //! exFAT layout: half a boundary unit before the FAT, half for the FAT, then the clusters.
 
-use super::table::{LayoutFrame, start_before};
+use super::table::{LayoutFrame, aligned_start};
 use super::types::{CardLayout, FileSystem};
 
 /// Sectors before the partition at least: 1 MiB, room for a partition table.
 const MIN_START: u64 = 2048;
 
-pub(super) fn exfat(frame: &LayoutFrame) -> CardLayout {
+pub(super) fn plan_exfat(frame: &LayoutFrame) -> CardLayout {
     let LayoutFrame { boundary, end, row, .. } = *frame;
     // The clusters of the whole card are an upper bound, since the start of the data is not determined yet.
     let needed = ((end / row.cluster + 2) * 4).div_ceil(512);
@@ -15,7 +15,7 @@ pub(super) fn exfat(frame: &LayoutFrame) -> CardLayout {
     // start of the partition is chosen so that the clusters begin on the boundary, as with FAT16.
     let plain = boundary.is_power_of_two() && needed <= half;
     let align = if plain { half } else { needed.next_power_of_two() };
-    let start = if plain { boundary } else { start_before(boundary, 2 * align, MIN_START) };
+    let start = if plain { boundary } else { aligned_start(boundary, 2 * align, MIN_START) };
     let data_start = start + 2 * align;
     CardLayout {
         total_sectors: frame.total_sectors,
@@ -47,7 +47,7 @@ const SECTOR_BYTES: usize = 512;
 ///
 /// Returns false and changes nothing if `region` is not a boot region of twelve sectors.
 #[must_use]
-pub fn amend(region: &mut [u8], layout: &CardLayout) -> bool {
+pub fn fix_boot_region(region: &mut [u8], layout: &CardLayout) -> bool {
     if region.len() != BOOT_SECTORS * SECTOR_BYTES || &region[3..11] != b"EXFAT   " {
         return false;
     }

@@ -3,7 +3,7 @@
 //! The length of a FAT depends on the number of clusters, which depends on the start of the data area, which depends on
 //! the FAT. Formatters solve this by trial; this module tries in the same order, to match them to the sector.
 
-use super::table::{BIG_FAT16_SECTORS, LayoutFrame, MOST_CHS_SECTORS, gcd, start_before};
+use super::table::{BIG_FAT16_SECTORS, LayoutFrame, MOST_CHS_SECTORS, aligned_start, gcd};
 use super::types::{CardLayout, FileSystem};
 
 const FATS: u64 = 2;
@@ -33,7 +33,7 @@ struct FatPlacement {
 
 /// Lays out FAT12 and FAT16. The sectors before the data do not fill whole boundary units, so the partition starts
 /// off the boundary, such that the data begins on it.
-pub(super) fn small(frame: &LayoutFrame) -> CardLayout {
+pub(super) fn plan_small_fat(frame: &LayoutFrame) -> CardLayout {
     let (file_system, bits) = match frame.row.file_system {
         FileSystem::Fat12 => (FileSystem::Fat12, 12),
         _ => (FileSystem::Fat16, 16),
@@ -80,7 +80,7 @@ fn fit_small_fat(frame: &LayoutFrame, cluster: u64, bits: u64) -> FatPlacement {
 }
 
 /// Lays out FAT32. The reserved sectors pad the FATs to the boundary, and the partition starts on the boundary.
-pub(super) fn fat32(frame: &LayoutFrame) -> CardLayout {
+pub(super) fn plan_fat32(frame: &LayoutFrame) -> CardLayout {
     let mut cluster = frame.row.cluster;
     let mut placement = fit_fat32(frame, cluster);
     // Just above 2 GiB, where no real card is, clusters of 32 KiB would be so few that readers would take it for a
@@ -97,23 +97,23 @@ fn fit_fat32(frame: &LayoutFrame, cluster: u64) -> FatPlacement {
     // The count of reserved sectors has 16 bits, so a larger boundary is padded before the partition instead.
     let step = if frame.boundary <= FAT32_STEP { frame.boundary } else { gcd(frame.boundary, FAT32_STEP) };
     let mut fat = (frame.end.div_ceil(cluster) * 4).div_ceil(512);
-    let mut reserved = reserve(fat, step);
+    let mut reserved = reserved_sectors(fat, step);
     loop {
         let used = reserved + FATS * fat;
-        let start = start_before(frame.boundary, used, step);
+        let start = aligned_start(frame.boundary, used, step);
         let clusters = (frame.end - start - used) / cluster;
         match fat_sectors(clusters, 32) {
             needed if needed == fat => return FatPlacement { start, reserved, fat, clusters },
             needed if needed > fat => reserved += step,
             _ => {
                 fat -= 1;
-                reserved = reserve(fat, step);
+                reserved = reserved_sectors(fat, step);
             }
         }
     }
 }
 
-fn reserve(fat: u64, step: u64) -> u64 {
+fn reserved_sectors(fat: u64, step: u64) -> u64 {
     let reserved = step - FATS * fat % step;
     if reserved < FAT32_RESERVED { reserved + step } else { reserved }
 }

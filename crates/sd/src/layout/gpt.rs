@@ -3,7 +3,7 @@
 use super::types::{CardLayout, SECTOR};
 
 /// Sectors of the backup table: 128 entries of 128 bytes and the header.
-pub const SECOND_SECTORS: u64 = 33;
+pub const BACKUP_SECTORS: u64 = 33;
 const ENTRIES: usize = 128;
 const ENTRY_BYTES: usize = 128;
 const ENTRY_SECTORS: u64 = 32;
@@ -16,15 +16,20 @@ const BASIC_DATA: [u8; 16] =
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GptTables {
     /// Header and entries, from sector 1 on.
-    pub first: Vec<u8>,
+    pub primary: Vec<u8>,
     /// Entries and header, the last 33 sectors.
     pub second: Vec<u8>,
     pub second_start: u64,
 }
 
 /// Builds the tables of a layout. `disk` and `partition` are random GUIDs.
-pub fn tables(layout: &CardLayout, card_sectors: u64, disk: [u8; 16], partition: [u8; 16]) -> GptTables {
-    let entries = entries(layout, partition);
+pub fn build_tables(
+    layout: &CardLayout,
+    card_sectors: u64,
+    disk: [u8; 16],
+    partition: [u8; 16],
+) -> GptTables {
+    let entries = build_entries(layout, partition);
     let last = card_sectors - 1;
     let header = |own: u64, other: u64, table: u64| {
         let mut sector = vec![0u8; SECTOR as usize];
@@ -34,7 +39,7 @@ pub fn tables(layout: &CardLayout, card_sectors: u64, disk: [u8; 16], partition:
         write_at(&mut sector, 24, &own.to_le_bytes());
         write_at(&mut sector, 32, &other.to_le_bytes());
         write_at(&mut sector, 40, &(2 + ENTRY_SECTORS).to_le_bytes());
-        write_at(&mut sector, 48, &(card_sectors - SECOND_SECTORS - 1).to_le_bytes());
+        write_at(&mut sector, 48, &(card_sectors - BACKUP_SECTORS - 1).to_le_bytes());
         write_at(&mut sector, 56, &disk);
         write_at(&mut sector, 72, &table.to_le_bytes());
         write_at(&mut sector, 80, &(ENTRIES as u32).to_le_bytes());
@@ -44,15 +49,15 @@ pub fn tables(layout: &CardLayout, card_sectors: u64, disk: [u8; 16], partition:
         write_at(&mut sector, 16, &sum.to_le_bytes());
         sector
     };
-    let second_start = card_sectors - SECOND_SECTORS;
+    let second_start = card_sectors - BACKUP_SECTORS;
     GptTables {
-        first: [header(1, last, 2), entries.clone()].concat(),
+        primary: [header(1, last, 2), entries.clone()].concat(),
         second: [entries.clone(), header(last, 1, second_start)].concat(),
         second_start,
     }
 }
 
-fn entries(layout: &CardLayout, partition: [u8; 16]) -> Vec<u8> {
+fn build_entries(layout: &CardLayout, partition: [u8; 16]) -> Vec<u8> {
     let mut entries = vec![0u8; ENTRIES * ENTRY_BYTES];
     write_at(&mut entries, 0, &BASIC_DATA);
     write_at(&mut entries, 16, &partition);

@@ -10,7 +10,7 @@ const CHS_BEYOND_LIMIT: [u8; 3] = [254, 0xff, 0xff];
 const PROTECTIVE_TYPE: u8 = 0xee;
 
 /// Encodes a sector as cylinder, head and sector of a partition entry.
-pub fn chs(sector: u64, geometry: ChsGeometry) -> [u8; 3] {
+pub fn encode_chs(sector: u64, geometry: ChsGeometry) -> [u8; 3] {
     let cylinder = sector / geometry.cylinder();
     if cylinder > MAX_CYLINDER {
         return CHS_BEYOND_LIMIT;
@@ -21,7 +21,7 @@ pub fn chs(sector: u64, geometry: ChsGeometry) -> [u8; 3] {
 }
 
 /// Builds the record of a layout, a protective one for a GPT. `id` is the disk signature.
-pub fn record(layout: &CardLayout, id: u32) -> [u8; 512] {
+pub fn build_record(layout: &CardLayout, id: u32) -> [u8; 512] {
     let mut record = [0u8; 512];
     let (kind, start, sectors) = match layout.scheme {
         PartitionScheme::Mbr => (layout.partition_type, layout.partition_start, layout.partition_sectors),
@@ -29,9 +29,9 @@ pub fn record(layout: &CardLayout, id: u32) -> [u8; 512] {
     };
     record[440..444].copy_from_slice(&id.to_le_bytes());
     let entry = &mut record[446..462];
-    entry[1..4].copy_from_slice(&chs(start, layout.geometry));
+    entry[1..4].copy_from_slice(&encode_chs(start, layout.geometry));
     entry[4] = kind;
-    entry[5..8].copy_from_slice(&chs(start + sectors - 1, layout.geometry));
+    entry[5..8].copy_from_slice(&encode_chs(start + sectors - 1, layout.geometry));
     // A GPT may be longer than 32 bits of sectors; UEFI defines all ones for that.
     let clipped = |n: u64| u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes();
     entry[8..12].copy_from_slice(&clipped(start));

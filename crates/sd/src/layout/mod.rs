@@ -52,27 +52,27 @@ pub enum LayoutError {
 ///
 /// # Errors
 /// If the card is smaller than 1 MiB or larger than 128 TiB, or the requested boundary does not fit it.
-pub fn plan(total_sectors: u64, wish: LayoutOptions) -> Result<CardLayout, LayoutError> {
+pub fn plan_layout(total_sectors: u64, wish: LayoutOptions) -> Result<CardLayout, LayoutError> {
     match total_sectors {
         ..SMALLEST_SECTORS => return Err(LayoutError::TooSmall(total_sectors)),
         SMALLEST_SECTORS..=LARGEST_SECTORS => {}
         _ => return Err(LayoutError::TooLarge(total_sectors)),
     }
-    let row = table::row(total_sectors);
-    let boundary = boundary(total_sectors, &row, wish)?;
-    let geometry = table::geometry(total_sectors);
+    let row = table::find_row(total_sectors);
+    let boundary = choose_boundary(total_sectors, &row, wish)?;
+    let geometry = table::find_geometry(total_sectors);
     let scheme =
         if total_sectors > table::MOST_MBR_SECTORS { PartitionScheme::Gpt } else { PartitionScheme::Mbr };
-    let end = end(total_sectors, scheme, geometry, wish.size_adjustment);
+    let end = usable_end(total_sectors, scheme, geometry, wish.size_adjustment);
     let frame = LayoutFrame { total_sectors, end, boundary, row, scheme, geometry };
     Ok(match row.file_system {
-        FileSystem::Fat12 | FileSystem::Fat16 => fat::small(&frame),
-        FileSystem::Fat32 => fat::fat32(&frame),
-        FileSystem::Exfat => exfat::exfat(&frame),
+        FileSystem::Fat12 | FileSystem::Fat16 => fat::plan_small_fat(&frame),
+        FileSystem::Fat32 => fat::plan_fat32(&frame),
+        FileSystem::Exfat => exfat::plan_exfat(&frame),
     })
 }
 
-fn boundary(total: u64, row: &table::LayoutRow, wish: LayoutOptions) -> Result<u64, LayoutError> {
+fn choose_boundary(total: u64, row: &table::LayoutRow, wish: LayoutOptions) -> Result<u64, LayoutError> {
     let Some(bytes) = wish.boundary else { return Ok(row.boundary) };
     // A boundary inside a cluster would split it, so large clusters raise the step.
     let step = row.cluster.max(16);
@@ -82,10 +82,10 @@ fn boundary(total: u64, row: &table::LayoutRow, wish: LayoutOptions) -> Result<u
 }
 
 /// Returns the first sector after the partition: before the backup GPT, and on a cylinder if `adjusted`.
-fn end(total: u64, scheme: PartitionScheme, geometry: ChsGeometry, adjusted: bool) -> u64 {
+fn usable_end(total: u64, scheme: PartitionScheme, geometry: ChsGeometry, adjusted: bool) -> u64 {
     let end = match scheme {
         PartitionScheme::Mbr => total,
-        PartitionScheme::Gpt => total - gpt::SECOND_SECTORS,
+        PartitionScheme::Gpt => total - gpt::BACKUP_SECTORS,
     };
     let cylinder = geometry.cylinder();
     if adjusted { end - end % cylinder } else { end }

@@ -18,21 +18,21 @@ pub struct LayoutRow {
     pub boundary: u64,
 }
 
-const fn up_to(up_to_mib: u64, file_system: FileSystem, cluster: u64, boundary: u64) -> LayoutRow {
+const fn define_row(up_to_mib: u64, file_system: FileSystem, cluster: u64, boundary: u64) -> LayoutRow {
     LayoutRow { up_to: up_to_mib << 11, file_system, cluster, boundary }
 }
 
 /// Rows up to 2 TiB, smallest first.
 pub const ROWS: &[LayoutRow] = &[
-    up_to(8, FileSystem::Fat12, 16, 16),
-    up_to(64, FileSystem::Fat12, 32, 32),
-    up_to(256, FileSystem::Fat16, 32, 64),
-    up_to(1 << 10, FileSystem::Fat16, 32, 128),
-    up_to(2 << 10, FileSystem::Fat16, 64, 128),
-    up_to(32 << 10, FileSystem::Fat32, 64, 8192),
-    up_to(128 << 10, FileSystem::Exfat, 256, 32_768),
-    up_to(512 << 10, FileSystem::Exfat, 512, 65_536),
-    up_to(2 << 20, FileSystem::Exfat, 1024, 131_072),
+    define_row(8, FileSystem::Fat12, 16, 16),
+    define_row(64, FileSystem::Fat12, 32, 32),
+    define_row(256, FileSystem::Fat16, 32, 64),
+    define_row(1 << 10, FileSystem::Fat16, 32, 128),
+    define_row(2 << 10, FileSystem::Fat16, 64, 128),
+    define_row(32 << 10, FileSystem::Fat32, 64, 8192),
+    define_row(128 << 10, FileSystem::Exfat, 256, 32_768),
+    define_row(512 << 10, FileSystem::Exfat, 512, 65_536),
+    define_row(2 << 20, FileSystem::Exfat, 1024, 131_072),
 ];
 
 /// Largest card with an MBR, which has 32 bits for sectors; larger cards get a GPT.
@@ -55,7 +55,7 @@ fn sduc_row(sectors: u64) -> LayoutRow {
 }
 
 /// Returns the row of a capacity in sectors.
-pub fn row(sectors: u64) -> LayoutRow {
+pub fn find_row(sectors: u64) -> LayoutRow {
     ROWS.iter().find(|row| sectors <= row.up_to).copied().unwrap_or_else(|| sduc_row(sectors))
 }
 
@@ -74,7 +74,7 @@ const GEOMETRIES: &[(u64, u64, u64)] = &[
 ];
 
 /// Returns the CHS geometry of a capacity in sectors.
-pub fn geometry(sectors: u64) -> ChsGeometry {
+pub fn find_geometry(sectors: u64) -> ChsGeometry {
     // Whole MiB count, so that a card with a few sectors more than 2016 MiB still uses that row.
     let mib = sectors >> 11;
     let (_, heads, sectors_per_track) =
@@ -95,7 +95,7 @@ pub(super) struct LayoutFrame {
 }
 
 /// Returns the least multiple of `unit` minus `used` that leaves at least `room`.
-pub(super) fn start_before(unit: u64, used: u64, room: u64) -> u64 {
+pub(super) fn aligned_start(unit: u64, used: u64, room: u64) -> u64 {
     (used + room).next_multiple_of(unit) - used
 }
 

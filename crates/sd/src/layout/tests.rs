@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn sd(sectors: u64) -> CardLayout {
-    plan(sectors, LayoutOptions::default()).unwrap()
+    plan_layout(sectors, LayoutOptions::default()).unwrap()
 }
 
 /// Sectors of the card, file system, partition type; then start, reserved sectors, FAT, data, cluster, clusters.
@@ -57,7 +57,7 @@ fn partition_type_and_scheme_follow_sector_count() {
 #[test]
 fn size_adjustment_ends_partition_on_a_cylinder() {
     let adjusted =
-        plan(62_333_952, LayoutOptions { size_adjustment: true, ..LayoutOptions::default() }).unwrap();
+        plan_layout(62_333_952, LayoutOptions { size_adjustment: true, ..LayoutOptions::default() }).unwrap();
     // 255 heads of 63 sectors.
     assert_eq!(adjusted.partition_end() % 16_065, 0);
     assert!(62_333_952 - adjusted.partition_end() < 16_065);
@@ -68,8 +68,9 @@ fn size_adjustment_ends_partition_on_a_cylinder() {
 fn data_is_aligned_to_boundaries_of_12_and_24_mib() {
     for sectors in [15_523_840u64, 62_333_952, 124_735_488, 500_000_000] {
         for boundary in [12u64 << 20, 24 << 20] {
-            let l = plan(sectors, LayoutOptions { boundary: Some(boundary), ..LayoutOptions::default() })
-                .unwrap();
+            let l =
+                plan_layout(sectors, LayoutOptions { boundary: Some(boundary), ..LayoutOptions::default() })
+                    .unwrap();
             assert_eq!(l.data_start * SECTOR % boundary, 0, "{sectors} {boundary}");
             assert!(l.reserved_sectors <= 65_535, "the field has 16 bits");
         }
@@ -80,17 +81,17 @@ fn data_is_aligned_to_boundaries_of_12_and_24_mib() {
 fn invalid_boundaries_and_card_sizes_are_refused() {
     for boundary in [0, 1000, 100 << 10, 32 << 30] {
         let refused =
-            plan(124_735_488, LayoutOptions { boundary: Some(boundary), ..LayoutOptions::default() });
+            plan_layout(124_735_488, LayoutOptions { boundary: Some(boundary), ..LayoutOptions::default() });
         assert!(matches!(refused, Err(LayoutError::Boundary { .. })), "{boundary}");
     }
-    assert!(matches!(plan(2047, LayoutOptions::default()), Err(LayoutError::TooSmall(2047))));
-    assert!(matches!(plan((1 << 38) + 1, LayoutOptions::default()), Err(LayoutError::TooLarge(_))));
+    assert!(matches!(plan_layout(2047, LayoutOptions::default()), Err(LayoutError::TooSmall(2047))));
+    assert!(matches!(plan_layout((1 << 38) + 1, LayoutOptions::default()), Err(LayoutError::TooLarge(_))));
 }
 
 #[test]
 fn mbr_record_matches_layout() {
     let l = sd(62_333_952);
-    let record = mbr::record(&l, 0x1234_5678);
+    let record = mbr::build_record(&l, 0x1234_5678);
     assert_eq!(record[446 + 4], 0x0c);
     assert_eq!(record[446 + 8..446 + 12], 8192u32.to_le_bytes());
     assert_eq!(record[446 + 12..446 + 16], (62_333_952u32 - 8192).to_le_bytes());
@@ -105,12 +106,12 @@ fn mbr_record_matches_layout() {
 fn gpt_tables_lie_at_both_ends_of_the_card() {
     let sectors = 5_000_000_000;
     let l = sd(sectors);
-    let tables = gpt::tables(&l, sectors, [1; 16], [2; 16]);
-    assert_eq!((tables.first.len(), tables.second.len()), (33 * 512, 33 * 512));
+    let tables = gpt::build_tables(&l, sectors, [1; 16], [2; 16]);
+    assert_eq!((tables.primary.len(), tables.second.len()), (33 * 512, 33 * 512));
     assert_eq!(tables.second_start + 33, sectors);
-    assert_eq!(tables.first[512 + 32..512 + 40], l.partition_start.to_le_bytes());
+    assert_eq!(tables.primary[512 + 32..512 + 40], l.partition_start.to_le_bytes());
     assert!(l.partition_end() <= tables.second_start);
-    assert_eq!(mbr::record(&l, 0)[446 + 4], 0xee);
+    assert_eq!(mbr::build_record(&l, 0)[446 + 4], 0xee);
 }
 
 /// Any capacity of a card, small ones as often as large ones.
@@ -154,14 +155,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
     fn layout_invariants_hold_for_every_capacity(sectors in capacities(), size_adjustment: bool) {
-        check_invariants(&plan(sectors, LayoutOptions { boundary: None, size_adjustment }).unwrap())?;
+        check_invariants(&plan_layout(sectors, LayoutOptions { boundary: None, size_adjustment }).unwrap())?;
     }
 
     #[test]
     fn layout_invariants_hold_for_every_accepted_boundary(sectors in capacities(), units in 1u64..4000, size_adjustment: bool) {
         for unit in [8u64 << 10, 32 << 10, 1 << 20, 4 << 20] {
             let wish = LayoutOptions { boundary: Some(units * unit), size_adjustment };
-            if let Ok(layout) = plan(sectors, wish) {
+            if let Ok(layout) = plan_layout(sectors, wish) {
                 prop_assert_eq!(layout.boundary_sectors * SECTOR, units * unit);
                 check_invariants(&layout)?;
             }
@@ -175,6 +176,6 @@ proptest! {
             head[510..512].copy_from_slice(&[0x55, 0xaa]);
             head[3..11].copy_from_slice(b"EXFAT   ");
         }
-        let _ = boot::read(&head);
+        let _ = boot::parse_volume(&head);
     }
 }

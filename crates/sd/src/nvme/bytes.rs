@@ -21,40 +21,40 @@ impl<'a> StructureBytes<'a> {
         data.get(..wanted).map(StructureBytes).ok_or(NvmeError { structure, found: data.len(), wanted })
     }
 
-    pub(super) fn whole(data: &'a [u8]) -> Self {
+    pub(super) fn from_all(data: &'a [u8]) -> Self {
         StructureBytes(data)
     }
 
     /// Returns a range of bytes, empty if it exceeds the structure.
-    pub(super) fn slice(self, offset: usize, len: usize) -> &'a [u8] {
+    pub(super) fn range_or_empty(self, offset: usize, len: usize) -> &'a [u8] {
         self.0.get(offset..offset + len).unwrap_or_default()
     }
 
     /// Returns a little-endian number of up to 16 bytes.
-    pub(super) fn number(self, offset: usize, len: usize) -> u128 {
-        self.slice(offset, len).iter().rev().fold(0, |n, b| n << 8 | u128::from(*b))
+    pub(super) fn little_endian(self, offset: usize, len: usize) -> u128 {
+        self.range_or_empty(offset, len).iter().rev().fold(0, |n, b| n << 8 | u128::from(*b))
     }
 
     pub(super) fn u8(self, offset: usize) -> u8 {
-        self.number(offset, 1) as u8
+        self.little_endian(offset, 1) as u8
     }
 
     pub(super) fn u16(self, offset: usize) -> u16 {
-        self.number(offset, 2) as u16
+        self.little_endian(offset, 2) as u16
     }
 
     pub(super) fn u32(self, offset: usize) -> u32 {
-        self.number(offset, 4) as u32
+        self.little_endian(offset, 4) as u32
     }
 
     /// Returns a 16-byte counter, capped at 2^64 - 1.
-    pub(super) fn counter(self, offset: usize) -> u64 {
-        u64::try_from(self.number(offset, 16)).unwrap_or(u64::MAX)
+    pub(super) fn capped_counter(self, offset: usize) -> u64 {
+        u64::try_from(self.little_endian(offset, 16)).unwrap_or(u64::MAX)
     }
 
     /// Returns text without its padding. Bytes that are not ASCII become `\xNN`.
     pub(super) fn text(self, offset: usize, len: usize) -> String {
-        let bytes = self.slice(offset, len);
+        let bytes = self.range_or_empty(offset, len);
         let end = bytes.iter().rposition(|b| !matches!(b, 0 | b' ')).map_or(0, |last| last + 1);
         crate::registers::raw::visible_ascii(&bytes[..end])
     }
@@ -77,7 +77,7 @@ macro_rules! from_bytes {
 pub(super) use from_bytes;
 
 /// Converts kelvin to °C. 0 means "not reported" and gives None.
-pub fn celsius(kelvin: u16) -> Option<i32> {
+pub fn kelvin_to_celsius(kelvin: u16) -> Option<i32> {
     (kelvin > 0).then(|| i32::from(kelvin) - 273)
 }
 
@@ -87,6 +87,9 @@ mod tests {
 
     #[test]
     fn kelvin_converts_to_celsius_as_in_nvme_cli() {
-        assert_eq!((celsius(354), celsius(309), celsius(0)), (Some(81), Some(36), None));
+        assert_eq!(
+            (kelvin_to_celsius(354), kelvin_to_celsius(309), kelvin_to_celsius(0)),
+            (Some(81), Some(36), None)
+        );
     }
 }

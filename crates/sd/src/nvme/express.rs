@@ -4,7 +4,7 @@
 //! because none of the three follows it. The vendor area is valid if it was read with the UUID index of
 //! [`EXPRESS_UUID`], or if it contains that UUID.
 
-use super::bytes::{NvmeError, StructureBytes, celsius};
+use super::bytes::{NvmeError, StructureBytes, kelvin_to_celsius};
 use super::identify::IdentifyController;
 use crate::mark::Mark;
 use serde::{Deserialize, Serialize};
@@ -74,15 +74,15 @@ impl ExpressArea {
     /// If there are fewer than 4096 bytes.
     pub fn decode(data: &[u8], selected: bool) -> Result<Option<Self>, NvmeError> {
         let b = StructureBytes::new("Identify Controller", data, 4096)?;
-        let vendor_area = b.slice(VENDOR_AREA, 1024);
+        let vendor_area = b.range_or_empty(VENDOR_AREA, 1024);
         if !selected && !vendor_area.windows(16).any(|window| window == EXPRESS_UUID) {
             return Ok(None);
         }
         let limits = b.u32(THERMAL_LIMITS);
         Ok(Mark::new('E', b.u16(VENDOR_AREA)).map(|class| ExpressArea {
             class,
-            sctmt1_celsius: celsius((limits >> 16) as u16),
-            sctmt2_celsius: celsius(limits as u16),
+            sctmt1_celsius: kelvin_to_celsius((limits >> 16) as u16),
+            sctmt2_celsius: kelvin_to_celsius(limits as u16),
         }))
     }
 }

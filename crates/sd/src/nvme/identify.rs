@@ -1,7 +1,7 @@
 //! Identify Controller (CNS 01h): names, firmware, temperature limits, power states. Identify Namespace (CNS 00h):
 //! capacity and block size.
 
-use super::bytes::{NvmeError, StructureBytes, celsius, from_bytes};
+use super::bytes::{NvmeError, StructureBytes, from_bytes, kelvin_to_celsius};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ decoded! {
         mn: String = b.text(24, 40), "Model; inner blanks kept.";
         fr: String = b.text(64, 8), "Firmware revision.";
         rab: u8 = b.u8(72), "Recommended burst, power of two of commands.";
-        ieee: String = format!("{:06x}", b.number(73, 3)), "IEEE number of the maker, six hex digits.";
+        ieee: String = format!("{:06x}", b.little_endian(73, 3)), "IEEE number of the maker, six hex digits.";
         mdts: u8 = b.u8(77), "Largest transfer, power of two of the smallest memory page; 0: no limit.";
         mdts_bytes: Option<u64> =
             (mdts > 0).then(|| 1u64.checked_shl(12 + u32::from(mdts)).unwrap_or(u64::MAX)),
@@ -28,24 +28,24 @@ decoded! {
         npss: u8 = b.u8(263), "Highest power state; one more than it are there.";
         apsta: bool = b.u8(265) & 1 == 1, "Autonomous power state transitions are supported.";
         wctemp_kelvin: u16 = b.u16(266), "Warning temperature in K.";
-        wctemp_celsius: Option<i32> = celsius(wctemp_kelvin), "Warning temperature in °C.";
+        wctemp_celsius: Option<i32> = kelvin_to_celsius(wctemp_kelvin), "Warning temperature in °C.";
         cctemp_kelvin: u16 = b.u16(268), "Critical temperature in K.";
-        cctemp_celsius: Option<i32> = celsius(cctemp_kelvin), "Critical temperature in °C.";
+        cctemp_celsius: Option<i32> = kelvin_to_celsius(cctemp_kelvin), "Critical temperature in °C.";
         hmpre: u32 = b.u32(272), "Host memory that the card would like, in units of 4 KiB.";
         hmmin: u32 = b.u32(276), "Host memory that it needs at least, in units of 4 KiB.";
-        tnvmcap: u64 = b.counter(280), "Capacity of all namespaces in bytes; 0: not reported.";
-        unvmcap: u64 = b.counter(296), "Capacity not given to a namespace, in bytes.";
+        tnvmcap: u64 = b.capped_counter(280), "Capacity of all namespaces in bytes; 0: not reported.";
+        unvmcap: u64 = b.capped_counter(296), "Capacity not given to a namespace, in bytes.";
         hctma: bool = b.u8(322) & 1 == 1, "Host controlled thermal management is supported.";
         mntmt_kelvin: u16 = b.u16(324), "Lowest temperature that the host may set, in K.";
-        mntmt_celsius: Option<i32> = celsius(mntmt_kelvin), "The same in °C.";
+        mntmt_celsius: Option<i32> = kelvin_to_celsius(mntmt_kelvin), "The same in °C.";
         mxtmt_kelvin: u16 = b.u16(326), "Highest temperature that the host may set, in K.";
-        mxtmt_celsius: Option<i32> = celsius(mxtmt_kelvin), "The same in °C.";
+        mxtmt_celsius: Option<i32> = kelvin_to_celsius(mxtmt_kelvin), "The same in °C.";
         nn: u32 = b.u32(516), "Namespaces.";
         oncs: u16 = b.u16(520), "Optional NVM commands, one bit each.";
         vwc: bool = b.u8(525) & 1 == 1, "A volatile write cache is present.";
         subnqn: String = b.text(768, 256), "Name of the subsystem.";
         power_states: Vec<PowerState> = (0..=npss.min(31))
-            .map(|n| PowerState::decode(n, b.slice(2048 + 32 * usize::from(n), 32)))
+            .map(|n| PowerState::decode(n, b.range_or_empty(2048 + 32 * usize::from(n), 32)))
             .collect(),
             "Power states, from the hungriest; the structure has room for 32.";
     }
@@ -85,7 +85,7 @@ decoded! {
 
     /// Decodes a descriptor. Missing bytes count as 0.
     fn decode(number: u8, descriptor: &[u8]) {
-        let b = StructureBytes::whole(descriptor);
+        let b = StructureBytes::from_all(descriptor);
         // Bit 0 of the flags selects steps of 0.1 mW in place of 10 mW.
         let steps_per_w = if b.u8(3) & 1 == 1 { 10_000.0 } else { 100.0 };
     }
@@ -104,9 +104,9 @@ decoded! {
     /// Size fields of Identify Namespace.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct IdentifyNamespace {
-        nsze: u64 = b.number(0, 8) as u64, "Size in blocks.";
-        ncap: u64 = b.number(8, 8) as u64, "Capacity in blocks.";
-        nuse: u64 = b.number(16, 8) as u64, "Blocks in use.";
+        nsze: u64 = b.little_endian(0, 8) as u64, "Size in blocks.";
+        ncap: u64 = b.little_endian(8, 8) as u64, "Capacity in blocks.";
+        nuse: u64 = b.little_endian(16, 8) as u64, "Blocks in use.";
         block_bytes: Option<u64> = (9..=30).contains(&power).then(|| 1u64 << power),
             "Bytes of a block in the format in use; `None` where the format is absent.";
         size_bytes: Option<u64> = block_bytes.and_then(|bytes| nsze.checked_mul(bytes)), "Size in bytes.";

@@ -8,7 +8,7 @@ mod express;
 mod identify;
 mod smart;
 
-pub use bytes::{NvmeError, celsius};
+pub use bytes::{NvmeError, kelvin_to_celsius};
 pub use express::{EXPRESS_UUID, ExpressArea, ExpressIdentity};
 pub use identify::{IdentifyController, IdentifyNamespace, PowerState};
 pub use smart::{SmartLog, ThermalFeatures};

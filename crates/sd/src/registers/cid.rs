@@ -34,7 +34,7 @@ decoded! {
         mdt_month: u8 = month, "Its month, 1 is January; 0 and 13 to 15 are impossible and kept as they are.";
         crc7: u8 = bytes[15] >> 1, "The CRC as delivered.";
         crc7_computed: u8 = crc7::crc7(&bytes[..15]), "The CRC that the other bytes ask for.";
-        crc: CrcStatus = crc7::check(&bytes), "What the two say.";
+        crc: CrcStatus = crc7::check_crc(&bytes), "What the two say.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
         blank: Option<BlankRegister> = raw.blank(), "Set where the register holds nothing.";
     }
@@ -43,7 +43,7 @@ decoded! {
     pub fn decode(bytes: [u8; 16]) {
         let raw = RawRegister(bytes);
         let (year, month) = (2000 + raw.bits(19, 12) as u16, raw.bits(11, 8) as u8);
-        let known = maker::look_up(bytes[0], oid_number(&raw));
+        let known = maker::find_maker(bytes[0], oid_number(&raw));
     }
 }
 

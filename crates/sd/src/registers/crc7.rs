@@ -29,7 +29,7 @@ pub fn crc7(message: &[u8]) -> u8 {
 }
 
 /// Checks the last byte of a 16-byte register. Ignores the end bit, because some hosts clear it.
-pub fn check(register: &[u8; 16]) -> CrcStatus {
+pub fn check_crc(register: &[u8; 16]) -> CrcStatus {
     let last = register[15];
     match last >> 1 == crc7(&register[..15]) {
         // A blank register has no CRC, although the CRC of zeros is 0.
@@ -43,7 +43,7 @@ pub fn check(register: &[u8; 16]) -> CrcStatus {
 
 /// Checks two registers of one host together. A wrong byte that both share comes from the host, so it becomes
 /// `Absent`.
-pub fn settle(cid: (&[u8; 16], &mut CrcStatus), csd: (&[u8; 16], &mut CrcStatus)) {
+pub fn clear_shared_mismatch(cid: (&[u8; 16], &mut CrcStatus), csd: (&[u8; 16], &mut CrcStatus)) {
     if cid.0[15] == csd.0[15] {
         for crc in [cid.1, csd.1] {
             if *crc == CrcStatus::Mismatch {
@@ -66,7 +66,7 @@ mod tests {
     }
 
     fn checked(text: &str) -> CrcStatus {
-        check(&hex::parse("CID", text).unwrap())
+        check_crc(&hex::parse("CID", text).unwrap())
     }
 
     #[test]
@@ -91,9 +91,9 @@ mod tests {
     fn shared_wrong_byte_becomes_absent() {
         let cid: [u8; 16] = hex::parse("CID", "03534453553034478022ed3d8100dbaa").unwrap();
         let csd: [u8; 16] = hex::parse("CSD", "400e00325b5900001d8a7f800a4040aa").unwrap();
-        let (mut a, mut b) = (check(&cid), check(&csd));
+        let (mut a, mut b) = (check_crc(&cid), check_crc(&csd));
         assert_eq!((a, b), (CrcStatus::Mismatch, CrcStatus::Mismatch));
-        settle((&cid, &mut a), (&csd, &mut b));
+        clear_shared_mismatch((&cid, &mut a), (&csd, &mut b));
         assert_eq!((a, b), (CrcStatus::Absent, CrcStatus::Absent));
     }
 
@@ -101,9 +101,9 @@ mod tests {
         #[test]
         fn crc7_detects_every_single_bit_flip(mut register: [u8; 16], bit in 0usize..127) {
             register[15] = crc7(&register[..15]) << 1 | 1;
-            proptest::prop_assume!(check(&register) == CrcStatus::Ok);
+            proptest::prop_assume!(check_crc(&register) == CrcStatus::Ok);
             register[bit / 8] ^= 0x80 >> (bit % 8);
-            proptest::prop_assert_ne!(check(&register), CrcStatus::Ok);
+            proptest::prop_assert_ne!(check_crc(&register), CrcStatus::Ok);
         }
     }
 }

@@ -99,7 +99,7 @@ decoded! {
             "Capacity family.";
         crc7: u8 = raw.0[15] >> 1, "The CRC as delivered.";
         crc7_computed: u8 = crc7::crc7(&raw.0[..15]), "The CRC that the other bytes ask for.";
-        crc: CrcStatus = crc7::check(&raw.0), "What the two say.";
+        crc: CrcStatus = crc7::check_crc(&raw.0), "What the two say.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
         blank: Option<BlankRegister> = blank, "Set where the register holds nothing.";
     }

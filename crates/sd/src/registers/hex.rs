@@ -45,7 +45,7 @@ pub enum HexFault {
 /// If a character is not a hex digit, or there are not exactly `2 N` digits.
 pub fn parse<const N: usize>(register: &'static str, text: &str) -> Result<[u8; N], RegisterError> {
     let wrong = |fault| RegisterError { register, fault };
-    let digits = digits(text).map_err(wrong)?;
+    let digits = parse_digits(text).map_err(wrong)?;
     let (count, wanted) = (digits.len(), 2 * N);
     match count {
         0 => return Err(wrong(HexFault::Empty(wanted))),
@@ -62,7 +62,7 @@ pub fn parse<const N: usize>(register: &'static str, text: &str) -> Result<[u8; 
     Ok(bytes)
 }
 
-fn digits(text: &str) -> Result<Vec<u8>, HexFault> {
+fn parse_digits(text: &str) -> Result<Vec<u8>, HexFault> {
     let mut digits = Vec::with_capacity(text.len());
     let mut characters = text.chars().enumerate().peekable();
     // `0x` is a prefix only at the start of a group, so that `c0xf` is an error.

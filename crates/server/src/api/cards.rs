@@ -1,7 +1,7 @@
 //! Cards of the archive.
 
 use super::sessions::SessionLine;
-use cardscope_model::archived::CardOverview;
+use cardscope_model::archive_rows::CardOverview;
 use cardscope_model::card::{Attachment, CardEvent};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use super::analysis::RenderedPage;
 use cardscope_archive as archive;
-use cardscope_model::archived::SessionOverview;
+use cardscope_model::archive_rows::SessionOverview;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};

@@ -1,13 +1,13 @@
 //! Routes for comparison, ranking and reports.
 
 use super::cards;
-use super::common::{blocking, values};
+use super::common::{query_values, run_blocking};
 use crate::api::{
     Excluded, JobInfo, JobList, JobWorkload, NamedTitle, RankOrder, RankedCards, RankedPlace, RenderedPage,
 };
-use crate::problem::RequestRefusal;
-use crate::records;
-use crate::sent::JsonBody;
+use crate::json_body::JsonBody;
+use crate::refusal::RequestRefusal;
+use crate::rendering;
 use crate::state::ServerState;
 use axum::Json;
 use axum::extract::{RawQuery, State};
@@ -35,9 +35,9 @@ pub(super) async fn compare(
     State(server): State<Arc<ServerState>>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<RenderedPage>, RequestRefusal> {
-    blocking(&server, move |server| {
+    run_blocking(&server, move |server| {
         let publication = publish_cards(server, query.as_deref())?;
-        Ok(Json(records::made(&publication, publication::page::page)))
+        Ok(Json(rendering::render_document(&publication, publication::page::publication_page)))
     })
     .await
 }
@@ -48,12 +48,13 @@ pub(super) async fn report(
     State(server): State<Arc<ServerState>>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, RequestRefusal> {
-    blocking(&server, move |server| {
-        let name = values(query.as_deref(), "format").pop().unwrap_or_else(|| "html".to_owned());
-        let format = publication::by_name(&name)
-            .ok_or_else(|| RequestRefusal::odd(format!("there is no format {name:?}")))?;
+    run_blocking(&server, move |server| {
+        let name = query_values(query.as_deref(), "format").pop().unwrap_or_else(|| "html".to_owned());
+        let format = publication::format_by_name(&name)
+            .ok_or_else(|| RequestRefusal::unprocessable(format!("there is no format {name:?}")))?;
         let publication = publish_cards(server, query.as_deref())?;
-        let bytes = (format.write)(&publication).map_err(|why| RequestRefusal::odd(why.to_string()))?;
+        let bytes =
+            (format.write)(&publication).map_err(|why| RequestRefusal::unprocessable(why.to_string()))?;
         let file = format!("attachment; filename=\"cardscope.{}\"", format.extension);
         Ok(([(CONTENT_TYPE, "application/octet-stream".to_owned()), (CONTENT_DISPOSITION, file)], bytes)
             .into_response())
@@ -64,8 +65,8 @@ pub(super) async fn report(
 /// Lists jobs and hosts to rank cards for.
 #[utoipa::path(get, path = "/api/jobs", tag = "analysis", responses((status = 200, body = JobList)))]
 pub(super) async fn jobs(State(server): State<Arc<ServerState>>) -> Result<Json<JobList>, RequestRefusal> {
-    blocking(&server, |_| {
-        let jobs = known::list()?.into_iter().map(|job| {
+    run_blocking(&server, |_| {
+        let jobs = known::builtin_jobs()?.into_iter().map(|job| {
             let all: f64 = job.work.iter().map(|work| work.weight).sum();
             let workload = |work: &cardscope_model::job::JobWork| JobWorkload {
                 name: work.what.clone(),
@@ -73,7 +74,8 @@ pub(super) async fn jobs(State(server): State<Arc<ServerState>>) -> Result<Json<
             };
             JobInfo { workloads: job.work.iter().map(workload).collect(), name: job.name, title: job.title }
         });
-        let hosts = known::hosts()?.into_iter().map(|host| NamedTitle { name: host.name, title: host.title });
+        let hosts =
+            known::builtin_hosts()?.into_iter().map(|host| NamedTitle { name: host.name, title: host.title });
         Ok(Json(JobList { jobs: jobs.collect(), hosts: hosts.collect() }))
     })
     .await
@@ -85,17 +87,17 @@ pub(super) async fn rank(
     State(server): State<Arc<ServerState>>,
     JsonBody(order): JsonBody<RankOrder>,
 ) -> Result<Json<RankedCards>, RequestRefusal> {
-    blocking(&server, move |server| rank_cards(server, order).map(Json)).await
+    run_blocking(&server, move |server| rank_cards(server, order).map(Json)).await
 }
 
 fn rank_cards(server: &ServerState, order: RankOrder) -> Result<RankedCards, RequestRefusal> {
-    let job = known::builtin(&order.job)
-        .map_err(|_| RequestRefusal::odd(format!("there is no job {:?}", order.job)))?;
-    let by = RankingKey::Own(Box::new(apply_weights(job, &order.weights)?));
+    let job = known::builtin_job(&order.job)
+        .map_err(|_| RequestRefusal::unprocessable(format!("there is no job {:?}", order.job)))?;
+    let by = RankingKey::CustomJob(Box::new(apply_weights(job, &order.weights)?));
     if let Some(host) = &order.host
-        && known::hosts()?.iter().all(|known| known.name != *host)
+        && known::builtin_hosts()?.iter().all(|known| known.name != *host)
     {
-        return Err(RequestRefusal::odd(format!("there is no host {host:?}")));
+        return Err(RequestRefusal::unprocessable(format!("there is no host {host:?}")));
     }
     let choice = MeasurementChoice {
         without_collection: order.own,
@@ -103,14 +105,14 @@ fn rank_cards(server: &ServerState, order: RankOrder) -> Result<RankedCards, Req
         ..MeasurementChoice::default()
     };
     let request = RankRequest {
-        cards: cards::known(server, order.cards)?,
+        cards: cards::require_known(server, order.cards)?,
         job: None,
         on: order.host,
         group_by: Vec::new(),
         choice,
     };
-    let ranking = rank::rank_by(&request, &by)?;
-    let made = records::made(&ranking, ranking::page);
+    let ranking = rank::rank_cards_by(&request, &by)?;
+    let made = rendering::render_document(&ranking, ranking::ranking_page);
     let place = |card: cardscope_model::ranking::RankedCard| RankedPlace {
         placement: card.placement,
         card: card.entry.card_id,
@@ -137,10 +139,11 @@ fn apply_weights(
 ) -> Result<cardscope_model::job::Job, RequestRefusal> {
     for (name, weight) in weights {
         let work = job.work.iter_mut().find(|work| work.what == *name);
-        let work =
-            work.ok_or_else(|| RequestRefusal::odd(format!("job {} has no workload {name:?}", job.name)))?;
+        let work = work.ok_or_else(|| {
+            RequestRefusal::unprocessable(format!("job {} has no workload {name:?}", job.name))
+        })?;
         if !(0.0..=MAX_WEIGHT).contains(weight) {
-            return Err(RequestRefusal::odd(format!(
+            return Err(RequestRefusal::unprocessable(format!(
                 "the weight of {name:?} must be a number from 0 to {MAX_WEIGHT}"
             )));
         }
@@ -148,7 +151,7 @@ fn apply_weights(
     }
     job.work.retain(|work| work.weight > 0.0);
     match job.work.is_empty() {
-        true => Err(RequestRefusal::odd("all weights are 0; give one of them more")),
+        true => Err(RequestRefusal::unprocessable("all weights are 0; give one of them more")),
         false => Ok(job),
     }
 }
@@ -160,13 +163,13 @@ fn archive_option(server: &ServerState) -> ArchiveAt {
 /// Publishes the cards of the query. Cards are given by id, since a name could be that of a file; cards without
 /// measurements are left out.
 fn publish_cards(server: &ServerState, query: Option<&str>) -> Result<Publication, RequestRefusal> {
-    let asked = cards::known(server, values(query, "card"))?;
+    let asked = cards::require_known(server, query_values(query, "card"))?;
     if asked.is_empty() || asked.len() > MAX_COMPARED {
-        return Err(RequestRefusal::odd(format!("choose 1 to {MAX_COMPARED} cards")));
+        return Err(RequestRefusal::unprocessable(format!("choose 1 to {MAX_COMPARED} cards")));
     }
-    let cards: Vec<String> = cards::measured(server, asked)?;
+    let cards: Vec<String> = cards::with_results(server, asked)?;
     if cards.is_empty() {
-        return Err(RequestRefusal::odd(
+        return Err(RequestRefusal::unprocessable(
             "nothing was measured of these cards; check or benchmark them first",
         ));
     }
@@ -175,5 +178,8 @@ fn publish_cards(server: &ServerState, query: Option<&str>) -> Result<Publicatio
         choice: MeasurementChoice { archive: archive_option(server), ..MeasurementChoice::default() },
         ..Compared::default()
     };
-    Ok(publish::publish(&publish::PublishRequest { compared, ..publish::PublishRequest::default() })?)
+    Ok(publish::gather_publication(&publish::PublishRequest {
+        compared,
+        ..publish::PublishRequest::default()
+    })?)
 }

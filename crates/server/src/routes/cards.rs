@@ -1,12 +1,12 @@
 //! Routes of cards.
 
-use super::common::{announced, blocking};
+use super::common::{content_length, run_blocking};
 use crate::api::{
     CardChange, CardFact, CardQuery, CardResource, CardWindow, FileName, NewEvent, SessionLine,
 };
-use crate::problem::RequestRefusal;
-use crate::records;
-use crate::sent::JsonBody;
+use crate::json_body::JsonBody;
+use crate::refusal::RequestRefusal;
+use crate::rendering;
 use crate::state::ServerState;
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -40,12 +40,12 @@ pub(super) async fn list(
     let Query(query) = query?;
     let question = raw.unwrap_or_default();
     // Most queries repeat and are answered from the cache, without a thread of the pool.
-    let answer = match server.shelf.at_hand().and_then(|cards| cards.answered(&question)) {
+    let answer = match server.card_index.current().and_then(|cards| cards.cached_answer(&question)) {
         Some(answer) => answer,
         None => {
-            let given = blocking(&server, move |server| {
-                let cards = server.shelf.cards(server.archive.as_deref())?;
-                Ok(cards.answer(&question, &query))
+            let given = run_blocking(&server, move |server| {
+                let cards = server.card_index.load(server.archive.as_deref())?;
+                Ok(cards.answer_query(&question, &query))
             });
             given.await?
         }
@@ -60,7 +60,7 @@ pub(super) async fn get(
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<CardResource>, RequestRefusal> {
     let Path(id) = id?;
-    blocking(&server, move |server| card(server, &id).map(Json)).await
+    run_blocking(&server, move |server| card_resource(server, &id).map(Json)).await
 }
 
 /// Changes facts and marks of a card, or adds an event.
@@ -71,11 +71,11 @@ pub(super) async fn change(
     JsonBody(change): JsonBody<CardChange>,
 ) -> Result<Json<CardResource>, RequestRefusal> {
     let Path(id) = id?;
-    blocking(&server, move |server| {
-        let edit = edit(require_editable(server, &id)?, change)?;
-        archive::edit(server.archive.as_deref(), &edit, &server.answers)?;
-        changed(server)?;
-        card(server, &id).map(Json)
+    run_blocking(&server, move |server| {
+        let edit = to_edit(require_editable(server, &id)?, change)?;
+        archive::edit_card(server.archive.as_deref(), &edit, &server.answers)?;
+        refresh_cards(server)?;
+        card_resource(server, &id).map(Json)
     })
     .await
 }
@@ -96,16 +96,16 @@ pub(super) async fn attach(
         RequestRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
     };
     // Refused before the whole body is received.
-    if announced(&headers).is_some_and(|bytes| bytes > MAX_ATTACHMENT_BYTES as u64) {
+    if content_length(&headers).is_some_and(|bytes| bytes > MAX_ATTACHMENT_BYTES as u64) {
         return Err(too_large());
     }
     let bytes = axum::body::to_bytes(body, MAX_ATTACHMENT_BYTES).await;
     let bytes: Bytes = bytes.map_err(|_| too_large())?;
-    blocking(&server, move |server| {
+    run_blocking(&server, move |server| {
         require_editable(server, &id)?;
-        archive::attach(server.archive.as_deref(), &id, &name, &bytes)?;
-        changed(server)?;
-        card(server, &id).map(Json)
+        archive::attach_file(server.archive.as_deref(), &id, &name, &bytes)?;
+        refresh_cards(server)?;
+        card_resource(server, &id).map(Json)
     })
     .await
 }
@@ -117,10 +117,10 @@ pub(super) async fn attachment(
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Response, RequestRefusal> {
     let Path((id, hash)) = path?;
-    blocking(&server, move |server| {
-        let cards = server.shelf.cards(server.archive.as_deref())?;
-        cards.card(&id).ok_or_else(unknown_card)?;
-        let found = archive::attached_bytes(server.archive.as_deref(), &id, &hash)?;
+    run_blocking(&server, move |server| {
+        let cards = server.card_index.load(server.archive.as_deref())?;
+        cards.find_card(&id).ok_or_else(unknown_card)?;
+        let found = archive::attached_file(server.archive.as_deref(), &id, &hash)?;
         let (file, bytes) = found.ok_or_else(|| RequestRefusal::not_found("such file on this card"))?;
         // Only pictures are served with their own type: another attachment could contain a script.
         let pictures = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -136,31 +136,31 @@ pub(super) async fn attachment(
 }
 
 /// Refreshes the index after an own change, so that the client's next list has it, and notifies all clients.
-pub(super) fn changed(server: &ServerState) -> Result<(), RequestRefusal> {
-    server.shelf.refresh(server.archive.as_deref())?;
-    server.hub.tell("archive", &serde_json::json!({}));
+pub(super) fn refresh_cards(server: &ServerState) -> Result<(), RequestRefusal> {
+    server.card_index.refresh(server.archive.as_deref())?;
+    server.events.publish("archive", &serde_json::json!({}));
     Ok(())
 }
 
 /// Returns the ids if all cards exist.
-pub(super) fn known(server: &ServerState, ids: Vec<String>) -> Result<Vec<String>, RequestRefusal> {
-    let cards = server.shelf.cards(server.archive.as_deref())?;
-    match ids.iter().find(|id| cards.card(id).is_none()) {
-        Some(id) => Err(RequestRefusal::odd(format!("there is no card {id:?}"))),
+pub(super) fn require_known(server: &ServerState, ids: Vec<String>) -> Result<Vec<String>, RequestRefusal> {
+    let cards = server.card_index.load(server.archive.as_deref())?;
+    match ids.iter().find(|id| cards.find_card(id).is_none()) {
+        Some(id) => Err(RequestRefusal::unprocessable(format!("there is no card {id:?}"))),
         None => Ok(ids),
     }
 }
 
 /// Keeps ids of cards with results; a run may have ended before its first result.
-pub(super) fn measured(server: &ServerState, ids: Vec<String>) -> Result<Vec<String>, RequestRefusal> {
-    let cards = server.shelf.cards(server.archive.as_deref())?;
-    Ok(ids.into_iter().filter(|id| cards.card(id).is_some_and(|card| !card.speeds.is_empty())).collect())
+pub(super) fn with_results(server: &ServerState, ids: Vec<String>) -> Result<Vec<String>, RequestRefusal> {
+    let cards = server.card_index.load(server.archive.as_deref())?;
+    Ok(ids.into_iter().filter(|id| cards.find_card(id).is_some_and(|card| !card.speeds.is_empty())).collect())
 }
 
 /// Returns the id if the card can be changed, which only cards of the archive can.
 fn require_editable<'a>(server: &ServerState, id: &'a str) -> Result<&'a str, RequestRefusal> {
-    let cards = server.shelf.cards(server.archive.as_deref())?;
-    match cards.card(id) {
+    let cards = server.card_index.load(server.archive.as_deref())?;
+    match cards.find_card(id) {
         Some(card) if card.published => Err(RequestRefusal::conflict(
             "this card comes with the program and cannot be changed; import its logs to have your own",
         )),
@@ -173,7 +173,7 @@ fn unknown_card() -> RequestRefusal {
     RequestRefusal::not_found("card of that id")
 }
 
-fn edit(id: &str, change: CardChange) -> Result<CardEdit, RequestRefusal> {
+fn to_edit(id: &str, change: CardChange) -> Result<CardEdit, RequestRefusal> {
     let mut edit = CardEdit {
         card: id.to_owned(),
         facts: change.set.iter().map(|(word, value)| format!("{word}={value}")).collect(),
@@ -181,24 +181,24 @@ fn edit(id: &str, change: CardChange) -> Result<CardEdit, RequestRefusal> {
         ..CardEdit::default()
     };
     if let Some(NewEvent { kind, date, price, about }) = change.event {
-        edit.state_event(&kind, date.as_deref(), price.as_deref()).map_err(RequestRefusal::odd)?;
+        edit.state_event(&kind, date.as_deref(), price.as_deref()).map_err(RequestRefusal::unprocessable)?;
         edit.about = about.filter(|about| !about.trim().is_empty());
     }
     Ok(edit)
 }
 
-fn card(server: &ServerState, id: &str) -> Result<CardResource, RequestRefusal> {
+fn card_resource(server: &ServerState, id: &str) -> Result<CardResource, RequestRefusal> {
     let archive = server.archive.as_deref();
-    let cards = server.shelf.cards(archive)?;
-    let row = cards.card(id).cloned().ok_or_else(unknown_card)?;
-    let shown = archive::card(archive, id, &server.answers)?;
-    let identity = archive::said(archive, id)?.map(|said| {
-        records::within_lines(&said, |said: &Identity| identity::page(said, TemperatureUnit::Celsius))
+    let cards = server.card_index.load(archive)?;
+    let row = cards.find_card(id).cloned().ok_or_else(unknown_card)?;
+    let shown = archive::card_by_id(archive, id, &server.answers)?;
+    let identity = archive::newest_identity(archive, id)?.map(|said| {
+        rendering::render_quoted(&said, |said: &Identity| identity::page(said, TemperatureUnit::Celsius))
     });
     // A card without results has nothing to publish; its sessions show everything.
     let html = if row.speeds.is_empty() { String::new() } else { measurements_html(server, id)? };
     Ok(CardResource {
-        facts: shown.as_ref().map(facts).unwrap_or_default(),
+        facts: shown.as_ref().map(card_facts).unwrap_or_default(),
         events: shown.as_ref().map(|shown| shown.events.clone()).unwrap_or_default(),
         attachments: shown.as_ref().map(|shown| shown.attachments.clone()).unwrap_or_default(),
         sessions: shown
@@ -206,7 +206,7 @@ fn card(server: &ServerState, id: &str) -> Result<CardResource, RequestRefusal> 
             .unwrap_or_default(),
         card: row,
         html,
-        identity_html: identity.as_ref().map(html::fragment),
+        identity_html: identity.as_ref().map(html::render_fragment),
     })
 }
 
@@ -216,14 +216,16 @@ fn measurements_html(server: &ServerState, id: &str) -> Result<String, RequestRe
         ..MeasurementChoice::default()
     };
     let compared = Compared { cards: vec![id.to_owned()], choice, ..Compared::default() };
-    let publication =
-        publish::publish(&publish::PublishRequest { compared, ..publish::PublishRequest::default() })?;
-    Ok(html::fragment(&records::within_lines(&publication, publication::page::page)))
+    let publication = publish::gather_publication(&publish::PublishRequest {
+        compared,
+        ..publish::PublishRequest::default()
+    })?;
+    Ok(html::render_fragment(&rendering::render_quoted(&publication, publication::page::publication_page)))
 }
 
-fn facts(shown: &CardPage) -> Vec<CardFact> {
+fn card_facts(shown: &CardPage) -> Vec<CardFact> {
     let mut known = shown.card.facts.clone();
-    archive::facts(&mut known)
+    archive::text_facts(&mut known)
         .into_iter()
         .map(|(word, value)| CardFact { word: word.to_owned(), value: value.clone() })
         .collect()

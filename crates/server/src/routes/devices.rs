@@ -1,9 +1,9 @@
 //! Routes of devices.
 
-use super::common::blocking;
+use super::common::run_blocking;
 use crate::api::{CardObject, Device, DeviceList, SimulatedLine};
-use crate::problem::RequestRefusal;
-use crate::sent::OptionalJsonBody;
+use crate::json_body::OptionalJsonBody;
+use crate::refusal::RequestRefusal;
 use crate::state::ServerState;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
@@ -12,7 +12,7 @@ use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_identity::verb as identify;
 use cardscope_identity::verb::ListRequest;
 use cardscope_model::device::DeviceInfo;
-use cardscope_session::simulate;
+use cardscope_session::simulated_cards;
 use std::sync::Arc;
 
 /// Simulated cards in the list of devices, a good one and a fake, for a trial without a real card.
@@ -21,7 +21,7 @@ const EXAMPLES: [&str; 2] = ["sandisk-extremepro-32g-a1", "sandian-1tb-52g"];
 /// Lists cards, sticks and readers, and whether they are safe to test.
 #[utoipa::path(get, path = "/api/devices", tag = "devices", responses((status = 200, body = DeviceList)))]
 pub(super) async fn list(State(server): State<Arc<ServerState>>) -> Result<Json<DeviceList>, RequestRefusal> {
-    blocking(&server, |server| devices(server).map(Json)).await
+    run_blocking(&server, |server| device_list(server).map(Json)).await
 }
 
 /// Unmounts all file systems of a device without force.
@@ -32,31 +32,32 @@ pub(super) async fn unmount(
     OptionalJsonBody(card): OptionalJsonBody<CardObject>,
 ) -> Result<Json<DeviceList>, RequestRefusal> {
     let Path(name) = name?;
-    blocking(&server, move |server| {
-        if entries(server)?.iter().all(|entry| entry.name != name) {
+    run_blocking(&server, move |server| {
+        if list_devices(server)?.iter().all(|entry| entry.name != name) {
             return Err(RequestRefusal::not_found("device of that name"));
         }
-        let object = card.object.ok_or_else(|| no_object(&name))?;
-        identify::unmount(&name, Some(&object), &InterruptFlag::default())
+        let object = card.object.ok_or_else(|| missing_object(&name))?;
+        identify::unmount_card(&name, Some(&object), &InterruptFlag::default())
             .map_err(|why| RequestRefusal::conflict(why.to_string()))?;
-        devices(server).map(Json)
+        device_list(server).map(Json)
     })
     .await
 }
 
-pub(super) fn entries(server: &ServerState) -> Result<Vec<DeviceInfo>, RequestRefusal> {
-    Ok(identify::list(&ListRequest { all: server.all_devices, ..ListRequest::default() })?)
+pub(super) fn list_devices(server: &ServerState) -> Result<Vec<DeviceInfo>, RequestRefusal> {
+    Ok(identify::list_devices(&ListRequest { all: server.all_devices, ..ListRequest::default() })?)
 }
 
 /// Refusal of a request without the card's identity: the path alone may lead to another card by now.
-pub(super) fn no_object(device: &str) -> RequestRefusal {
+pub(super) fn missing_object(device: &str) -> RequestRefusal {
     RequestRefusal::conflict(format!(
         "the request does not say which card in {device} it is for; send its `object` from /api/devices"
     ))
 }
 
-fn devices(server: &ServerState) -> Result<DeviceList, RequestRefusal> {
-    let devices: Vec<Device> = entries(server)?.into_iter().map(|entry| device(server, entry)).collect();
+fn device_list(server: &ServerState) -> Result<DeviceList, RequestRefusal> {
+    let devices: Vec<Device> =
+        list_devices(server)?.into_iter().map(|entry| with_task(server, entry)).collect();
     let safe = devices.iter().filter(|device| device.info.safe).count();
     let answer = match (devices.len(), safe) {
         (0, _) => "No card, stick or reader found.".to_owned(),
@@ -65,21 +66,21 @@ fn devices(server: &ServerState) -> Result<DeviceList, RequestRefusal> {
         (all, 0) => format!("{all} devices, none of them safe to test."),
         (all, safe) => format!("{all} devices, {safe} safe to test."),
     };
-    Ok(DeviceList { answer, devices, examples: examples()? })
+    Ok(DeviceList { answer, devices, examples: example_cards()? })
 }
 
-fn examples() -> Result<Vec<SimulatedLine>, RequestRefusal> {
-    let cards = simulate::list()?;
+fn example_cards() -> Result<Vec<SimulatedLine>, RequestRefusal> {
+    let cards = simulated_cards::list_cards()?;
     let of = |name: &str| cards.iter().find(|card| card.name == name).cloned();
     Ok(EXAMPLES.into_iter().filter_map(of).map(SimulatedLine::from).collect())
 }
 
-fn device(server: &ServerState, entry: DeviceInfo) -> Device {
-    Device { task: server.tasks.on(&entry.path), ..Device::from(entry) }
+fn with_task(server: &ServerState, entry: DeviceInfo) -> Device {
+    Device { task: server.tasks.task_on_target(&entry.path), ..Device::from(entry) }
 }
 
-impl From<simulate::SimulatedInfo> for SimulatedLine {
-    fn from(card: simulate::SimulatedInfo) -> Self {
+impl From<simulated_cards::SimulatedInfo> for SimulatedLine {
+    fn from(card: simulated_cards::SimulatedInfo) -> Self {
         let target = format!("sim:{}", card.name);
         SimulatedLine { target, name: card.name, title: card.title, bytes: card.announced_bytes }
     }

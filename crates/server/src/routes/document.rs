@@ -111,7 +111,7 @@ mod tests {
         );
     }
 
-    fn said() -> Vec<(String, String, Value)> {
+    fn described_operations() -> Vec<(String, String, Value)> {
         let document = serde_json::to_value(openapi()).expect("it is JSON");
         let paths = document["paths"].as_object().expect("it has paths").clone();
         let of = |(path, item): (String, Value)| {
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn operations_have_unique_ids_and_documented_errors() {
         let mut names = BTreeSet::new();
-        for (path, method, said) in said() {
+        for (path, method, said) in described_operations() {
             let name = said["operationId"].as_str().unwrap_or_default().to_owned();
             assert!(names.insert(name.clone()), "{method} {path}: {name} is the name of another one, too");
             assert!(said["summary"].as_str().is_some_and(|text| !text.is_empty()), "{method} {path}");
@@ -137,7 +137,7 @@ mod tests {
             assert!(!path.contains('{') || responses.contains_key("404"), "{method} {path}");
             for (status, response) in responses.iter().filter(|(status, _)| status.as_str() >= "300") {
                 let body = &response["content"]["application/json"]["schema"]["$ref"];
-                assert_eq!(body, "#/components/schemas/Problem", "{method} {path}: {status}");
+                assert_eq!(body, "#/components/schemas/ApiProblem", "{method} {path}: {status}");
             }
         }
     }

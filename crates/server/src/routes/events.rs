@@ -1,6 +1,6 @@
 //! Route of the event stream.
 
-use crate::hub::{self, EventSubscription, ServerEvent};
+use crate::event_log::{self, EventSubscription, ServerEvent};
 use crate::state::ServerState;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -27,24 +27,24 @@ pub(super) async fn events(
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
     let (sender, receiver) = tokio::sync::mpsc::channel(CHANNEL_CAPACITY);
-    let EventSubscription { first, mut then } = server.hub.subscribe(last);
+    let EventSubscription { missed, receiver: mut events } = server.events.subscribe(last);
     let mut closing = server.closing.subscribe();
     drop(server);
     tokio::spawn(async move {
-        for event in first {
+        for event in missed {
             if sender.send(event).await.is_err() {
                 return;
             }
         }
         loop {
             let heard = tokio::select! {
-                heard = then.recv() => heard,
+                heard = events.recv() => heard,
                 _ = closing.wait_for(|closing| *closing) => return,
                 () = sender.closed() => return,
             };
             let event = match heard {
                 Ok(event) => event,
-                Err(RecvError::Lagged(_)) => hub::gap(0),
+                Err(RecvError::Lagged(_)) => event_log::gap_event(0),
                 Err(RecvError::Closed) => return,
             };
             if sender.send(event).await.is_err() {

@@ -1,10 +1,10 @@
 //! Routes about the host computer and authentication.
 
-use super::common::blocking;
+use super::common::run_blocking;
 use crate::api::{ClientNonce, HostInfo, Journal, JournalList, RenderedPage, TokenProof};
-use crate::problem::RequestRefusal;
+use crate::refusal::RequestRefusal;
 use crate::state::ServerState;
-use crate::{door, open_page, records};
+use crate::{auth, redirect_page, rendering};
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -25,8 +25,8 @@ const NONCE_DIGITS: std::ops::RangeInclusive<usize> = 32..=128;
 /// Describes the computer that runs the server.
 #[utoipa::path(get, path = "/api/host", tag = "host", responses((status = 200, body = HostInfo)))]
 pub(super) async fn host(State(server): State<Arc<ServerState>>) -> Result<Json<HostInfo>, RequestRefusal> {
-    blocking(&server, |server| {
-        let (shown, problem) = archive::place(server.archive.as_deref());
+    run_blocking(&server, |server| {
+        let (shown, problem) = archive::location_and_problem(server.archive.as_deref());
         Ok(Json(HostInfo {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
@@ -43,10 +43,10 @@ pub(super) async fn host(State(server): State<Arc<ServerState>>) -> Result<Json<
 pub(super) async fn admit(
     State(server): State<Arc<ServerState>>,
 ) -> Result<(StatusCode, [(HeaderName, String); 1]), RequestRefusal> {
-    blocking(&server, |server| {
+    run_blocking(&server, |server| {
         // The browser has the token now, so the file that contains it is removed.
-        open_page::remove(server.address, server.token.text());
-        Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, door::cookie_header(server))]))
+        redirect_page::remove_page(server.address, server.token.text());
+        Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, auth::cookie_header(server))]))
     })
     .await
 }
@@ -60,8 +60,8 @@ pub(super) async fn proof(
     let Query(ClientNonce { nonce }) = asked?;
     let fits = NONCE_DIGITS.contains(&nonce.len()) && nonce.bytes().all(|b| b.is_ascii_hexdigit());
     match fits {
-        true => Ok(Json(TokenProof { proof: server.token.proof(&nonce) })),
-        false => Err(RequestRefusal::odd("the nonce must have 32 to 128 hex digits")),
+        true => Ok(Json(TokenProof { proof: server.token.nonce_proof(&nonce) })),
+        false => Err(RequestRefusal::unprocessable("the nonce must have 32 to 128 hex digits")),
     }
 }
 
@@ -70,9 +70,9 @@ pub(super) async fn proof(
 pub(super) async fn journals(
     State(server): State<Arc<ServerState>>,
 ) -> Result<Json<JournalList>, RequestRefusal> {
-    blocking(&server, |_| {
-        let journal = |waiting: WaitingJournal| Journal { name: name_of(&waiting.file), waiting };
-        Ok(Json(JournalList { journals: restore::waiting()?.into_iter().map(journal).collect() }))
+    run_blocking(&server, |_| {
+        let journal = |waiting: WaitingJournal| Journal { name: journal_name(&waiting.file), waiting };
+        Ok(Json(JournalList { journals: restore::pending_journals()?.into_iter().map(journal).collect() }))
     })
     .await
 }
@@ -82,16 +82,19 @@ pub(super) async fn journals(
 pub(super) async fn doctor(
     State(server): State<Arc<ServerState>>,
 ) -> Result<Json<RenderedPage>, RequestRefusal> {
-    blocking(&server, |server| {
+    run_blocking(&server, |server| {
         let archive = ArchiveAt { archive: server.archive.clone() };
-        let report =
-            doctor::doctor(&DoctorRequest { target: None, archive, machine: MachineOptions::default() })?;
-        Ok(Json(records::made(&report, page)))
+        let report = doctor::check_machine(&DoctorRequest {
+            target: None,
+            archive,
+            machine: MachineOptions::default(),
+        })?;
+        Ok(Json(rendering::render_document(&report, page)))
     })
     .await
 }
 
 /// File name of a journal, without its folder.
-pub(super) fn name_of(file: &str) -> String {
+pub(super) fn journal_name(file: &str) -> String {
     Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -1,11 +1,11 @@
 //! Routes for uploads and imports.
 
 use super::cards;
-use super::common::{announced, blocking};
+use super::common::{content_length, run_blocking};
 use crate::api::{FileName, ImportOrder, ImportedFile, ImportedLogs, UploadedFile};
-use crate::problem::RequestRefusal;
-use crate::records;
-use crate::sent::JsonBody;
+use crate::json_body::JsonBody;
+use crate::refusal::RequestRefusal;
+use crate::rendering;
 use crate::state::ServerState;
 use axum::Json;
 use axum::body::Body;
@@ -15,10 +15,10 @@ use axum::http::HeaderMap;
 use axum::http::StatusCode;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_import::page::page;
+use cardscope_import::page::import_page;
 use cardscope_import::verb as import;
 use cardscope_import::verb::ImportRequest;
-use cardscope_model::imported::{FileLine, ImportReport};
+use cardscope_model::import_report::{FileLine, ImportReport};
 use cardscope_session::options::ArchiveAt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,8 +32,8 @@ pub(super) async fn upload(
     body: Body,
 ) -> Result<(StatusCode, Json<UploadedFile>), RequestRefusal> {
     let Query(FileName { name }) = name?;
-    let announced = announced(&headers);
-    let upload = server.uploads.take(&name, announced, body).await?;
+    let announced = content_length(&headers);
+    let upload = server.uploads.receive(&name, announced, body).await?;
     Ok((StatusCode::CREATED, Json(upload)))
 }
 
@@ -56,12 +56,12 @@ pub(super) async fn import(
     State(server): State<Arc<ServerState>>,
     JsonBody(order): JsonBody<ImportOrder>,
 ) -> Result<Json<ImportedLogs>, RequestRefusal> {
-    blocking(&server, move |server| import_uploads(server, &order).map(Json)).await
+    run_blocking(&server, move |server| import_uploads(server, &order).map(Json)).await
 }
 
 fn import_uploads(server: &ServerState, order: &ImportOrder) -> Result<ImportedLogs, RequestRefusal> {
     if order.uploads.is_empty() {
-        return Err(RequestRefusal::odd("nothing to import: send a file first"));
+        return Err(RequestRefusal::unprocessable("nothing to import: send a file first"));
     }
     let path =
         |id: &String| server.uploads.path(id).ok_or_else(|| RequestRefusal::not_found("file of that id"));
@@ -78,22 +78,22 @@ fn import_uploads(server: &ServerState, order: &ImportOrder) -> Result<ImportedL
         detailed: true,
         ..ImportRequest::default()
     };
-    let outcome = import::import(&request, &InterruptFlag::default(), &mut Silent)?;
+    let outcome = import::run_import(&request, &InterruptFlag::default(), &mut Silent)?;
     if let Some(failure) = outcome.failure {
         return Err(failure.into());
     }
     if order.keep {
-        cards::changed(server)?;
+        cards::refresh_cards(server)?;
         for id in &order.uploads {
             server.uploads.remove(id);
         }
     }
     let report = with_original_names(outcome.report, order);
-    let made = records::made(&report, page);
+    let made = rendering::render_document(&report, import_page);
     Ok(ImportedLogs {
         answer: made.answer,
         tone: made.tone,
-        files: report.files.iter().map(file).collect(),
+        files: report.files.iter().map(imported_file).collect(),
         html: made.html,
     })
 }
@@ -109,7 +109,7 @@ fn with_original_names(mut report: ImportReport, order: &ImportOrder) -> ImportR
     report
 }
 
-fn file(line: &FileLine) -> ImportedFile {
+fn imported_file(line: &FileLine) -> ImportedFile {
     let log = line.log.as_ref();
     ImportedFile {
         file: line.file.clone(),

@@ -17,7 +17,7 @@ mod verbs;
 
 pub use document::openapi;
 
-use crate::problem::RequestRefusal;
+use crate::refusal::RequestRefusal;
 use crate::state::ServerState;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::get;

@@ -1,22 +1,22 @@
 //! Routes of recipes.
 
-use super::common::blocking;
+use super::common::run_blocking;
 use crate::api::{RecipeCheck, RecipeLine, RecipeList, RecipeResource, RecipeText};
-use crate::problem::RequestRefusal;
-use crate::records;
-use crate::sent::JsonBody;
+use crate::json_body::JsonBody;
+use crate::refusal::RequestRefusal;
+use crate::rendering;
 use crate::state::ServerState;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use cardscope_bench::page::recipes::page;
+use cardscope_bench::page::recipes::recipe_page;
 use cardscope_bench::recipes;
 use std::sync::Arc;
 
 /// Lists the recipes that come with the program.
 #[utoipa::path(get, path = "/api/recipes", tag = "recipes", responses((status = 200, body = RecipeList)))]
 pub(super) async fn list(State(server): State<Arc<ServerState>>) -> Result<Json<RecipeList>, RequestRefusal> {
-    blocking(&server, |_| {
+    run_blocking(&server, |_| {
         let line = |recipe: cardscope_model::recipe::ExplainedRecipe| RecipeLine {
             tests: recipe.tests.len(),
             seconds: recipe.estimate.seconds,
@@ -26,7 +26,7 @@ pub(super) async fn list(State(server): State<Arc<ServerState>>) -> Result<Json<
             writes: recipe.writes,
             area_bytes: recipe.area_bytes,
         };
-        Ok(Json(RecipeList { recipes: recipes::list()?.into_iter().map(line).collect() }))
+        Ok(Json(RecipeList { recipes: recipes::list_recipes()?.into_iter().map(line).collect() }))
     })
     .await
 }
@@ -38,10 +38,12 @@ pub(super) async fn get(
     name: Result<Path<String>, PathRejection>,
 ) -> Result<Json<RecipeResource>, RequestRefusal> {
     let Path(name) = name?;
-    blocking(&server, move |_| {
-        let text = recipes::builtin(&name).map_err(|_| RequestRefusal::not_found("recipe of that name"))?;
-        let recipe = recipes::explain(text).map_err(|why| RequestRefusal::odd(why.to_string()))?;
-        let html = records::made(&recipe, page).html;
+    run_blocking(&server, move |_| {
+        let text =
+            recipes::builtin_text(&name).map_err(|_| RequestRefusal::not_found("recipe of that name"))?;
+        let recipe =
+            recipes::explain_text(text).map_err(|why| RequestRefusal::unprocessable(why.to_string()))?;
+        let html = rendering::render_document(&recipe, recipe_page).html;
         Ok(Json(RecipeResource { name: recipe.name, title: recipe.title, text: text.to_owned(), html }))
     })
     .await
@@ -53,10 +55,10 @@ pub(super) async fn check(
     State(server): State<Arc<ServerState>>,
     JsonBody(RecipeText { text }): JsonBody<RecipeText>,
 ) -> Result<Json<RecipeCheck>, RequestRefusal> {
-    blocking(&server, move |_| {
-        Ok(Json(match recipes::explain(&text) {
+    run_blocking(&server, move |_| {
+        Ok(Json(match recipes::explain_text(&text) {
             Ok(recipe) => {
-                let made = records::made(&recipe, page);
+                let made = rendering::render_document(&recipe, recipe_page);
                 RecipeCheck {
                     ok: true,
                     writes: recipe.writes,
@@ -90,7 +92,7 @@ mod tests {
 
     #[test]
     fn error_position_is_parsed() {
-        let wrong = recipes::explain("name = \"mine\"\ntitle = 3\n").unwrap_err().to_string();
+        let wrong = recipes::explain_text("name = \"mine\"\ntitle = 3\n").unwrap_err().to_string();
         assert_eq!(error_position(&wrong).0, Some(2), "{wrong}");
         assert_eq!(error_position("no place"), (None, None));
     }

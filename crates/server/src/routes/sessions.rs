@@ -1,9 +1,9 @@
 //! Routes of sessions.
 
-use super::common::blocking;
+use super::common::run_blocking;
 use crate::api::{ListWindow, RenderedPage, SessionLine, SessionResource, SessionWindow};
-use crate::problem::RequestRefusal;
-use crate::records;
+use crate::refusal::RequestRefusal;
+use crate::rendering;
 use crate::state::ServerState;
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -11,7 +11,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use cardscope_archive as archive;
-use cardscope_model::{json, outside};
+use cardscope_model::{json, untrusted_text};
 use cardscope_page::tree::{Page, html};
 use cardscope_session::frame::Failure;
 use serde::Deserialize;
@@ -30,9 +30,10 @@ pub(super) async fn list(
     window: Result<Query<ListWindow>, QueryRejection>,
 ) -> Result<Json<SessionWindow>, RequestRefusal> {
     let Query(ListWindow { offset, limit }) = window?;
-    blocking(&server, move |server| {
+    run_blocking(&server, move |server| {
         let (offset, limit) = (offset.unwrap_or_default(), limit.unwrap_or(DEFAULT_LIMIT).min(MAX_LIMIT));
-        let (lines, total) = archive::newest(server.archive.as_deref(), offset, limit, &server.answers)?;
+        let (lines, total) =
+            archive::newest_sessions(server.archive.as_deref(), offset, limit, &server.answers)?;
         Ok(Json(SessionWindow { total, sessions: lines.into_iter().map(SessionLine::from).collect() }))
     })
     .await
@@ -45,14 +46,14 @@ pub(super) async fn get(
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<SessionResource>, RequestRefusal> {
     let Path(id) = id?;
-    blocking(&server, move |server| {
+    run_blocking(&server, move |server| {
         let (kind, document, page) = load_page(server, &id)?;
         Ok(Json(SessionResource {
             session: id,
             kind,
             page: serde_json::to_value(&page).unwrap_or_default(),
             made: RenderedPage {
-                html: html::fragment(&page),
+                html: html::render_fragment(&page),
                 answer: page.answer.to_string(),
                 tone: page.tone,
                 document,
@@ -87,16 +88,18 @@ pub(super) async fn file(
 ) -> Result<Response, RequestRefusal> {
     let Path(id) = id?;
     let Query(DownloadQuery { format }) = saved?;
-    blocking(&server, move |server| {
+    run_blocking(&server, move |server| {
         let (kind, document, page) = load_page(server, &id)?;
         let (ending, media_type, text) = match format {
-            DownloadFormat::Html => ("html", "text/html; charset=utf-8", html::document(&page)),
+            DownloadFormat::Html => ("html", "text/html; charset=utf-8", html::render_document(&page)),
             DownloadFormat::Json => {
-                let text = json::answered(&page.answer, &document);
+                let text = json::to_answered_json(&page.answer, &document);
                 (
                     "json",
                     "application/json",
-                    text.map_err(|e| RequestRefusal::odd(format!("it cannot be written as JSON: {e}")))?,
+                    text.map_err(|e| {
+                        RequestRefusal::unprocessable(format!("it cannot be written as JSON: {e}"))
+                    })?,
                 )
             }
         };
@@ -113,14 +116,14 @@ fn load_page(server: &ServerState, id: &str) -> Result<(String, Value, Page), Re
     if !whole {
         return Err(RequestRefusal::not_found("session of that id"));
     }
-    let shown = archive::show(server.archive.as_deref(), id).map_err(|why| match why {
+    let shown = archive::load_by_id(server.archive.as_deref(), id).map_err(|why| match why {
         Failure::Refused(_) => RequestRefusal::not_found("session of that id"),
         why => why.into(),
     })?;
     let (kind, document) = shown.into_document();
-    let within: Value = outside::within_lines(&document).unwrap_or_else(|| document.clone());
-    let page = records::page(&kind, &within);
-    let page =
-        page.unwrap_or_else(|| Page::plain(format!("A session of {kind}; its document has the details.")));
+    let within: Value = untrusted_text::escape_document(&document).unwrap_or_else(|| document.clone());
+    let page = rendering::page_of_document(&kind, &within);
+    let page = page
+        .unwrap_or_else(|| Page::from_answer(format!("A session of {kind}; its document has the details.")));
     Ok((kind, document, page))
 }

@@ -1,13 +1,13 @@
 //! Routes of simulated cards.
 
-use super::common::blocking;
+use super::common::run_blocking;
 use crate::api::{CardKnob, SimulatedCard, SimulatedCards, SimulatedLine};
-use crate::problem::RequestRefusal;
+use crate::refusal::RequestRefusal;
 use crate::state::ServerState;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
-use cardscope_session::simulate;
+use cardscope_session::simulated_cards;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -32,8 +32,8 @@ const EDITABLE_PROPERTIES: &[(&str, &str, &[&str])] = &[
 pub(super) async fn list(
     State(server): State<Arc<ServerState>>,
 ) -> Result<Json<SimulatedCards>, RequestRefusal> {
-    blocking(&server, |_| {
-        let cards = simulate::list()?.into_iter().map(SimulatedLine::from).collect();
+    run_blocking(&server, |_| {
+        let cards = simulated_cards::list_cards()?.into_iter().map(SimulatedLine::from).collect();
         Ok(Json(SimulatedCards { cards }))
     })
     .await
@@ -47,7 +47,7 @@ pub(super) async fn get(
     RawQuery(query): RawQuery,
 ) -> Result<Json<SimulatedCard>, RequestRefusal> {
     let Path(name) = name?;
-    blocking(&server, move |_| {
+    run_blocking(&server, move |_| {
         let mut asked: Vec<(String, String)> = form_urlencoded::parse(query.unwrap_or_default().as_bytes())
             .map(|(key, value)| (key.into_owned(), value.into_owned()))
             .filter(|(_, value)| !value.is_empty())
@@ -55,13 +55,13 @@ pub(super) async fn get(
         let signs = ['&', '?', '#', '='];
         let odd = |part: &str| part.contains(signs) || part.contains(char::is_control);
         if odd(&name) || asked.iter().any(|(key, value)| odd(key) || odd(value)) {
-            return Err(RequestRefusal::odd("a value holds a sign that a card's name cannot have"));
+            return Err(RequestRefusal::unprocessable("a value holds a sign that a card's name cannot have"));
         }
         complete_fake(&mut asked, &name)?;
         let overrides: Vec<String> = asked.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let behind = if overrides.is_empty() { String::new() } else { format!("?{}", overrides.join("&")) };
         let target = format!("sim:{name}{behind}");
-        let shown = simulate::offered(&target)?;
+        let shown = simulated_cards::explain_for_client(&target)?;
         let knob = |(key, label, choices): &(&str, &str, &[&str])| CardKnob {
             key: (*key).to_owned(),
             label: (*label).to_owned(),
@@ -85,8 +85,10 @@ pub(super) async fn get(
 fn complete_fake(asked: &mut Vec<(String, String)>, name: &str) -> Result<(), RequestRefusal> {
     let value = |key: &str| asked.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
     let Some(kind) = value("fake").filter(|kind| kind != "none") else { return Ok(()) };
-    let announced =
-        simulate::list()?.into_iter().find(|card| card.name == name).map(|card| card.announced_bytes);
+    let announced = simulated_cards::list_cards()?
+        .into_iter()
+        .find(|card| card.name == name)
+        .map(|card| card.announced_bytes);
     let Some(announced) = announced else { return Ok(()) };
     let real = value("fake_bytes").unwrap_or_else(|| format!("{}M", (announced / 4) >> 20));
     let wrap = match kind.as_str() {

@@ -1,10 +1,10 @@
 //! Routes of tests. Data loss is confirmed as at a terminal: the client repeats the device's name.
 
-use super::common::blocking;
+use super::common::run_blocking;
 use super::{devices, host};
 use crate::api::{TaskList, TaskResource};
-use crate::problem::RequestRefusal;
-use crate::sent::JsonBody;
+use crate::json_body::JsonBody;
+use crate::refusal::RequestRefusal;
 use crate::state::ServerState;
 use crate::tasks::ReadyTask;
 use crate::tasks::request::TaskRequest;
@@ -16,7 +16,7 @@ use axum::http::StatusCode;
 use cardscope_identity::verb as identify;
 use cardscope_model::units::DecimalSize;
 use cardscope_restore::verb as restore;
-use cardscope_session::simulate;
+use cardscope_session::simulated_cards;
 use cardscope_verbs::request::Effect;
 use serde_json::Value;
 use std::ffi::OsString;
@@ -38,9 +38,9 @@ pub(super) async fn order(
     State(server): State<Arc<ServerState>>,
     JsonBody(request): JsonBody<TaskRequest>,
 ) -> Result<(StatusCode, Json<TaskResource>), RequestRefusal> {
-    blocking(&server, move |server| {
-        let ready = ready(server, request)?;
-        let task = server.tasks.take(ready).map_err(|why| RequestRefusal::conflict(why.to_string()))?;
+    run_blocking(&server, move |server| {
+        let ready = validate_request(server, request)?;
+        let task = server.tasks.enqueue(ready).map_err(|why| RequestRefusal::conflict(why.to_string()))?;
         Ok((StatusCode::CREATED, Json(task)))
     })
     .await
@@ -76,7 +76,7 @@ pub(super) async fn forget(
     id: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, RequestRefusal> {
     let Path(id) = id?;
-    if server.tasks.forget(&id) {
+    if server.tasks.remove(&id) {
         save_tasks(&server).await?;
         return Ok(StatusCode::NO_CONTENT);
     }
@@ -87,8 +87,8 @@ pub(super) async fn forget(
 }
 
 async fn save_tasks(server: &Arc<ServerState>) -> Result<(), RequestRefusal> {
-    blocking(server, |server| {
-        server.tasks.remember();
+    run_blocking(server, |server| {
+        server.tasks.save_unfinished();
         Ok(())
     })
     .await
@@ -99,14 +99,14 @@ fn unknown_task() -> RequestRefusal {
 }
 
 /// Validates a request. Only targets from the list of devices, and simulated cards, are accepted.
-fn ready(server: &ServerState, mut request: TaskRequest) -> Result<ReadyTask, RequestRefusal> {
+fn validate_request(server: &ServerState, mut request: TaskRequest) -> Result<ReadyTask, RequestRefusal> {
     let simulated = request.target.starts_with("sim:");
     let title = if simulated { simulated_title(&request.target)? } else { device_title(server, &request)? };
     let recipe = recipe_file(server, &mut request)?;
     let mut arguments: Vec<OsString> = Vec::new();
     if request.verb.effect == Effect::Restores {
         let name = request.verb.options.get("journal").and_then(Value::as_str).unwrap_or_default();
-        arguments.push(journal(name)?.into());
+        arguments.push(journal_file(name)?.into());
     }
     arguments.extend(request.verb.arguments().into_iter().map(OsString::from));
     if let Some(object) = request.object.as_ref().filter(|_| !simulated) {
@@ -128,7 +128,7 @@ fn ready(server: &ServerState, mut request: TaskRequest) -> Result<ReadyTask, Re
         .iter()
         .any(|argument| argument.len() > MAX_ARGUMENT_BYTES || argument.as_bytes().contains(&0))
     {
-        return Err(RequestRefusal::odd(format!(
+        return Err(RequestRefusal::unprocessable(format!(
             "a text of the order is longer than {MAX_ARGUMENT_BYTES} bytes or holds a NUL"
         )));
     }
@@ -141,32 +141,37 @@ fn recipe_file(
     request: &mut TaskRequest,
 ) -> Result<Option<Arc<TemporaryText>>, RequestRefusal> {
     let Some(Value::String(text)) = request.verb.options.remove("recipe_text") else { return Ok(None) };
-    let file = server.uploads.text("recipe.toml", &text);
-    let file = file.map_err(|e| RequestRefusal::odd(format!("the recipe cannot be stored: {e}")))?;
+    let file = server.uploads.write_text("recipe.toml", &text);
+    let file =
+        file.map_err(|e| RequestRefusal::unprocessable(format!("the recipe cannot be stored: {e}")))?;
     request.verb.options.insert("recipe".to_owned(), file.path().display().to_string().into());
     Ok(Some(Arc::new(file)))
 }
 
 fn simulated_title(target: &str) -> Result<String, RequestRefusal> {
-    Ok(simulate::offered(target)?.title)
+    Ok(simulated_cards::explain_for_client(target)?.title)
 }
 
 fn device_title(server: &ServerState, request: &TaskRequest) -> Result<String, RequestRefusal> {
-    let found = devices::entries(server)?.into_iter().find(|entry| entry.path == request.target);
+    let found = devices::list_devices(server)?.into_iter().find(|entry| entry.path == request.target);
     let Some(entry) = found else {
         let why = format!(
             "{:?} is not in the list of devices; plug it in, or name a simulated card",
             request.target
         );
-        return Err(RequestRefusal::odd(why));
+        return Err(RequestRefusal::unprocessable(why));
     };
     match (&request.object, &entry.object) {
-        (None, _) => return Err(devices::no_object(&request.target)),
+        (None, _) => return Err(devices::missing_object(&request.target)),
         (Some(agreed), Some(present)) if agreed == present => {}
-        (Some(_), _) => return Err(RequestRefusal::conflict(identify::changed(&request.target).to_string())),
+        (Some(_), _) => {
+            return Err(RequestRefusal::conflict(
+                identify::changed_card_refusal(&request.target).to_string(),
+            ));
+        }
     }
     // If one of this server's tests runs there, this one waits, and the verb itself checks what is in the way by then.
-    let waits = server.tasks.on(&request.target).is_some();
+    let waits = server.tasks.task_on_target(&request.target).is_some();
     if let (false, false, Some(reason)) = (entry.safe, waits, &entry.reason) {
         return Err(RequestRefusal::conflict(reason.clone()));
     }
@@ -175,19 +180,19 @@ fn device_title(server: &ServerState, request: &TaskRequest) -> Result<String, R
 }
 
 /// File of a journal with unrestored data.
-fn journal(name: &str) -> Result<String, RequestRefusal> {
-    let waiting = restore::waiting()?;
-    let found = waiting.into_iter().find(|journal| host::name_of(&journal.file) == name);
+fn journal_file(name: &str) -> Result<String, RequestRefusal> {
+    let waiting = restore::pending_journals()?;
+    let found = waiting.into_iter().find(|journal| host::journal_name(&journal.file) == name);
     found.map(|journal| journal.file).ok_or_else(|| RequestRefusal::not_found("journal of that name"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::card_index::CardIndex;
+    use crate::event_log::EventLog;
     use crate::hosts::AllowedHosts;
-    use crate::hub::EventLog;
-    use crate::records;
-    use crate::shelf::CardIndex;
+    use crate::rendering;
     use crate::tasks::TaskQueue as Bench;
     use crate::token::AccessToken;
     use crate::uploads::UploadFolder;
@@ -201,15 +206,15 @@ mod tests {
         let (address, hub) = (([127, 0, 0, 1], 0).into(), Arc::new(EventLog::new()));
         ServerState {
             address,
-            hosts: AllowedHosts::of(address, &[]),
+            hosts: AllowedHosts::from_address(address, &[]),
             token: AccessToken::random().unwrap(),
-            reading: AccessToken::random().unwrap(),
+            read_token: AccessToken::random().unwrap(),
             archive: None,
             all_devices: false,
             tasks: Bench::new(Arc::clone(&hub), "/nonexistent".into(), None, None),
-            hub,
-            shelf: CardIndex::default(),
-            answers: AnswerCache::new(records::answer),
+            events: hub,
+            card_index: CardIndex::default(),
+            answers: AnswerCache::new(rendering::answer_of_document),
             uploads: UploadFolder::new().unwrap(),
             closing: tokio::sync::watch::Sender::new(false),
         }
@@ -319,7 +324,7 @@ mod tests {
         };
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         match name {
-            "recipe" if recipes::builtin(value).is_ok() => {}
+            "recipe" if recipes::builtin_text(value).is_ok() => {}
             "recipe" => assert!(server.uploads.holds(value), "{value:?}"),
             "budget" | "label" | "read-only" | "erase" | "marks" | "full" | "thorough" | "runs" | "size"
             | "only" | "write" | "pattern" | "duration" | "cooling" | "max-write" | "seed" | "condition"
@@ -333,7 +338,7 @@ mod tests {
         let server = server();
         proptest!(|(sent in order())| {
             if let Ok(order) = serde_json::from_value::<TaskRequest>(sent) {
-                match ready(&server, order) {
+                match validate_request(&server, order) {
                     Err(refusal) => prop_assert!(refusal.status.is_client_error(), "{refusal:?}"),
                     Ok(ready) => ready
                         .arguments
@@ -351,7 +356,7 @@ mod tests {
                     [[test]]\ntest = \"SEQ1M Q1T1 read\"\npasses = 1\n";
         let order = |target: &str| {
             let order = json!({ "verb": "bench", "target": target, "options": { "recipe_text": text } });
-            ready(&server, serde_json::from_value(order).unwrap())
+            validate_request(&server, serde_json::from_value(order).unwrap())
         };
         let started = order("sim:constant").unwrap();
         let file = started.arguments[0].to_str().unwrap().strip_prefix("--recipe=").unwrap().to_owned();

@@ -50,7 +50,7 @@ impl ChildLaunch<'_> {
 }
 
 /// Sends SIGINT, as Ctrl-C does.
-pub(super) fn interrupt(pid: u32) {
+pub(super) fn send_interrupt(pid: u32) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     // Fails if it has already ended.
     let _ = pid.map(|pid| kill_process(pid, Signal::INT));
@@ -62,11 +62,11 @@ impl RunningChild {
     }
 
     /// Reads events until the process ends.
-    pub(super) fn hear(mut self, mut told: impl FnMut(ProgressEvent)) -> ChildEnd {
-        let document = self.0.stdout.take().map(|stdout| std::thread::spawn(move || document(stdout)));
+    pub(super) fn read_events(mut self, mut told: impl FnMut(ProgressEvent)) -> ChildEnd {
+        let document = self.0.stdout.take().map(|stdout| std::thread::spawn(move || read_document(stdout)));
         if let Some(stderr) = self.0.stderr.take() {
             let mut stderr = BufReader::new(stderr);
-            while let Some(line) = line(&mut stderr) {
+            while let Some(line) = next_line(&mut stderr) {
                 // A line that is not an event comes from a tool that the verb runs, or is its final error.
                 let note = |_| ProgressEvent::Note { text: line.clone() };
                 told(serde_json::from_str(&line).unwrap_or_else(note));
@@ -78,13 +78,13 @@ impl RunningChild {
     }
 }
 
-fn document(stdout: impl Read) -> Value {
+fn read_document(stdout: impl Read) -> Value {
     let mut text = Vec::new();
     let _ = stdout.take(MAX_DOCUMENT_BYTES).read_to_end(&mut text);
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-fn line(from: &mut impl BufRead) -> Option<String> {
+fn next_line(from: &mut impl BufRead) -> Option<String> {
     loop {
         let mut bytes = Vec::new();
         match from.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes) {
@@ -105,7 +105,7 @@ mod tests {
     fn shell(script: &str) -> ChildEnd {
         let arguments = vec!["-c".into(), script.into()];
         let launch = ChildLaunch { program: Path::new("/bin/sh"), arguments, archive: None };
-        launch.start().unwrap().hear(|_| {})
+        launch.start().unwrap().read_events(|_| {})
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
         let arguments = vec!["-c".into(), script.into()];
         let launch = ChildLaunch { program: Path::new("/bin/sh"), arguments, archive: None };
         let mut heard = Vec::new();
-        let ended = launch.start().unwrap().hear(|told| heard.push(told));
+        let ended = launch.start().unwrap().read_events(|told| heard.push(told));
         let note = |text: &str| ProgressEvent::Note { text: text.to_owned() };
         assert_eq!(heard, [note("a"), note("plain")]);
         assert_eq!((ended.status, ended.document["answer"].as_str()), (Some(3), Some("x")));

@@ -2,15 +2,15 @@
 //! and broadcast as events.
 
 mod child;
-mod memory;
+mod persistence;
 pub(crate) mod request;
-mod track;
+mod sample_history;
 
 use crate::api::{TaskResource, TaskSample, TaskState};
 use crate::claim::ServerClaim;
-use crate::hub::EventLog;
-use crate::locked::lock;
-use crate::records;
+use crate::event_log::EventLog;
+use crate::poison::lock_ignoring_poison;
+use crate::rendering;
 use crate::uploads::TemporaryText;
 use cardscope_identity::verb as identify;
 use cardscope_model::progress::{ProgressEvent, StagePlan};
@@ -19,15 +19,15 @@ use cardscope_model::report::NewsTone;
 use cardscope_session::frame::Failure;
 use cardscope_verbs::request::Effect;
 use child::{ChildEnd, ChildLaunch};
-use memory::TaskStore;
+use persistence::TaskStore;
 use request::TaskRequest;
+use sample_history::SampleHistory;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use track::SampleHistory;
 use uuid::Uuid;
 
 /// Limit of ended tasks in the list; their results remain in the archive.
@@ -57,7 +57,7 @@ pub(crate) struct TaskQueue {
     hub: Arc<EventLog>,
     program: PathBuf,
     archive: Option<PathBuf>,
-    memory: TaskStore,
+    store: TaskStore,
     closing: AtomicBool,
     /// Limit of simultaneous tests of simulated cards, each of which occupies a processor.
     simulated_at_once: usize,
@@ -72,7 +72,7 @@ struct QueueState {
 
 struct QueuedTask {
     task: TaskResource,
-    track: SampleHistory,
+    samples: SampleHistory,
     pid: Option<u32>,
 }
 
@@ -86,37 +86,44 @@ impl TaskQueue {
     ) -> Arc<Self> {
         let memory = TaskStore::new(claim);
         let mut inner = QueueState::default();
-        for task in memory.left() {
+        for task in memory.load_interrupted() {
             inner
                 .all
-                .insert(task.id.clone(), QueuedTask { task, track: SampleHistory::default(), pid: None });
+                .insert(task.id.clone(), QueuedTask { task, samples: SampleHistory::default(), pid: None });
         }
         let simulated_at_once = std::thread::available_parallelism().map_or(1, usize::from);
         let closing = AtomicBool::new(false);
-        let tasks =
-            TaskQueue { inner: Mutex::new(inner), hub, program, archive, memory, closing, simulated_at_once };
+        let tasks = TaskQueue {
+            inner: Mutex::new(inner),
+            hub,
+            program,
+            archive,
+            store: memory,
+            closing,
+            simulated_at_once,
+        };
         Arc::new(tasks)
     }
 
     pub(crate) fn list(&self) -> Vec<TaskResource> {
-        lock(&self.inner).all.values().rev().map(|entry| entry.task.clone()).collect()
+        lock_ignoring_poison(&self.inner).all.values().rev().map(|entry| entry.task.clone()).collect()
     }
 
     pub(crate) fn get(&self, id: &str) -> Option<TaskResource> {
-        let inner = lock(&self.inner);
+        let inner = lock_ignoring_poison(&self.inner);
         let entry = inner.all.get(id)?;
-        Some(TaskResource { moments: entry.track.moments(), ..entry.task.clone() })
+        Some(TaskResource { moments: entry.samples.samples(), ..entry.task.clone() })
     }
 
     /// Id of the task that runs or waits on a target.
-    pub(crate) fn on(&self, target: &str) -> Option<String> {
-        let inner = lock(&self.inner);
+    pub(crate) fn task_on_target(&self, target: &str) -> Option<String> {
+        let inner = lock_ignoring_poison(&self.inner);
         let of = |entry: &&QueuedTask| entry.task.target == target && !entry.task.state.has_ended();
         inner.all.values().find(of).map(|entry| entry.task.id.clone())
     }
 
     /// Queues a task, which starts once its device is free. Refuses if the queue is full or the server is shutting down.
-    pub(crate) fn take(self: &Arc<Self>, ready: ReadyTask) -> Result<TaskResource, Failure> {
+    pub(crate) fn enqueue(self: &Arc<Self>, ready: ReadyTask) -> Result<TaskResource, Failure> {
         let task = TaskResource {
             id: Uuid::now_v7().to_string(),
             verb: ready.request.verb.name.to_owned(),
@@ -125,11 +132,11 @@ impl TaskQueue {
             queued_at: now_utc(),
             loses_data: ready.loses_data,
             restores: ready.restores(),
-            says: ready.says(),
+            says: ready.effect_on_data(),
             ..TaskResource::default()
         };
         {
-            let mut inner = lock(&self.inner);
+            let mut inner = lock_ignoring_poison(&self.inner);
             if self.closing.load(Ordering::Relaxed) {
                 return Err(Failure::refused("the server is about to end; start the test after that"));
             }
@@ -138,12 +145,12 @@ impl TaskQueue {
                 return Err(Failure::refused(why));
             }
             inner.waiting.insert(task.id.clone(), ready);
-            let entry = QueuedTask { task: task.clone(), track: SampleHistory::default(), pid: None };
+            let entry = QueuedTask { task: task.clone(), samples: SampleHistory::default(), pid: None };
             inner.all.insert(task.id.clone(), entry);
             inner.trim_ended();
         }
-        self.changed(&task.id);
-        self.remember();
+        self.broadcast_state(&task.id);
+        self.save_unfinished();
         self.start_ready();
         Ok(self.get(&task.id).unwrap_or(task))
     }
@@ -151,7 +158,7 @@ impl TaskQueue {
     /// Interrupts a task, or drops a waiting one. [`TaskQueue::remember`] must follow to update the file.
     pub(crate) fn stop(self: &Arc<Self>, id: &str) -> Option<TaskResource> {
         {
-            let mut inner = lock(&self.inner);
+            let mut inner = lock_ignoring_poison(&self.inner);
             let dropped = inner.waiting.remove(id);
             let entry = inner.all.get_mut(id)?;
             match (dropped, entry.pid) {
@@ -161,55 +168,63 @@ impl TaskQueue {
                 // Sent once: a second signal would end the child before it has restored the card.
                 (None, pid) if entry.task.state == TaskState::Running => {
                     entry.task.state = TaskState::Stopping;
-                    pid.into_iter().for_each(child::interrupt);
+                    pid.into_iter().for_each(child::send_interrupt);
                 }
                 _ => {}
             }
         }
-        self.changed(id);
+        self.broadcast_state(id);
         self.get(id)
     }
 
     /// Removes an ended task from the list; false if it is unknown or still running. [`TaskQueue::remember`] must follow to
     /// update the file.
-    pub(crate) fn forget(&self, id: &str) -> bool {
+    pub(crate) fn remove(&self, id: &str) -> bool {
         let gone = {
-            let mut inner = lock(&self.inner);
+            let mut inner = lock_ignoring_poison(&self.inner);
             let ended = inner.all.get(id).is_some_and(|entry| entry.task.state.has_ended());
             ended && inner.all.remove(id).is_some()
         };
         if gone {
-            self.hub.tell("forgotten", &serde_json::json!({ "task": id }));
+            self.hub.publish("forgotten", &serde_json::json!({ "task": id }));
         }
         gone
     }
 
     /// Stops all tasks and waits up to `patience` for their restoring.
-    pub(crate) fn close(self: &Arc<Self>, patience: Duration) {
+    pub(crate) fn shut_down(self: &Arc<Self>, patience: Duration) {
         self.closing.store(true, Ordering::Relaxed);
         let open = |task: &TaskResource| !task.state.has_ended();
         for task in self.list().iter().filter(|task| open(task)) {
             self.stop(&task.id);
         }
-        self.remember();
+        self.save_unfinished();
         let asked = Instant::now();
         while asked.elapsed() < patience && self.list().iter().any(open) {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
 
-    pub(crate) fn any_open(&self) -> bool {
-        lock(&self.inner).all.values().any(|entry| !entry.task.state.has_ended())
+    pub(crate) fn has_unfinished(&self) -> bool {
+        lock_ignoring_poison(&self.inner).all.values().any(|entry| !entry.task.state.has_ended())
     }
 
     fn start_ready(self: &Arc<Self>) {
         loop {
-            let Some((id, ready)) = lock(&self.inner).take_next(self.simulated_at_once) else { return };
+            let Some((id, ready)) = lock_ignoring_poison(&self.inner).take_next(self.simulated_at_once)
+            else {
+                return;
+            };
             let tasks = Arc::clone(self);
             let name = id.clone();
             let thread = std::thread::Builder::new().name("task".into());
             if let Err(error) = thread.spawn(move || tasks.run_task(&name, &ready)) {
-                self.ended(&id, TaskState::Failed, Some(format!("no thread can be started: {error}")), None);
+                self.set_ended(
+                    &id,
+                    TaskState::Failed,
+                    Some(format!("no thread can be started: {error}")),
+                    None,
+                );
             }
         }
     }
@@ -220,21 +235,21 @@ impl TaskQueue {
         arguments.extend(ready.arguments.iter().cloned());
         arguments.extend(["--json", "--events"].map(OsString::from));
         // Last check before the child's own: the task may have waited for hours.
-        if let Some(changed) = ready.changed() {
-            self.ended(id, TaskState::Failed, Some(changed), None);
+        if let Some(changed) = ready.card_change() {
+            self.set_ended(id, TaskState::Failed, Some(changed), None);
             return self.start_ready();
         }
         let launch = ChildLaunch { program: &self.program, arguments, archive: self.archive.as_deref() };
         match launch.start() {
             Err(error) => {
                 let why = format!("{} cannot be started: {error}", self.program.display());
-                self.ended(id, TaskState::Failed, Some(why), None);
+                self.set_ended(id, TaskState::Failed, Some(why), None);
             }
             Ok(running) => {
                 self.set_started(id, running.pid());
-                let ended = running.hear(|told| self.told(id, told));
+                let ended = running.read_events(|told| self.handle_event(id, told));
                 let (state, error) = end_state(&ended);
-                self.ended(id, state, error, Some(&ended));
+                self.set_ended(id, state, error, Some(&ended));
             }
         }
         self.start_ready();
@@ -248,61 +263,61 @@ impl TaskQueue {
         });
         // It was stopped before its process existed.
         if stopped == Some(true) {
-            child::interrupt(pid);
+            child::send_interrupt(pid);
         }
-        self.changed(id);
-        self.remember();
+        self.broadcast_state(id);
+        self.save_unfinished();
     }
 
-    fn told(&self, id: &str, told: ProgressEvent) {
+    fn handle_event(&self, id: &str, told: ProgressEvent) {
         if let ProgressEvent::Sample(moment) = told {
             self.with(id, |entry| {
-                entry.track.push(&moment);
+                entry.samples.push(&moment);
                 entry.task.moment = Some(moment.clone());
             });
-            return self.hub.tell("moment", &TaskSample { task: id.to_owned(), moment });
+            return self.hub.publish("moment", &TaskSample { task: id.to_owned(), moment });
         }
         let stored = matches!(told, ProgressEvent::Stored { .. });
-        self.with(id, |entry| entry.hear(told));
-        self.changed(id);
+        self.with(id, |entry| entry.apply_event(told));
+        self.broadcast_state(id);
         if stored {
-            self.remember();
-            self.hub.tell("archive", &serde_json::json!({}));
+            self.save_unfinished();
+            self.hub.publish("archive", &serde_json::json!({}));
         }
     }
 
-    fn ended(&self, id: &str, state: TaskState, error: Option<String>, ended: Option<&ChildEnd>) {
+    fn set_ended(&self, id: &str, state: TaskState, error: Option<String>, ended: Option<&ChildEnd>) {
         // Rendered before the lock is taken, because a long document takes time.
         let verb = self.with(id, |entry| entry.task.verb.clone()).unwrap_or_default();
-        let answered = ended.and_then(|ended| records::answer(&verb, &ended.document));
+        let answered = ended.and_then(|ended| rendering::answer_of_document(&verb, &ended.document));
         self.with(id, |entry| {
             if let Some(ended) = ended {
                 entry.apply_result(ended, answered.map(|(_, tone)| tone));
             }
             entry.set_end(state, error);
         });
-        self.changed(id);
-        self.remember();
-        self.hub.tell("archive", &serde_json::json!({}));
-        self.hub.tell("devices", &serde_json::json!({}));
+        self.broadcast_state(id);
+        self.save_unfinished();
+        self.hub.publish("archive", &serde_json::json!({}));
+        self.hub.publish("devices", &serde_json::json!({}));
     }
 
     fn with<T>(&self, id: &str, change: impl FnOnce(&mut QueuedTask) -> T) -> Option<T> {
-        lock(&self.inner).all.get_mut(id).map(change)
+        lock_ignoring_poison(&self.inner).all.get_mut(id).map(change)
     }
 
     /// Broadcasts the state under the lock, so that an older state is never sent after a newer one.
-    fn changed(&self, id: &str) {
-        if let Some(entry) = lock(&self.inner).all.get(id) {
-            self.hub.tell("task", &entry.task);
+    fn broadcast_state(&self, id: &str) {
+        if let Some(entry) = lock_ignoring_poison(&self.inner).all.get(id) {
+            self.hub.publish("task", &entry.task);
         }
     }
 
     /// Saves unfinished tasks for the next server.
-    pub(crate) fn remember(&self) {
+    pub(crate) fn save_unfinished(&self) {
         let open: Vec<TaskResource> =
             self.list().into_iter().filter(|task| !task.state.has_ended()).collect();
-        self.memory.keep(&open);
+        self.store.save(&open);
     }
 }
 
@@ -339,7 +354,7 @@ impl QueueState {
 }
 
 impl QueuedTask {
-    fn hear(&mut self, told: ProgressEvent) {
+    fn apply_event(&mut self, told: ProgressEvent) {
         let task = &mut self.task;
         match told {
             ProgressEvent::Plan(StagePlan { stages, says, .. }) => {
@@ -349,10 +364,10 @@ impl QueuedTask {
                 }
             }
             ProgressEvent::Stored { session } => task.session = Some(session),
-            ProgressEvent::ProgressFigure(figure) => push(&mut task.figures, figure),
+            ProgressEvent::ProgressFigure(figure) => push_bounded(&mut task.figures, figure),
             ProgressEvent::Finding(found) if task.findings.contains(&found) => {}
-            ProgressEvent::Finding(found) => push(&mut task.findings, found),
-            ProgressEvent::Note { text } => push(&mut task.notes, text),
+            ProgressEvent::Finding(found) => push_bounded(&mut task.findings, found),
+            ProgressEvent::Note { text } => push_bounded(&mut task.notes, text),
             // Samples never get here, and the child does not send the other events.
             ProgressEvent::Sample(_)
             | ProgressEvent::PlanStage(_)
@@ -391,7 +406,7 @@ fn end_state(ended: &ChildEnd) -> (TaskState, Option<String>) {
     }
 }
 
-fn push<T>(to: &mut Vec<T>, what: T) {
+fn push_bounded<T>(to: &mut Vec<T>, what: T) {
     if to.len() < MAX_MESSAGES {
         to.push(what);
     }
@@ -414,14 +429,14 @@ impl ReadyTask {
     }
 
     /// Returns the reason if the device no longer holds the card that the task was ordered for.
-    fn changed(&self) -> Option<String> {
+    fn card_change(&self) -> Option<String> {
         let object = self.request.object.as_deref().filter(|_| !self.request.target.starts_with("sim:"))?;
         let changed = identify::check_object(&self.request.target, object).err()?;
         Some(format!("not started: {changed}"))
     }
 
     /// Effect on the card's data, until the verb reports its own.
-    fn says(&self) -> String {
+    fn effect_on_data(&self) -> String {
         if self.restores() { "saves what it overwrites, and restores it".to_owned() } else { String::new() }
     }
 }
@@ -434,22 +449,23 @@ mod tests {
     fn older_state_is_never_sent_after_newer() {
         let hub = Arc::new(EventLog::new());
         let tasks = TaskQueue::new(Arc::clone(&hub), PathBuf::new(), None, None);
-        let entry = QueuedTask { task: TaskResource::default(), track: SampleHistory::default(), pid: None };
-        lock(&tasks.inner).all.insert("one".to_owned(), entry);
-        let mut listener = hub.subscribe(None).then;
+        let entry =
+            QueuedTask { task: TaskResource::default(), samples: SampleHistory::default(), pid: None };
+        lock_ignoring_poison(&tasks.inner).all.insert("one".to_owned(), entry);
+        let mut listener = hub.subscribe(None).receiver;
         let change = |entry: &mut QueuedTask| entry.task.notes.push("changed".to_owned());
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..200 {
                         tasks.with("one", change);
-                        tasks.changed("one");
+                        tasks.broadcast_state("one");
                     }
                 });
             }
         });
         let told = std::iter::from_fn(|| listener.try_recv().ok());
-        let notes = |event: crate::hub::ServerEvent| {
+        let notes = |event: crate::event_log::ServerEvent| {
             serde_json::from_str::<serde_json::Value>(&event.data).unwrap()["notes"].as_array().unwrap().len()
         };
         let told: Vec<usize> = told.map(notes).collect();

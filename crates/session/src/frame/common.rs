@@ -2,11 +2,11 @@
 //! command line fills it by these descriptions, an API client by its fields. A field that serde skips cannot be given by an
 //! API client: paths, the archive, consent.
 
-use crate::arguments::duration;
+use crate::arguments::parse_duration;
 use crate::option_json;
 use crate::options::{ArchiveAt, ConditionOptions, GivenConsent, WriteLimit};
-use cardscope_model::shell::quoted;
-use cardscope_model::units::typed_size;
+use cardscope_model::shell::shell_quote;
+use cardscope_model::units::option_size;
 use cardscope_simulator::target_spec;
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub struct CommonOptions {
 #[derive(Debug, Clone, Copy, Default, Args, Serialize, Deserialize)]
 pub struct SpendLimits {
     /// Time limit, restoring included, e.g. 90s, 3m, 1h; tests that did not fit are listed
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     #[serde(with = "option_json")]
     pub budget: Option<Duration>,
     /// How much it may write.
@@ -55,13 +55,13 @@ impl SpendLimits {
 
 impl CommonOptions {
     /// Options that repeat the run, each preceded by a space and quoted for a shell. `max_write` is the limit to name.
-    pub fn options(&self, max_write: Option<u64>) -> String {
+    pub fn repeat_options(&self, max_write: Option<u64>) -> String {
         let conditions =
-            self.conditions.conditions.iter().map(|stated| format!(" --condition {}", quoted(stated)));
+            self.conditions.conditions.iter().map(|stated| format!(" --condition {}", shell_quote(stated)));
         let seed = self.seed.map(|seed| format!(" --seed {seed}"));
-        let most = max_write.map(|bytes| format!(" --max-write {}", typed_size(bytes)));
-        let archive = self.archive.named().map(cardscope_store::shown);
-        let archive = archive.map(|path| format!(" --archive {}", quoted(&path.to_string_lossy())));
+        let most = max_write.map(|bytes| format!(" --max-write {}", option_size(bytes)));
+        let archive = self.archive.named_path().map(cardscope_store::redact_address);
+        let archive = archive.map(|path| format!(" --archive {}", shell_quote(&path.to_string_lossy())));
         conditions.chain(seed).chain(most).chain(archive).collect()
     }
 

@@ -5,7 +5,7 @@ mod common;
 
 pub use crate::error::{Failure, Result};
 pub use cardscope_model::report::{ExitStatus, Report, ReportBody, ReportDocument};
-use cardscope_model::shell::quoted_path;
+use cardscope_model::shell::shell_quote_path;
 pub use common::{CommonOptions, SpendLimits};
 
 use crate::backups;
@@ -13,26 +13,26 @@ use crate::card_state;
 use crate::consent::ScopedConsent;
 use crate::consent::{AnnouncingConsent, ConsentSource};
 use crate::journals;
-use crate::opened::{OpenTarget, TargetType};
+use crate::open_target::{OpenTarget, TargetType};
 use crate::opening::{self, ResolvedTarget};
 use crate::recorder::{self, SessionRecorder};
-use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::event::{Listener, NestedListener};
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{IoDriver, ProbeStop};
 use cardscope_engine::journal::JournalWriter as _;
 use cardscope_engine::target::TargetRegion;
 use cardscope_journal::Journal;
 use cardscope_journal::backup::{self, CardImage};
-use cardscope_journal::returned::{self, RestoreOutcome};
+use cardscope_journal::restore_outcome::{self, RestoreOutcome};
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::progress::ProgressEvent;
 use cardscope_model::random;
 use cardscope_model::report::{IoTotals, NextStep, ReportHeader};
-use cardscope_model::shell::quoted;
+use cardscope_model::shell::shell_quote;
 use cardscope_model::suspect_reader::{self, SuspectReader};
-use cardscope_model::verify::SURE;
+use cardscope_model::verify::SURE_CONFIDENCE;
 use cardscope_statistics::io_errors;
 use cardscope_store::SessionStart;
 use serde::Serialize;
@@ -43,9 +43,9 @@ use std::path::Path;
 pub enum CardNeeds {
     Read,
     /// Writes, and restores everything afterwards.
-    WriteAndKeep,
+    WriteAndRestore,
     /// Overwrites data without saving it, on the whole card or in a region.
-    WriteAndLose(Option<TargetRegion>),
+    Overwrite(Option<TargetRegion>),
 }
 
 /// A verb that runs in a session: its needs, and its work on an open card.
@@ -64,8 +64,8 @@ pub trait Procedure {
         Ok(())
     }
 
-    fn stated(&self) -> Result<Condition> {
-        self.common().conditions.stated()
+    fn stated_conditions(&self) -> Result<Condition> {
+        self.common().conditions.parse_conditions()
     }
 
     fn open(
@@ -74,7 +74,7 @@ pub trait Procedure {
         consent: &mut dyn ConsentSource,
         interrupt: &InterruptFlag,
     ) -> Result<OpenTarget> {
-        open(self, target, consent, interrupt)
+        open_for_verb(self, target, consent, interrupt)
     }
 
     /// Does the verb's work and fills the document in place, so that results survive any error. Before the call of
@@ -90,43 +90,43 @@ pub struct VerbOutcome<D> {
 }
 
 impl<D: ReportDocument> VerbOutcome<D> {
-    pub fn of(mut report: D, failure: Option<Failure>) -> Self {
+    pub fn from_report(mut report: D, failure: Option<Failure>) -> Self {
         if let Some(failure) = &failure {
-            report.ended_by(failure.to_string());
+            report.record_error(failure.to_string());
         }
         VerbOutcome { report, failure }
     }
 }
 
 /// Turns a refusal during an interrupt into [`Failure::Interrupted`], because Ctrl-C at a question is no answer.
-pub fn answered<T>(outcome: Result<T>, interrupt: &InterruptFlag) -> Result<T> {
+pub fn refusal_or_interrupt<T>(outcome: Result<T>, interrupt: &InterruptFlag) -> Result<T> {
     outcome.map_err(|failure| match failure {
-        Failure::Refused(_) if interrupt.raised() => Failure::Interrupted,
+        Failure::Refused(_) if interrupt.is_raised() => Failure::Interrupted,
         failure => failure,
     })
 }
 
 /// Runs a verb on its target. Both the command line and the server use this entry point.
 /// Refuses if the request is wrong, the target is unsafe to test, or consent was not given. Nothing was written then.
-pub fn execute<P: Procedure>(
+pub fn execute_verb<P: Procedure>(
     procedure: &P,
     consent: &mut dyn ConsentSource,
     interrupt: &InterruptFlag,
     events: &mut dyn Listener,
 ) -> Result<VerbOutcome<Report<P::Body>>> {
     let common = procedure.common();
-    let target = ResolvedTarget::of(&common.target).with_object(common.consent.object.as_deref());
+    let target = ResolvedTarget::from_name(&common.target).with_object(common.consent.object.as_deref());
     let begun = target.target_type().and_then(|found| procedure.check(found)).and_then(|()| {
-        let stated = procedure.stated()?;
+        let stated = procedure.stated_conditions()?;
         let mut opened = procedure.open(target, consent, interrupt)?;
         opened.condition.overlay(&stated);
-        card_state::name_state(procedure.common().archive.named(), &mut opened);
-        perform(procedure, &mut opened, interrupt, events)
+        card_state::add_last_state(procedure.common().archive.named_path(), &mut opened);
+        run_on_open_card(procedure, &mut opened, interrupt, events)
     });
-    answered(begun, interrupt)
+    refusal_or_interrupt(begun, interrupt)
 }
 
-pub fn open<P: Procedure + ?Sized>(
+pub fn open_for_verb<P: Procedure + ?Sized>(
     procedure: &P,
     target: ResolvedTarget,
     consent: &mut dyn ConsentSource,
@@ -134,17 +134,17 @@ pub fn open<P: Procedure + ?Sized>(
 ) -> Result<OpenTarget> {
     match procedure.needs() {
         CardNeeds::Read => opening::open_resolved(target, false, &mut AnnouncingConsent(consent), interrupt),
-        CardNeeds::WriteAndKeep => {
+        CardNeeds::WriteAndRestore => {
             opening::open_resolved(target, true, &mut AnnouncingConsent(consent), interrupt)
         }
-        CardNeeds::WriteAndLose(region) => {
-            opening::open_resolved(target, true, &mut ScopedConsent::to(region, consent), interrupt)
+        CardNeeds::Overwrite(region) => {
+            opening::open_resolved(target, true, &mut ScopedConsent::to_region(region, consent), interrupt)
         }
     }
 }
 
 /// Runs a verb on a card that is already open, as a part of another verb.
-pub fn perform<P: Procedure>(
+pub fn run_on_open_card<P: Procedure>(
     procedure: &P,
     opened: &mut OpenTarget,
     interrupt: &InterruptFlag,
@@ -156,7 +156,7 @@ pub fn perform<P: Procedure>(
         Report { header: opened.header(&common.target, seed), body: <P::Body as Default>::default() };
     // The reader check ran while the card was opened; its I/Os count as part of the verb.
     let IoTotals { counts, io_errors, .. } = std::mem::take(&mut opened.reader_ios);
-    if let Some(moved) = report.body.moved() {
+    if let Some(moved) = report.body.io_totals() {
         moved.add_failed(counts, &io_errors);
     }
     let mut session = VerbSession {
@@ -167,8 +167,8 @@ pub fn perform<P: Procedure>(
         common,
         journal: None,
         backup: None,
-        is_back: false,
-        another_card: false,
+        is_restored: false,
+        is_other_card: false,
         recorded: false,
         recorder: None,
     };
@@ -184,15 +184,15 @@ pub fn perform<P: Procedure>(
         ended = session.begin_row(&mut report);
     }
     let mut nothing = IoTotals::default();
-    let moved = report.body.moved().unwrap_or(&mut nothing);
+    let moved = report.body.io_totals().unwrap_or(&mut nothing);
     // Overwritten data is restored whatever ended the verb, even after a refusal.
-    let failure = session.settle(moved, &mut report.header.findings, ended.err());
+    let failure = session.restore_unfinished(moved, &mut report.header.findings, ended.err());
     if let Some(refusal) = failure.clone().filter(|_| !session.recorded) {
         // A refusal has no document, so its message must name an image that stays behind.
-        return Err(backups::naming(refusal, session.backup.as_ref()));
+        return Err(backups::with_backup_location(refusal, session.backup.as_ref()));
     }
     let failure = session.put_image_back(&mut report, failure);
-    keep_no_clean_verdict(&mut report, failure.as_ref());
+    withdraw_good_verdict(&mut report, failure.as_ref());
     report.header.next.splice(0..0, unrestored_journal_steps(&session.opened.waiting_journals));
     for finding in &report.header.findings {
         session.events.event(&ProgressEvent::Finding(finding.into()));
@@ -202,13 +202,14 @@ pub fn perform<P: Procedure>(
 
 fn blame_reader<B: ReportBody>(report: &mut Report<B>, reader: SuspectReader) {
     report.body.mark_reader_suspect();
-    if let Some(moved) = report.body.moved() {
+    if let Some(moved) = report.body.io_totals() {
         moved.data_kept |= moved.bytes_written == 0;
     }
     let text = "The reader, or the card, gave different data for the same place.";
     let finding =
-        Finding::new(suspect_reader::CLAIM, FindingWeight::Hint, SURE, text).because("reads", &reader);
-    report.header.findings.push(finding.advise("Try another reader."));
+        Finding::new(suspect_reader::SUSPECT_READER_CLAIM, FindingWeight::Hint, SURE_CONFIDENCE, text)
+            .because("reads", &reader);
+    report.header.findings.push(finding.with_advice("Try another reader."));
     report.header.next = vec![NextStep { what: "try another reader".to_owned(), command: None }];
     report.header.suspect_reader = Some(reader);
 }
@@ -217,7 +218,7 @@ fn blame_reader<B: ReportBody>(report: &mut Report<B>, reader: SuspectReader) {
 pub const NOT_RESTORED: &str = "its data is not fully restored";
 
 /// Withdraws a good verdict after an I/O error, because the evidence is incomplete or the data is not restored.
-pub fn keep_no_clean_verdict<B: ReportBody>(report: &mut Report<B>, failure: Option<&Failure>) {
+pub fn withdraw_good_verdict<B: ReportBody>(report: &mut Report<B>, failure: Option<&Failure>) {
     if matches!(failure, Some(Failure::Io(_))) {
         report.withdraw_verdict("an error ended the test");
     }
@@ -231,11 +232,11 @@ pub struct VerbSession<'a> {
     pub common: &'a CommonOptions,
     verb: &'static str,
     pub journal: Option<Journal>,
-    is_back: bool,
+    is_restored: bool,
     /// Image that is restored at the end. A verb sets it to None if it wrote nothing.
     pub backup: Option<CardImage>,
     /// True if another card was found in the slot. Nothing is restored to it.
-    pub another_card: bool,
+    pub is_other_card: bool,
     /// True once the archive row exists. From then on every failure ends in the document.
     recorded: bool,
     /// Archive row. A verb that stores the document from another thread takes it and gives it back.
@@ -253,21 +254,21 @@ impl VerbSession<'_> {
     }
 
     /// Runs another verb as a part of this one on the open card, with its own row in the archive.
-    pub fn part<P: Procedure>(&mut self, procedure: &P) -> Result<VerbOutcome<Report<P::Body>>> {
+    pub fn run_part<P: Procedure>(&mut self, procedure: &P) -> Result<VerbOutcome<Report<P::Body>>> {
         procedure.check(self.opened.target_type())?;
-        perform(procedure, self.opened, self.interrupt, &mut NestedListener::new(self.events))
+        run_on_open_card(procedure, self.opened, self.interrupt, &mut NestedListener::new(self.events))
     }
 
     /// Starts the journal, which saves up to `room` bytes before they are overwritten. `salt` is that of the stamps to be
     /// written, by which the card is recognized later.
     /// Refuses if there is no room for the journal. Nothing was written to the card.
     pub fn begin_journal(&mut self, room: u64, salt: u64) -> Result<()> {
-        let mut journal = journals::create(&self.common.target, self.opened, room)?;
+        let mut journal = journals::create_journal(&self.common.target, self.opened, room)?;
         journal
-            .wrote_with(salt)
+            .record_salt(salt)
             .map_err(|e| Failure::refused_for(format!("{e}; nothing was written to the card"), e))?;
         self.journal = Some(journal);
-        self.is_back = false;
+        self.is_restored = false;
         Ok(())
     }
 
@@ -280,9 +281,9 @@ impl VerbSession<'_> {
         moved: &mut IoTotals,
     ) -> Result<()> {
         let Some(file) = file else { return Ok(()) };
-        let mut backup = backups::take(file, self.opened, moved, self.interrupt, self.events)?;
+        let mut backup = backups::take_backup(file, self.opened, moved, self.interrupt, self.events)?;
         if let Some((start, end)) = overwritten {
-            backup.overwritten(start, end);
+            backup.set_overwritten(start, end);
         }
         self.backup = Some(backup);
         Ok(())
@@ -290,29 +291,30 @@ impl VerbSession<'_> {
 
     /// Begins the document's row in the archive. From here on every failure ends in the document.
     pub fn begin_row<B>(&mut self, report: &mut Report<B>) -> Result<()> {
-        self.record(&mut report.header, |start| start)
+        self.begin_row_with(&mut report.header, |start| start)
     }
 
-    pub fn record(
+    pub fn begin_row_with(
         &mut self,
         header: &mut ReportHeader,
         more: impl FnOnce(SessionStart) -> SessionStart,
     ) -> Result<()> {
         let identity = self.opened.identity.as_ref();
-        let start = recorder::start(self.verb, &header.target, header.seed, &self.opened.condition, identity);
-        let recorder = SessionRecorder::of(self.common.archive.named(), &more(start))?;
+        let start =
+            recorder::session_start(self.verb, &header.target, header.seed, &self.opened.condition, identity);
+        let recorder = SessionRecorder::begin(self.common.archive.named_path(), &more(start))?;
         self.events.event(&ProgressEvent::Stored { session: recorder.name() });
         header.session = Some(recorder.name());
         (self.recorder, self.recorded) = (Some(recorder), true);
         Ok(())
     }
 
-    pub fn store<B: Serialize>(&mut self, report: &Report<B>) -> Result<()> {
+    pub fn store_report<B: Serialize>(&mut self, report: &Report<B>) -> Result<()> {
         self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.update(report))
     }
 
     /// Runs a probe with I/Os of `block` bytes at queue depth `depth`, and counts its I/O even if it fails.
-    pub fn drive<R, E: From<ProbeStop>>(
+    pub fn run_probe<R, E: From<ProbeStop>>(
         &mut self,
         (block, depth): (u32, u32),
         moved: &mut IoTotals,
@@ -321,38 +323,39 @@ impl VerbSession<'_> {
         let mut card = IoDriver::new(self.opened.target.as_mut(), self.interrupt, block, depth)?;
         let began = card.seconds();
         let ended = probe(&mut card, self.journal.as_mut(), self.events);
-        count(moved, &mut card, began);
+        count_io(moved, &mut card, began);
         ended
     }
 
     /// Restores the data that a probe overwrote. Only this function decides whether saved data counts as preserved.
     /// `stop` is the end of the probe; `usable` is the working capacity of a fake card.
-    pub(crate) fn put_back(
+    pub(crate) fn restore_overwritten(
         &mut self,
         stop: Option<&ProbeStop>,
         usable: Option<u64>,
         moved: &mut IoTotals,
     ) -> Option<RestoreOutcome> {
         let journal = self.journal.as_mut()?;
-        self.is_back = true;
-        let returned = RestoreOutcome::after(stop, self.opened.target.as_mut(), journal, self.events);
+        self.is_restored = true;
+        let returned =
+            RestoreOutcome::restore_after_probe(stop, self.opened.target.as_mut(), journal, self.events);
         moved.bytes_written += returned.tally.written;
         moved.bytes_restored += returned.tally.restored;
         moved.bytes_read += returned.tally.read;
         moved.seconds += returned.seconds;
-        moved.restored(journal.list_changed(&returned.may_have_changed(usable)));
+        moved.record_restored(journal.save_change_list(&returned.may_have_changed(usable)));
         moved.add_failed(returned.counts, &returned.io_errors);
         Some(returned)
     }
 
     /// The same, and returns the failure of the verb. A failed restoration takes precedence over the end of the probe.
-    pub fn put_back_after(
+    pub fn restore_after_probe(
         &mut self,
         stop: Option<ProbeStop>,
         usable: Option<u64>,
         moved: &mut IoTotals,
     ) -> (Option<RestoreOutcome>, Result<()>) {
-        let mut returned = self.put_back(stop.as_ref(), usable, moved);
+        let mut returned = self.restore_overwritten(stop.as_ref(), usable, moved);
         let not_back = returned.as_mut().and_then(|returned| returned.failure.take());
         let failure = not_back.map(Failure::from).or(stop.map(Failure::from));
         (returned, failure.map_or(Ok(()), Err))
@@ -360,24 +363,25 @@ impl VerbSession<'_> {
 
     /// Restores what a verb that ended early did not. The journal is deleted if all its data is on the card again, and named
     /// in the failure otherwise.
-    pub(crate) fn settle(
+    pub(crate) fn restore_unfinished(
         &mut self,
         moved: &mut IoTotals,
         findings: &mut Vec<Finding>,
         failure: Option<Failure>,
     ) -> Option<Failure> {
         let untouched = self.journal.as_ref().is_none_or(|journal| journal.saved_ranges().is_empty());
-        if !untouched && !self.is_back {
-            self.put_back(None, None, moved);
+        if !untouched && !self.is_restored {
+            self.restore_overwritten(None, None, moved);
         }
         let Some(journal) = self.journal.take() else { return failure };
         if untouched {
-            moved.restored(None);
+            moved.record_restored(None);
         }
         let waits = (!moved.data_kept).then(|| journal.path().display().to_string());
         self.opened.waiting_journals.extend(waits.clone());
-        let failure = failure.map(|failure| journals::naming(failure, waits.as_deref()));
-        failure.or(returned::settle(journal, moved.data_kept, findings).err().map(Failure::from))
+        let failure = failure.map(|failure| journals::with_journal_location(failure, waits.as_deref()));
+        failure
+            .or(restore_outcome::close_journal(journal, moved.data_kept, findings).err().map(Failure::from))
     }
 
     /// Restores the image unless another card is in the slot.
@@ -389,22 +393,23 @@ impl VerbSession<'_> {
         let Some(backup) = self.backup.take() else { return failure };
         self.opened.lift_limit();
         let path = backup.path().to_owned();
-        let back = match self.another_card {
+        let back = match self.is_other_card {
             true => Err(Failure::io("nothing was restored to the other card")),
-            false => backups::put_back(backup, self.opened, self.events),
+            false => backups::restore_backup(backup, self.opened, self.events),
         };
         let error = match back {
             Ok(back) => {
                 report.body.record_lost_bytes(back.lost_bytes());
-                if let Some(moved) = report.body.moved() {
+                if let Some(moved) = report.body.io_totals() {
                     moved.bytes_restored = back.bytes;
-                    moved.restored(backup::list_changed(&path, &report.header.target, &back));
+                    moved.record_restored(backup::save_change_list(&path, &report.header.target, &back));
                     moved.add_failed(back.counts, &back.io_errors);
                 }
                 let mut restoring = IoTotals::default();
                 restoring.add_failed(back.counts, &back.io_errors);
-                let failed = io_errors::finding(&restoring, self.card_bytes(), "while its data was restored");
-                let not_back = backup::finding(&back);
+                let failed =
+                    io_errors::io_error_finding(&restoring, self.card_bytes(), "while its data was restored");
+                let not_back = backup::restore_finding(&back);
                 if not_back.is_some() {
                     report.withdraw_verdict(NOT_RESTORED);
                 }
@@ -414,7 +419,7 @@ impl VerbSession<'_> {
             Err(error) => error,
         };
         report.header.caveats.push(unrestored_image_caveat(&path, &error));
-        let command = format!("{} {}", quoted_path(&path), quoted(&report.header.target));
+        let command = format!("{} {}", shell_quote_path(&path), shell_quote(&report.header.target));
         // Another card may be in the reader by now, so the step says which one is needed.
         report
             .header
@@ -435,25 +440,25 @@ impl VerbSession<'_> {
     ) -> VerbOutcome<Report<B>> {
         report.header.error = failure.as_ref().map(ToString::to_string);
         let not_stored = self.recorder.take().and_then(|row| row.finish(&report, failure.as_ref()).err());
-        VerbOutcome::of(report, failure.or(not_stored))
+        VerbOutcome::from_report(report, failure.or(not_stored))
     }
 
     /// Adds the caveats of the target and its I/O method to the header.
-    pub fn hear_target(&self, header: &mut ReportHeader) {
+    pub fn collect_target_caveats(&self, header: &mut ReportHeader) {
         header.io_path = self.opened.target.info().io_path.to_owned();
-        caveat::add(&mut header.caveats, self.opened.target.caveats());
+        caveat::add_new_caveats(&mut header.caveats, self.opened.target.caveats());
     }
 }
 
 /// Casts a journal to the trait that probes use.
-pub fn as_probes_know(
+pub fn as_probe_journal(
     journal: Option<&mut Journal>,
 ) -> Option<&mut dyn cardscope_engine::journal::JournalWriter> {
     journal.map(|journal| journal as _)
 }
 
 /// Adds the I/O since the time `began` of the card's clock, and the failed I/Os.
-pub fn count(moved: &mut IoTotals, card: &mut IoDriver<'_>, began: f64) {
+pub fn count_io(moved: &mut IoTotals, card: &mut IoDriver<'_>, began: f64) {
     let tally = card.tally();
     moved.bytes_written += tally.written;
     moved.bytes_restored += tally.restored;
@@ -463,7 +468,7 @@ pub fn count(moved: &mut IoTotals, card: &mut IoDriver<'_>, began: f64) {
 }
 
 fn unrestored_journal_steps(journals: &[String]) -> impl Iterator<Item = NextStep> {
-    journals.iter().map(|journal| restore_step("restore the card's data", &quoted(journal)))
+    journals.iter().map(|journal| restore_step("restore the card's data", &shell_quote(journal)))
 }
 
 fn restore_step(what: &str, from: &str) -> NextStep {
@@ -471,7 +476,7 @@ fn restore_step(what: &str, from: &str) -> NextStep {
 }
 
 fn unrestored_image_caveat(file: &Path, error: &Failure) -> Caveat {
-    let (file, typed) = (file.display(), quoted_path(file));
+    let (file, typed) = (file.display(), shell_quote_path(file));
     Caveat::Other {
         text: format!(
             "the card's data was not restored ({error}); it is saved in {file}: run `cardscope restore \
@@ -482,10 +487,10 @@ fn unrestored_image_caveat(file: &Path, error: &Failure) -> Caveat {
 
 pub(crate) fn fresh_seed() -> u64 {
     let (high, low) = uuid::Uuid::now_v7().as_u64_pair();
-    in_json(random::mix(high ^ low))
+    json_safe_seed(random::mix_bits(high ^ low))
 }
 
 /// Reduces a seed to 53 bits, because JSON readers store numbers as doubles.
-pub fn in_json(seed: u64) -> u64 {
+pub fn json_safe_seed(seed: u64) -> u64 {
     seed >> 11
 }

@@ -3,30 +3,30 @@
 //! would save the earlier stamps as if they were the card's data, and a destructive test would overwrite the places that are
 //! to be restored.
 
+mod journal_owner;
 #[cfg(test)]
 mod waiting_tests;
-mod whose;
 
-pub use whose::{JournalOwner, TargetMedium, by_content};
+pub use journal_owner::{JournalOwner, TargetMedium, owner_by_content};
 
 use crate::card_key;
 use crate::error::{Failure, Result};
-use crate::opened::OpenTarget;
+use crate::open_target::OpenTarget;
 use cardscope_device::filesystem;
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_journal::{Journal, JournalFacts, UnusableJournal, folder, witness};
+use cardscope_journal::{Journal, JournalFacts, UnusableJournal, block_fingerprint, folder};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::shell::{quoted, quoted_path};
+use cardscope_model::shell::{shell_quote, shell_quote_path};
+use journal_owner::find_owner;
 use std::path::{Path, PathBuf};
-use whose::whose;
 
 /// Creates a journal for up to `room` bytes, before the first write.
 /// Refuses if there is no folder for it, if it would lie on the card itself, or if the disk lacks that room and 5 % more.
-pub fn create(target: &str, opened: &mut OpenTarget, room: u64) -> Result<Journal> {
-    let card = opened.leads_to();
-    let folder = folder::ready(target, &|path: &Path| filesystem::lies_on(path, &card), room)?;
-    let medium = TargetMedium::of(opened);
+pub fn create_journal(target: &str, opened: &mut OpenTarget, room: u64) -> Result<Journal> {
+    let card = opened.stable_path();
+    let folder = folder::prepare_folder(target, &|path: &Path| filesystem::is_on_disk_of(path, &card), room)?;
+    let medium = TargetMedium::of_target(opened);
     let about = JournalFacts {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         target: target.to_owned(),
@@ -34,25 +34,25 @@ pub fn create(target: &str, opened: &mut OpenTarget, room: u64) -> Result<Journa
             .key
             .as_ref()
             .and(opened.identity.as_ref())
-            .and_then(card_key::unit_of)
+            .and_then(card_key::card_unit)
             .map(|unit| unit.model),
         card_key: medium.key,
         announced_bytes: medium.bytes,
         start_bytes: Some(medium.start),
         notes_putting_back: true,
         began: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        witnesses: witness::look(opened.target.as_mut()),
+        witnesses: block_fingerprint::take_fingerprints(opened.target.as_mut()),
         ..JournalFacts::default()
     };
     Ok(Journal::create(folder, about)?)
 }
 
 /// Adds the location of the journal to an I/O failure that leaves it behind.
-pub(crate) fn naming(failure: Failure, journal: Option<&str>) -> Failure {
+pub(crate) fn with_journal_location(failure: Failure, journal: Option<&str>) -> Failure {
     let Some(path) = journal else { return failure };
     match failure {
         Failure::Io(reason) => Failure::io_for(
-            format!("{reason}; the card's data is saved: run `cardscope restore {}`", quoted(path)),
+            format!("{reason}; the card's data is saved: run `cardscope restore {}`", shell_quote(path)),
             reason,
         ),
         other => other,
@@ -62,12 +62,16 @@ pub(crate) fn naming(failure: Failure, journal: Option<&str>) -> Failure {
 /// Refuses a card that may have an unrestored journal. Journals of other cards become caveats. A journal of a running test
 /// is locked and skipped.
 /// Refuses with the name of the journal. Fails if the card is removed or the user interrupts.
-pub(crate) fn none_waits(target: &str, opened: &mut OpenTarget, interrupt: &InterruptFlag) -> Result<()> {
+pub(crate) fn refuse_unrestored(
+    target: &str,
+    opened: &mut OpenTarget,
+    interrupt: &InterruptFlag,
+) -> Result<()> {
     // No journal exists if their folder is unknown.
-    if folder::folder().is_err() {
+    if folder::journal_folder().is_err() {
         return Ok(());
     }
-    check_journals(&folder::waiting()?, target, opened, interrupt)
+    check_journals(&folder::pending_journals()?, target, opened, interrupt)
 }
 
 fn check_journals(
@@ -76,7 +80,7 @@ fn check_journals(
     opened: &mut OpenTarget,
     interrupt: &InterruptFlag,
 ) -> Result<()> {
-    let medium = TargetMedium::of(opened);
+    let medium = TargetMedium::of_target(opened);
     for file in files {
         let mut journal = match Journal::open(file) {
             Ok(journal) => journal,
@@ -87,17 +91,19 @@ fn check_journals(
         if journal.restored() || journal.overwrote_nothing() {
             continue;
         }
-        match whose(&mut journal, &medium, opened, interrupt)? {
-            JournalOwner::Its(_) => return Err(refuse_own_journal(target, file, &journal.about().began)),
-            JournalOwner::Unsure(why) => return Err(refuse_uncertain_journal(target, file, &why)),
-            JournalOwner::Another(why) => opened.caveats.push(other_card_caveat(file, &why)),
+        match find_owner(&mut journal, &medium, opened, interrupt)? {
+            JournalOwner::ThisCard(_) => {
+                return Err(refuse_own_journal(target, file, &journal.facts().began));
+            }
+            JournalOwner::Uncertain(why) => return Err(refuse_uncertain_journal(target, file, &why)),
+            JournalOwner::OtherCard(why) => opened.caveats.push(other_card_caveat(file, &why)),
         }
     }
     Ok(())
 }
 
 fn refuse_own_journal(target: &str, file: &Path, began: &str) -> Failure {
-    let (file, target) = (quoted_path(file), quoted(target));
+    let (file, target) = (shell_quote_path(file), shell_quote(target));
     Failure::refused(format!(
         "a test of this card, started at {began}, was interrupted, and its saved data waits in a journal; \
          nothing was written. Restore it first with `cardscope restore {file} {target}`, or remove that file"
@@ -105,7 +111,7 @@ fn refuse_own_journal(target: &str, file: &Path, began: &str) -> Failure {
 }
 
 fn refuse_uncertain_journal(target: &str, file: &Path, why: &str) -> Failure {
-    let (shown, file, target) = (file.display(), quoted_path(file), quoted(target));
+    let (shown, file, target) = (file.display(), shell_quote_path(file), shell_quote(target));
     Failure::refused(format!(
         "the journal {shown} may belong to this card: {why}. Nothing was written. If it does, run `cardscope \
          restore {file} {target}`; if not, move or remove that file"
@@ -122,7 +128,7 @@ fn refuse_unreadable_journal(target: &str, file: &Path, why: ErrorCause) -> Fail
 }
 
 fn other_card_caveat(file: &Path, why: &str) -> Caveat {
-    let (shown, file) = (file.display(), quoted_path(file));
+    let (shown, file) = (file.display(), shell_quote_path(file));
     Caveat::Other {
         text: format!(
             "the journal {shown} waits for another card ({why}); restore that card with `cardscope restore \

@@ -3,12 +3,12 @@
 
 use super::check_journals;
 use crate::error::Result;
-use crate::testing::opened;
-use cardscope_engine::content::{IoContent, fill};
+use crate::test_support::open_card;
+use cardscope_engine::content::{IoContent, fill_content};
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::journal::{JournalWriter as _, RestoreProgress};
 use cardscope_files::ResolvedFolder;
-use cardscope_journal::{Journal, JournalFacts, witness};
+use cardscope_journal::{Journal, JournalFacts, block_fingerprint};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -28,7 +28,7 @@ struct KilledTest {
 
 fn data(seed: u64) -> Vec<u8> {
     let mut bytes = vec![0; BYTES];
-    fill(IoContent::Stream { seed }, 0, &mut bytes);
+    fill_content(IoContent::Stream { seed }, 0, &mut bytes);
     bytes
 }
 
@@ -42,17 +42,17 @@ impl KilledTest {
         let dir = tempfile::tempdir().unwrap();
         let card = dir.path().join("killed.img");
         std::fs::write(&card, &before).unwrap();
-        let mut target = opened(card.to_str().unwrap());
+        let mut target = open_card(card.to_str().unwrap());
         let about = JournalFacts {
             target: "/dev/sdz".into(),
             announced_bytes: BYTES as u64,
             start_bytes: Some(0),
             notes_putting_back: true,
-            witnesses: witness::look(target.target.as_mut()),
+            witnesses: block_fingerprint::take_fingerprints(target.target.as_mut()),
             ..JournalFacts::default()
         };
         let mut journal = Journal::create(ResolvedFolder::open(dir.path()).unwrap(), about).unwrap();
-        journal.wrote_with(77).unwrap();
+        journal.record_salt(77).unwrap();
         let mut after = before.clone();
         for batch in 0..batches {
             let places =
@@ -63,7 +63,7 @@ impl KilledTest {
             journal.commit().unwrap();
             for at in places.filter(|_| batch + 1 < batches) {
                 let stamp = IoContent::Stamp { salt: 77, generation: batch as u32 };
-                fill(stamp, at as u64, &mut after[at..at + BLOCK]);
+                fill_content(stamp, at as u64, &mut after[at..at + BLOCK]);
             }
         }
         then(&mut journal);
@@ -80,7 +80,7 @@ impl KilledTest {
     }
 
     fn opening_target(&self, target: &str) -> Result<String> {
-        let mut card = opened(target);
+        let mut card = open_card(target);
         let noted = card.caveats.len();
         check_journals(std::slice::from_ref(&self.journal), target, &mut card, &InterruptFlag::default())?;
         Ok(card.caveats[noted..].iter().map(ToString::to_string).collect())
@@ -182,8 +182,9 @@ fn files_have_no_card_key() {
     let killed = KilledTest::new(data(1), 6);
     let card = killed.dir.path().join("card.img");
     std::fs::write(&card, &killed.after).unwrap();
-    let mut target = opened(card.to_str().unwrap());
-    target.identity = Some(cardscope_simulator::identity(&cardscope_simulator::random::card(1)).unwrap());
+    let mut target = open_card(card.to_str().unwrap());
+    target.identity =
+        Some(cardscope_simulator::decode_identity(&cardscope_simulator::random::random_card(1)).unwrap());
     assert!(crate::card_key::card_key(&target).is_some());
-    assert_eq!(crate::journals::TargetMedium::of(&target).key, None);
+    assert_eq!(crate::journals::TargetMedium::of_target(&target).key, None);
 }

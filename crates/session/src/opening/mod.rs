@@ -2,36 +2,36 @@
 //!
 //! All questions about data that could be lost are asked here, before the first byte is written.
 
+#[cfg(any(test, feature = "fault-injection"))]
+pub mod card_replacement;
 mod real;
 mod resolved;
-#[cfg(any(test, feature = "fault-injection"))]
-pub mod slot;
 
-pub use real::mounted;
+pub use real::open_mounted;
 pub use resolved::ResolvedTarget;
 
-use crate::consent::{ConsentQuestion, ConsentSource, obtain};
+use crate::consent::{ConsentQuestion, ConsentSource, obtain_consent};
 use crate::error::{Failure, Result};
 use crate::journals;
-use crate::opened::OpenTarget;
+use crate::open_target::OpenTarget;
+use cardscope_device::claimed::{ClaimedKind, ClaimedTarget, HoldError};
 use cardscope_device::contents::UnlikeCard;
-use cardscope_device::held::{ClaimedKind, ClaimedTarget, HoldError};
 use cardscope_device::object::check_object;
 use cardscope_device::open::{OpenAccess, PermissionDialog};
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_probing::reader_check;
-use cardscope_simulator::{SimTarget, identity, target_spec};
+use cardscope_simulator::{SimTarget, decode_identity, target_spec};
 use resolved::ResolvedKind;
 use std::path::Path;
 use std::sync::Arc;
 
-pub fn open(
+pub fn open_by_name(
     name: &str,
     writes: bool,
     consent: &mut dyn ConsentSource,
     interrupt: &InterruptFlag,
 ) -> Result<OpenTarget> {
-    open_resolved(ResolvedTarget::of(name), writes, consent, interrupt)
+    open_resolved(ResolvedTarget::from_name(name), writes, consent, interrupt)
 }
 
 /// Opens a target, for writing if `writes` is true.
@@ -47,7 +47,7 @@ pub fn open_resolved(
     let mut opened = open_for(target, writes, OpenPurpose::Test, consent, interrupt)?;
     // In a directory only test files are written, so unrestored data of the card is safe.
     if writes && !opened.is_directory() {
-        journals::none_waits(&name, &mut opened, interrupt)?;
+        journals::refuse_unrestored(&name, &mut opened, interrupt)?;
     }
     Ok(opened)
 }
@@ -80,7 +80,7 @@ fn open_for(
     target.check_object()?;
     let ResolvedTarget { name, found, object } = target;
     let name = name.as_str();
-    let ResolvedKind::Real(pinned) = found else {
+    let ResolvedKind::RealObject(pinned) = found else {
         let mut opened = open_simulated(name)?;
         if writes {
             check_reader(&mut opened, consent, interrupt)?;
@@ -89,8 +89,8 @@ fn open_for(
     };
     let access = if writes { OpenAccess::ReadWrite } else { OpenAccess::Read };
     let mut announce = |text: &str| consent.announce(text);
-    let mut asking = PermissionDialog::with(&mut announce, interrupt);
-    let held = pinned.and_then(|pinned| ClaimedTarget::of(pinned, access, &mut asking));
+    let mut asking = PermissionDialog::new(&mut announce, interrupt);
+    let held = pinned.and_then(|pinned| ClaimedTarget::claim(pinned, access, &mut asking));
     let held = held.map_err(|error| hold_failure(name, error))?;
     let held = Arc::new(held);
     // The object is checked again, because opening the device can make a reader detect a different card.
@@ -101,16 +101,23 @@ fn open_for(
         ClaimedKind::Directory if purpose == OpenPurpose::Restore => Err(Failure::refused(format!(
             "{name} is a directory; name the card itself, as `cardscope list` shows it, or its image file"
         ))),
-        ClaimedKind::Directory => real::directory(&held, interrupt),
+        ClaimedKind::Directory => real::open_directory(&held, interrupt),
         ClaimedKind::File => {
             let keeps_data = writes && purpose == OpenPurpose::Test && !consent.loses_data();
             if keeps_data && let Some(why) = held.unlike_card().map_err(Failure::io)? {
                 return Err(refuse_unlike_card(name, why));
             }
-            ask_consent(name, &held, writes, consent, interrupt, real::file(name, &held, writes, interrupt)?)
+            ask_consent(
+                name,
+                &held,
+                writes,
+                consent,
+                interrupt,
+                real::open_file(name, &held, writes, interrupt)?,
+            )
         }
         ClaimedKind::Device(device) => {
-            let opened = real::device(name, &held, device, writes, interrupt)?;
+            let opened = real::open_device(name, &held, device, writes, interrupt)?;
             ask_consent(name, &held, writes, consent, interrupt, opened)
         }
     }
@@ -118,14 +125,14 @@ fn open_for(
 
 fn open_simulated(name: &str) -> Result<OpenTarget> {
     #[cfg(any(test, feature = "fault-injection"))]
-    if let Some(opened) = slot::opened() {
+    if let Some(opened) = card_replacement::open_replacement() {
         return opened;
     }
     let spec = target_spec::parse(name).map_err(Failure::refused)?;
-    let identity = identity(&spec.archetype).map_err(Failure::refused)?;
+    let identity = decode_identity(&spec.archetype).map_err(Failure::refused)?;
     let (bus, condition) = (spec.archetype.rig.bus_mb_s, spec.condition());
     let target = Box::new(SimTarget::open(spec).map_err(Failure::refused)?);
-    let mut opened = OpenTarget::of(target, Some(identity), condition);
+    let mut opened = OpenTarget::writable(target, Some(identity), condition);
     opened.ceiling_mb_s = opened.ceiling_mb_s.or(bus);
     Ok(opened)
 }
@@ -138,7 +145,7 @@ fn check_reader(
 ) -> Result<()> {
     if consent.loses_data() {
         opened.suspect_reader =
-            reader_check::suspect_reader(opened.target.as_mut(), interrupt, &mut opened.reader_ios)?;
+            reader_check::check_reader(opened.target.as_mut(), interrupt, &mut opened.reader_ios)?;
     }
     Ok(())
 }
@@ -157,18 +164,19 @@ fn ask_consent(
         return Ok(opened);
     }
     check_reader(&mut opened, consent, interrupt)?;
-    let contents = held.contents().map_err(Failure::io)?;
+    let contents = held.read_contents().map_err(Failure::io)?;
     let known = held.also_known_as().map_or_else(|| name.to_owned(), |real| format!("{name} ({real})"));
     let device = if let ClaimedKind::Device(device) = held.kind() { Some(device) } else { None };
-    let mut at_stake = consent.narrowed(&real::at_stake(&known, held.bytes(), device, &contents), &contents);
+    let mut at_stake =
+        consent.narrowed_stake(&real::describe_stake(&known, held.bytes(), device, &contents), &contents);
     if let Some(why) = held.unlike_card().map_err(Failure::io)? {
         at_stake += &format!(" (warning: not the image of a card: {why})");
     }
     if let Some(reader) = &opened.suspect_reader {
         at_stake += &format!(" (warning: suspect reader: {reader})");
     }
-    obtain(consent, &ConsentQuestion { target: name.to_owned(), at_stake })?;
-    held.agreed().map_err(|change| {
+    obtain_consent(consent, &ConsentQuestion { target: name.to_owned(), at_stake })?;
+    held.check_after_consent().map_err(|change| {
         Failure::refused_for(
             format!("{change}; nothing was written to {name}. Check the device and start again"),
             change,
@@ -208,7 +216,7 @@ fn missing_target(name: &str, error: std::io::Error) -> Failure {
 mod tests {
     use super::*;
     use crate::consent::PreservingConsent;
-    use crate::opened::TargetType;
+    use crate::open_target::TargetType;
     use std::os::unix::fs::symlink;
 
     #[test]
@@ -219,7 +227,7 @@ mod tests {
         let open_after_exchange = |writes| {
             let _ = std::fs::remove_file(&link);
             symlink(&card, &link).unwrap();
-            let target = ResolvedTarget::of(link.to_str().unwrap());
+            let target = ResolvedTarget::from_name(link.to_str().unwrap());
             assert_eq!(target.target_type(), Ok(TargetType::Card));
             std::fs::remove_file(&link).unwrap();
             symlink(folder.path(), &link).unwrap();
@@ -230,6 +238,9 @@ mod tests {
         drop(opened);
         let refusal = open_after_exchange(true).err().map(|failure| failure.to_string()).unwrap();
         assert!(refusal.contains("is now another file or device"), "{refusal}");
-        assert_eq!(ResolvedTarget::of(link.to_str().unwrap()).target_type(), Ok(TargetType::Directory));
+        assert_eq!(
+            ResolvedTarget::from_name(link.to_str().unwrap()).target_type(),
+            Ok(TargetType::Directory)
+        );
     }
 }

@@ -2,15 +2,15 @@
 //! flash.
 
 use crate::error::{Failure, Result};
-use crate::opened::OpenTarget;
-use cardscope_device::commands::{DeviceCommands, commands};
+use crate::open_target::OpenTarget;
+use cardscope_device::claimed::{ClaimedDevice, ClaimedTarget};
+use cardscope_device::commands::{DeviceCommands, detect_commands};
 use cardscope_device::contents::DeviceContents;
 use cardscope_device::filesystem::FileSystem;
-use cardscope_device::held::{ClaimedDevice, ClaimedTarget};
 use cardscope_device::sensors::SensorThreads;
 use cardscope_device::{filesystem, host, inspect, system::SystemRoots};
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_engine::null::NullTarget;
+use cardscope_engine::null_target::NullTarget;
 use cardscope_engine::real::{BlockDevice, HealthSource, IoChoice, OwnershipCheck, PingSource};
 use cardscope_engine::real::{RealOptions, RealTarget, TemperatureSource};
 use cardscope_engine::target::{Target, TargetError};
@@ -22,7 +22,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(super) fn device(
+pub(super) fn open_device(
     name: &str,
     held: &Arc<ClaimedTarget>,
     device: &ClaimedDevice,
@@ -30,25 +30,25 @@ pub(super) fn device(
     interrupt: &InterruptFlag,
 ) -> Result<OpenTarget> {
     // Queries use the open descriptor, because the name may lead to another object by now.
-    let this = held.path();
+    let this = held.descriptor_path();
     let this = this.to_string_lossy();
     let block = BlockDevice {
-        fd: held.descriptor().map_err(Failure::io)?,
+        fd: held.duplicate_fd().map_err(Failure::io)?,
         bytes: held.bytes(),
         sector: device.sector,
         name: name.to_owned(),
     };
-    let mut opened = opened(held, Some((name, &this)), None, interrupt, |options| {
-        RealTarget::device(block, RealOptions { read_only: !writes, ..options })
+    let mut opened = open_target(held, Some((name, &this)), None, interrupt, |options| {
+        RealTarget::open_device(block, RealOptions { read_only: !writes, ..options })
     })?;
     let remark = device.clearance.as_ref().and_then(|seen| seen.remark());
     opened.caveats.splice(0..0, remark.map(|text| Caveat::Other { text }));
-    opened.may_write = writes;
+    opened.is_writable = writes;
     Ok(opened)
 }
 
 /// Data that would be lost: device, model, size, partitions and file systems, or the file.
-pub(super) fn at_stake(
+pub(super) fn describe_stake(
     name: &str,
     bytes: u64,
     device: Option<&ClaimedDevice>,
@@ -63,36 +63,43 @@ pub(super) fn at_stake(
     format!("{name} ({model}{bytes}), which holds {}", contents.sentence())
 }
 
-pub(super) fn directory(held: &Arc<ClaimedTarget>, interrupt: &InterruptFlag) -> Result<OpenTarget> {
-    let folder = ResolvedFolder::over(held.descriptor().map_err(Failure::io)?, held.name());
-    let opened = open_on_file_system(held, interrupt, |options| RealTarget::directory(folder, options))?;
-    Ok(opened.on_disk_of_system(filesystem::shared_with_system(&SystemRoots::host(), &held.path())))
+pub(super) fn open_directory(held: &Arc<ClaimedTarget>, interrupt: &InterruptFlag) -> Result<OpenTarget> {
+    let folder = ResolvedFolder::from_fd(held.duplicate_fd().map_err(Failure::io)?, held.name());
+    let opened =
+        open_on_file_system(held, interrupt, |options| RealTarget::create_in_directory(folder, options))?;
+    Ok(opened.with_system_disk_limit(filesystem::disk_shared_with_system(
+        &SystemRoots::host(),
+        &held.descriptor_path(),
+    )))
 }
 
-pub(super) fn file(
+pub(super) fn open_file(
     name: &str,
     held: &Arc<ClaimedTarget>,
     writes: bool,
     interrupt: &InterruptFlag,
 ) -> Result<OpenTarget> {
-    let file = held.descriptor().map_err(Failure::io)?;
+    let file = held.duplicate_fd().map_err(Failure::io)?;
     let mut opened = open_on_file_system(held, interrupt, |options| {
-        RealTarget::file(file, Path::new(name), RealOptions { read_only: !writes, ..options })
+        RealTarget::open_file(file, Path::new(name), RealOptions { read_only: !writes, ..options })
     })?;
-    opened.may_write = writes;
+    opened.is_writable = writes;
     Ok(opened)
 }
 
 /// Opens a directory whose files are separate targets, with the options for opening each. Creates nothing in it.
-pub fn mounted(directory: OwnedFd, name: &Path, interrupt: &InterruptFlag) -> Result<OpenTarget> {
+pub fn open_mounted(directory: OwnedFd, name: &Path, interrupt: &InterruptFlag) -> Result<OpenTarget> {
     let mut for_files = RealOptions::default();
-    let held = Arc::new(ClaimedTarget::directory(directory, name).map_err(Failure::refused)?);
+    let held = Arc::new(ClaimedTarget::from_directory(directory, name).map_err(Failure::refused)?);
     let mut opened = open_on_file_system(&held, interrupt, |options| {
         for_files = options;
         Ok(NullTarget::new(0))
     })?;
     opened.files = Some(for_files);
-    Ok(opened.on_disk_of_system(filesystem::shared_with_system(&SystemRoots::host(), &held.path())))
+    Ok(opened.with_system_disk_limit(filesystem::disk_shared_with_system(
+        &SystemRoots::host(),
+        &held.descriptor_path(),
+    )))
 }
 
 fn open_on_file_system<T: Target + 'static>(
@@ -100,13 +107,13 @@ fn open_on_file_system<T: Target + 'static>(
     interrupt: &InterruptFlag,
     open: impl FnOnce(RealOptions) -> Result<T, TargetError>,
 ) -> Result<OpenTarget> {
-    let below = filesystem::of_path(&held.path()).ok();
+    let below = filesystem::file_system_at(&held.descriptor_path()).ok();
     let disk = below.as_ref().and_then(|f| f.disk.as_deref()).map(|disk| (disk, disk));
-    opened(held, disk, below.as_ref(), interrupt, open)
+    open_target(held, disk, below.as_ref(), interrupt, open)
 }
 
 /// Opens the target on `disk`, given by the user's name and by its descriptor path, below a file system if there is one.
-fn opened<T: Target + 'static>(
+fn open_target<T: Target + 'static>(
     held: &Arc<ClaimedTarget>,
     disk: Option<(&str, &str)>,
     below: Option<&FileSystem>,
@@ -114,13 +121,13 @@ fn opened<T: Target + 'static>(
     open: impl FnOnce(RealOptions) -> Result<T, TargetError>,
 ) -> Result<OpenTarget> {
     let system = SystemRoots::host();
-    let thermometer = disk.and_then(|(_, disk)| SensorThreads::of_card(&system, disk));
+    let thermometer = disk.and_then(|(_, disk)| SensorThreads::card_only(&system, disk));
     let mut options = RealOptions {
         io: IoChoice::from_env(),
         // The caveats below cover the file system and the layers beneath it, so the target needs only its name.
         file_system: below.map(|f| f.name.clone()),
         interrupt: interrupt.clone(),
-        temperature: thermometer.as_ref().map(temperature),
+        temperature: thermometer.as_ref().map(temperature_source),
         holding: Some(Arc::clone(held) as Arc<dyn OwnershipCheck>),
         ..RealOptions::default()
     };
@@ -129,23 +136,23 @@ fn opened<T: Target + 'static>(
         caveats.extend(add_queries(&system, name, disk, &mut options)?);
     }
     let target = Box::new(open(options).map_err(Failure::refused)?);
-    let identity = disk.and_then(|(_, disk)| inspect::inspect(&system, disk).ok());
-    let mut condition = host::condition(&system, disk.map(|(_, disk)| disk));
+    let identity = disk.and_then(|(_, disk)| inspect::inspect_card(&system, disk).ok());
+    let mut condition = host::host_condition(&system, disk.map(|(_, disk)| disk));
     if let Some(file_system) = below {
         condition.set("file_system", &file_system.name, ConditionOrigin::Read);
     }
     Ok(OpenTarget {
         caveats,
-        held: Some(Arc::clone(held)),
+        open_object: Some(Arc::clone(held)),
         thermometer,
-        ..OpenTarget::of(target, identity, condition)
+        ..OpenTarget::writable(target, identity, condition)
     })
 }
 
 /// Latest temperature of a card. Another thread reads it, so that queries do not disturb a measurement.
-fn temperature(sensors: &SensorThreads) -> TemperatureSource {
+fn temperature_source(sensors: &SensorThreads) -> TemperatureSource {
     let readings = sensors.readings();
-    Arc::new(move || readings.at("card"))
+    Arc::new(move || readings.celsius_at("card"))
 }
 
 /// Sets the queries that the card answers without touching its flash. Missing ones become caveats.
@@ -156,13 +163,13 @@ fn add_queries(
     device: &str,
     options: &mut RealOptions,
 ) -> Result<Vec<Caveat>> {
-    let DeviceCommands { ping, health, missing, gone } = commands(system, device);
+    let DeviceCommands { ping, health, missing, card_gone: gone } = detect_commands(system, device);
     if gone {
         return Err(Failure::refused(format!(
             "the card in {name} was removed or changed while it was opened; nothing was written. Start again"
         )));
     }
     options.ping = ping.map(|ping| -> PingSource { Arc::new(move || ping.ping()) });
-    options.health = health.map(|health| -> HealthSource { Arc::new(move || health.read()) });
+    options.health = health.map(|health| -> HealthSource { Arc::new(move || health.read_log()) });
     Ok(missing.into_iter().map(|text| Caveat::Other { text }).collect())
 }

@@ -1,8 +1,8 @@
 //! Resolved target: a name is resolved once, so that the object that is checked is the one that is opened.
 
 use crate::error::{Failure, Result};
-use crate::opened::TargetType;
-use cardscope_device::held::{HoldError, ResolvedPath};
+use crate::open_target::TargetType;
+use cardscope_device::claimed::{HoldError, ResolvedPath};
 use cardscope_device::object::{ObjectError, check_object};
 use cardscope_simulator::target_spec;
 use std::path::Path;
@@ -19,14 +19,14 @@ pub struct ResolvedTarget {
 pub(super) enum ResolvedKind {
     Simulated,
     /// Directory, file or device, or the error to report when it is opened.
-    Real(std::result::Result<ResolvedPath, HoldError>),
+    RealObject(std::result::Result<ResolvedPath, HoldError>),
 }
 
 impl ResolvedTarget {
-    pub fn of(name: &str) -> ResolvedTarget {
+    pub fn from_name(name: &str) -> ResolvedTarget {
         let found = match target_spec::is_simulated(name) {
             true => ResolvedKind::Simulated,
-            false => ResolvedKind::Real(ResolvedPath::of(Path::new(name))),
+            false => ResolvedKind::RealObject(ResolvedPath::resolve(Path::new(name))),
         };
         ResolvedTarget { name: name.to_owned(), found, object: None }
     }
@@ -37,11 +37,16 @@ impl ResolvedTarget {
 
     /// Refuses a target that does not hold the required card.
     pub(super) fn check_object(&self) -> Result<()> {
-        let (Some(object), ResolvedKind::Simulated | ResolvedKind::Real(Ok(_))) = (&self.object, &self.found)
+        let (Some(object), ResolvedKind::Simulated | ResolvedKind::RealObject(Ok(_))) =
+            (&self.object, &self.found)
         else {
             return Ok(());
         };
-        let device = if let ResolvedKind::Real(Ok(pinned)) = &self.found { pinned.device() } else { None };
+        let device = if let ResolvedKind::RealObject(Ok(pinned)) = &self.found {
+            pinned.device_number()
+        } else {
+            None
+        };
         let checked = match device {
             Some(number) => check_object(number, object, Path::new(&self.name)),
             None => Err(ObjectError::NotADevice { name: self.name.clone() }),
@@ -53,9 +58,11 @@ impl ResolvedTarget {
     pub(crate) fn target_type(&self) -> Result<TargetType> {
         Ok(match &self.found {
             ResolvedKind::Simulated => TargetType::Simulated,
-            ResolvedKind::Real(Ok(pinned)) if pinned.is_directory() => TargetType::Directory,
-            ResolvedKind::Real(Err(HoldError::KernelFile(why))) => return Err(Failure::refused(why.clone())),
-            ResolvedKind::Real(_) => TargetType::Card,
+            ResolvedKind::RealObject(Ok(pinned)) if pinned.is_directory() => TargetType::Directory,
+            ResolvedKind::RealObject(Err(HoldError::KernelFile(why))) => {
+                return Err(Failure::refused(why.clone()));
+            }
+            ResolvedKind::RealObject(_) => TargetType::Card,
         })
     }
 }

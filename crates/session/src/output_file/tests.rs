@@ -1,8 +1,8 @@
 use super::*;
-use cardscope_testkit::cards::names;
+use cardscope_testkit::cards::entry_names;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 
-const PAGE: FileMark = FileMark::Head("<!-- ours -->\n");
+const PAGE: FileMark = FileMark::BeginsWith("<!-- ours -->\n");
 const OURS: &str = "<!-- ours -->\nold\n";
 
 /// A folder that contains the image of a card.
@@ -52,7 +52,7 @@ fn output_refuses_special_and_foreign_files() {
     symlink(&foreign, &into).unwrap();
     symlink(top.join("none"), &nowhere).unwrap();
     symlink("/dev/full", top.join("full")).unwrap();
-    let before = names(&top);
+    let before = entry_names(&top);
     for (name, word) in [
         (foreign.clone(), "is not a Cardscope file"),
         (into, "that is a link"),
@@ -68,7 +68,7 @@ fn output_refuses_special_and_foreign_files() {
     ] {
         refused(&name, &image, word);
     }
-    assert_eq!(names(&top), before, "nothing is left behind");
+    assert_eq!(entry_names(&top), before, "nothing is left behind");
     assert_eq!(std::fs::read_to_string(&foreign).unwrap(), "<!DOCTYPE html>\n<p>mine</p>\n");
 }
 
@@ -82,11 +82,11 @@ fn output_replaces_empty_and_own_files() {
     for name in [&new, &empty, &old] {
         let file = claim(name, &image).unwrap();
         assert!(name == &old || std::fs::read(name).unwrap_or_default().is_empty(), "claimed, not written");
-        file.write("<!-- ours -->\nnew\n").unwrap();
+        file.write_content("<!-- ours -->\nnew\n").unwrap();
         assert_eq!(std::fs::read_to_string(name).unwrap(), "<!-- ours -->\nnew\n");
     }
     assert_eq!(old.metadata().unwrap().permissions().mode() & 0o777, 0o640);
-    assert_eq!(names(&top), ["card.img", "empty.html", "new.html", "old.html"]);
+    assert_eq!(entry_names(&top), ["card.img", "empty.html", "new.html", "old.html"]);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn output_refuses_files_that_appear_after_the_claim() {
     let file = claim(&name, &image).unwrap();
     let fails = |word: &str| {
         assert!(
-            matches!(file.write(OURS), Err(Failure::Io(why)) if why.to_string().contains(word)),
+            matches!(file.write_content(OURS), Err(Failure::Io(why)) if why.to_string().contains(word)),
             "{word}"
         );
     };
@@ -112,9 +112,9 @@ fn output_refuses_files_that_appear_after_the_claim() {
     std::fs::remove_file(&name).unwrap();
     symlink(&image, &name).unwrap();
     fails("that is a link");
-    assert_eq!(names(&top), ["card.img", "page.html"]);
+    assert_eq!(entry_names(&top), ["card.img", "page.html"]);
     std::fs::remove_file(&name).unwrap();
-    file.write(OURS).unwrap();
+    file.write_content(OURS).unwrap();
 }
 
 /// Replacement of a name between claim and writing.
@@ -166,7 +166,7 @@ fn exchanged(exchange: NameExchange, there: bool, overwrite: bool) {
         NameExchange::FileForHardLink => (gone(), std::fs::hard_link(&secret, &page).unwrap()).1,
         NameExchange::FileForAnother => (gone(), std::fs::write(&page, "theirs").unwrap()).1,
     }
-    let written = file.write("<!-- ours -->\nnew\n");
+    let written = file.write_content("<!-- ours -->\nnew\n");
     assert_eq!(
         written.is_ok(),
         matches!(exchange, NameExchange::FolderForLink),
@@ -175,7 +175,7 @@ fn exchanged(exchange: NameExchange, there: bool, overwrite: bool) {
     let after = secret.metadata().unwrap();
     let of = |about: &std::fs::Metadata| (about.ino(), about.uid(), about.mode());
     assert_eq!((of(&before), OURS), (of(&after), &*std::fs::read_to_string(&secret).unwrap()));
-    assert_eq!(names(&ours), ["page.html"]);
+    assert_eq!(entry_names(&ours), ["page.html"]);
     if written.is_ok() {
         let made = top.join("moved/page.html").metadata().unwrap();
         assert_eq!(
@@ -184,7 +184,7 @@ fn exchanged(exchange: NameExchange, there: bool, overwrite: bool) {
             "the owner of the page that was replaced, or root"
         );
     } else {
-        assert_eq!(names(&theirs), ["page.html"], "nothing half written is left");
+        assert_eq!(entry_names(&theirs), ["page.html"], "nothing half written is left");
     }
 }
 
@@ -193,8 +193,8 @@ fn output_follows_only_links_of_the_same_user() {
     let (_dir, top, image) = folder();
     std::fs::create_dir(top.join("pages")).unwrap();
     symlink("pages", top.join("link")).unwrap();
-    claim(&top.join("link/page.html"), &image).unwrap().write(OURS).unwrap();
-    assert_eq!(names(&top.join("pages")), ["page.html"]);
+    claim(&top.join("link/page.html"), &image).unwrap().write_content(OURS).unwrap();
+    assert_eq!(entry_names(&top.join("pages")), ["page.html"]);
     lchown(top.join("link"), Some(65_534), None).expect("this test needs root");
     refused(&top.join("link/page.html"), &image, "owned by user 65534");
 }
@@ -211,7 +211,7 @@ fn output_recognizes_documents_by_fields() {
         assert!(matches!(claim(), Err(Failure::Refused(_))), "{foreign}");
     }
     std::fs::write(&name, "{\n  \"device\": \"sda\", \"samples\": [{}], \"more\": null\n}").unwrap();
-    claim().unwrap().write("{}").unwrap();
+    claim().unwrap().write_content("{}").unwrap();
     assert_eq!(std::fs::read_to_string(&name).unwrap(), "{}");
 }
 
@@ -242,8 +242,8 @@ fn full_disk_leaves_the_old_page_intact() {
     let name = small.0.path().join("page.html");
     std::fs::write(&name, OURS).unwrap();
     let file = OutputFile::claim("--html", &name, None, PAGE).unwrap();
-    let failed = file.write(format!("{OURS}{}", "x".repeat(1 << 20)));
+    let failed = file.write_content(format!("{OURS}{}", "x".repeat(1 << 20)));
     assert!(matches!(failed, Err(Failure::Io(why)) if why.to_string().contains("page.html")));
     assert_eq!(std::fs::read_to_string(&name).unwrap(), OURS);
-    assert_eq!(names(small.0.path()), ["page.html"]);
+    assert_eq!(entry_names(small.0.path()), ["page.html"]);
 }

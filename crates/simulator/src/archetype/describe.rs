@@ -8,13 +8,13 @@ use super::schema::{
 use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, three_digits};
 
 /// Paragraphs that describe the card, each about one part.
-pub fn describe(card: &Archetype) -> Vec<String> {
+pub fn describe_card(card: &Archetype) -> Vec<String> {
     let source = card.source.as_ref().map(|source| format!("Source: {source}."));
     let mut paragraphs = vec![source, Some(announced_text(card))];
     paragraphs.extend([Some(capacity_text(card)), faults_text(card), Some(start_text(card))]);
     paragraphs.push(Some(card.constant.as_ref().map_or_else(|| units_text(card), constant_text)));
     paragraphs.extend([
-        card.read.as_ref().map(|r| reads(r, card.queue.depth)),
+        card.read.as_ref().map(|r| reads_text(r, card.queue.depth)),
         card.write.as_ref().map(writes_text),
     ]);
     paragraphs.extend([
@@ -45,23 +45,23 @@ fn units_text(card: &Archetype) -> String {
 
 fn constant_text(c: &ConstantCard) -> String {
     let ConstantCard { command_s, mb_s } = c;
-    let each = time(*command_s);
+    let each = time_text(*command_s);
     format!("Answers each command in {each} plus its bytes at {mb_s} MB/s, without noise and without heat.")
 }
 
-fn reads(r: &ReadTimes, depth: u32) -> String {
+fn reads_text(r: &ReadTimes, depth: u32) -> String {
     let queue = match depth {
         1 => "no command queue".to_owned(),
         n => format!("up to {n} commands at a time"),
     };
-    let unmapped = r
-        .unmapped_s
-        .map_or(String::new(), |t| format!(" Where nothing was ever written it answers after {}.", time(t)));
+    let unmapped = r.unmapped_s.map_or(String::new(), |t| {
+        format!(" Where nothing was ever written it answers after {}.", time_text(t))
+    });
     let misses = r.map_cache_bytes.map_or(String::new(), |held| {
-        let (held, miss) = (BinarySize(held), time(r.map_miss_s));
+        let (held, miss) = (BinarySize(held), time_text(r.map_miss_s));
         format!(" It knows the mapping of {held} at a time; elsewhere a read waits {miss} more.")
     });
-    let base = time(r.base_s);
+    let base = time_text(r.base_s);
     format!("Reads: {base} before the first byte, then {} MB/s; {queue}.{unmapped}{misses}", r.mb_s)
 }
 
@@ -69,7 +69,7 @@ fn writes_text(write: &WriteTimes) -> String {
     match write {
         WriteTimes::Hybrid(h) => hybrid_text(h),
         WriteTimes::Log(l) => {
-            let (fixed, random, merge) = (time(l.fixed_s), time(l.random_s), time(l.merge_s));
+            let (fixed, random, merge) = (time_text(l.fixed_s), time_text(l.random_s), time_text(l.merge_s));
             let (mb_s, log) = (l.mb_s, BinarySize(l.log_bytes));
             format!(
                 "Writes: in order {fixed} per write plus {mb_s} MB/s; out of order {random} for 4 KiB into a log of {log}, \
@@ -78,7 +78,8 @@ fn writes_text(write: &WriteTimes) -> String {
             )
         }
         WriteTimes::Page(p) => {
-            let (base, mb_s, collection) = (time(p.base_s), p.mb_s, p.gc.map_or(String::new(), collection));
+            let (base, mb_s, collection) =
+                (time_text(p.base_s), p.mb_s, p.gc.map_or(String::new(), collection_text));
             format!("Writes: mapped by page, {base} per 4 KiB write plus {mb_s} MB/s anywhere.{collection}")
         }
     }
@@ -95,7 +96,7 @@ fn hybrid_text(h: &HybridWrite) -> String {
         CloseCopy::Written => "what was written to it is copied",
     };
     let small = h.small_log.map_or(String::new(), |log| {
-        let (most, takes) = (BinarySize(log.max_write_bytes), time(log.write_s));
+        let (most, takes) = (BinarySize(log.max_write_bytes), time_text(log.write_s));
         format!(" Writes of up to {most} that jump go to a log of their own, in {takes} and more.")
     });
     let open = match (h.open_linear, h.open_random) {
@@ -105,7 +106,7 @@ fn hybrid_text(h: &HybridWrite) -> String {
         (linear, random) => format!("{} may be open in order and {random} out of order", block_count(linear)),
     };
     let HybridWrite { mb_s, copy_mb_s, fixed_s, .. } = *h;
-    let fixed = time(fixed_s);
+    let fixed = time_text(fixed_s);
     format!(
         "Writes: blocks mapped whole (hybrid). {fixed} per write plus {mb_s} MB/s; {open}. \
          When one more is touched the oldest is closed: {close} at {copy_mb_s} MB/s.{small}"
@@ -121,14 +122,14 @@ fn joining_text(card: &Archetype) -> Option<String> {
 
 fn region_text(r: &FatRegion) -> String {
     let size = BinarySize(r.bytes);
-    match r.page_write_s.map(time) {
+    match r.page_write_s.map(time_text) {
         Some(t) => {
             format!(
                 "The first {size} are mapped by page: a write anywhere there takes {t} and opens no block."
             )
         }
         None => {
-            let speed = share(r.speed);
+            let speed = share_text(r.speed);
             format!("The first {size} are treated specially: writes there run at {speed} of the speed.")
         }
     }
@@ -191,17 +192,17 @@ fn reader_defects(card: &Archetype) -> impl Iterator<Item = String> {
 
 fn cache_text(c: &PslcCache) -> String {
     let dynamic = c.bits.map_or(String::new(), |bits| {
-        format!(", at most {} of what is free,", share(c.alpha / f64::from(bits)))
+        format!(", at most {} of what is free,", share_text(c.alpha / f64::from(bits)))
     });
     let full = match c.when_full {
         WhenFull::Direct => "writes pass it",
         WhenFull::Fold => "each byte waits until one is moved",
     };
     let pool = c.pool_bytes.map_or(String::new(), |bytes| {
-        let (most, rest) = (DecimalSize(bytes), time(c.pool_rest_s));
+        let (most, rest) = (DecimalSize(bytes), time_text(c.pool_rest_s));
         format!(" After {most} of writes it cleans no more until it has rested {rest}.")
     });
-    let read = c.read_base_s.map_or(String::new(), |s| format!(" Data in it reads after {}.", time(s)));
+    let read = c.read_base_s.map_or(String::new(), |s| format!(" Data in it reads after {}.", time_text(s)));
     let until = match c.reopen_bytes {
         0 => String::new(),
         bytes => format!(" until {} are clean again", DecimalSize(bytes)),
@@ -214,10 +215,10 @@ fn cache_text(c: &PslcCache) -> String {
     )
 }
 
-fn collection(
+fn collection_text(
     GarbageCollection { spare_share, unit_bytes, copy_mb_s, erase_s }: GarbageCollection,
 ) -> String {
-    let (spare, unit, erase) = (share(spare_share), BinarySize(unit_bytes), time(erase_s));
+    let (spare, unit, erase) = (share_text(spare_share), BinarySize(unit_bytes), time_text(erase_s));
     format!(
         " With its {spare} of spare flash written, it collects {unit} at a time: what is valid there is copied at \
          {copy_mb_s} MB/s, then the whole is erased in {erase}."
@@ -230,18 +231,18 @@ fn heat_text(t: &ThermalNode) -> String {
         ThrottleKind::Duty => "its data path may be busy",
     };
     let ThermalNode { active_k_per_w, passive_k_per_w, capacity_j_per_k, tmt1_c, tmt2_c, .. } = t;
-    let (read, write, heavy) = (share(t.light_read), share(t.light_write), share(t.heavy));
+    let (read, write, heavy) = (share_text(t.light_read), share_text(t.light_write), share_text(t.heavy));
     format!(
         "Heat: {active_k_per_w} K/W with a fan, {passive_k_per_w} K/W without, {capacity_j_per_k} J/K. \
          From {tmt1_c} °C on {what} at {read} for reads and {write} for writes, from {tmt2_c} °C on at {heavy}."
     )
 }
 
-fn share(part: f64) -> String {
+fn share_text(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
 }
 
-fn time(seconds: f64) -> String {
+fn time_text(seconds: f64) -> String {
     match seconds {
         s if s >= 1.0 => format!("{} s", three_digits(s)),
         s if s >= 1e-3 => format!("{} ms", three_digits(s * 1e3)),
@@ -332,7 +333,7 @@ fn faults_text(card: &Archetype) -> Option<String> {
     .collect();
     let ranges = (!f.error_ranges.is_empty()).then(|| format!("Commands fail at {}.", f.error_ranges));
     let stalls = (f.stall_every_ios > 0)
-        .then(|| format!("It answers nothing for {} each {} I/Os.", time(f.stall_s), f.stall_every_ios));
+        .then(|| format!("It answers nothing for {} each {} I/Os.", time_text(f.stall_s), f.stall_every_ios));
     let begin = match f.begin_after_bytes {
         0 => String::new(),
         bytes => format!(" after {} written", DecimalSize(bytes)),

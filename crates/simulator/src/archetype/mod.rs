@@ -8,11 +8,11 @@ mod truth;
 
 use crate::random;
 use cardscope_engine::cause::ErrorCause;
-use cardscope_engine::input;
+use cardscope_engine::input_file;
 use cardscope_model::builtin_files;
-use cardscope_model::named::{BuiltinFiles, UnknownName};
-use cardscope_model::toml_error::located;
-pub use describe::describe;
+use cardscope_model::builtin_names::{BuiltinFiles, UnknownName};
+use cardscope_model::toml_error::message_with_line;
+pub use describe::describe_card;
 pub use schema::*;
 
 /// Built-in simulated cards: the files of `cards/`.
@@ -28,7 +28,7 @@ pub enum ArchetypeError {
     #[error(transparent)]
     Unknown(#[from] UnknownName),
     #[error("simulated card {0}: the file cannot be read: {1}")]
-    Shape(String, #[source] ErrorCause),
+    Malformed(String, #[source] ErrorCause),
     #[error("simulated card {0}: {1}")]
     File(String, #[source] ErrorCause),
     /// Impossible value: its key, the value, and what it must be.
@@ -37,27 +37,32 @@ pub enum ArchetypeError {
 }
 
 /// Loads all built-in cards. Fails only if a built-in file is broken, which a test rules out.
-pub fn archetypes() -> Result<Vec<Archetype>, ArchetypeError> {
+pub fn load_builtin() -> Result<Vec<Archetype>, ArchetypeError> {
     CARDS.names().map(Archetype::load).collect()
 }
 
 impl Archetype {
     /// Loads a built-in card by name, a random one as `random-SEED`, or a file by its path, which ends in `.toml`.
     pub fn load(name: &str) -> Result<Archetype, ArchetypeError> {
-        if let Some(seed) = name.strip_prefix(random::PREFIX).and_then(|seed| seed.parse().ok()) {
-            return Ok(random::card(seed));
+        if let Some(seed) = name.strip_prefix(random::RANDOM_PREFIX).and_then(|seed| seed.parse().ok()) {
+            return Ok(random::random_card(seed));
         }
         if name.ends_with(".toml") {
-            let text = input::text(name.as_ref(), input::MOST_TEXT)
+            let text = input_file::read_text(name.as_ref(), input_file::MAX_TEXT_BYTES)
                 .map_err(|e| ArchetypeError::File(name.to_owned(), e.into()))?;
             return Archetype::from_toml(name, &text);
         }
-        Archetype::from_toml(name, CARDS.find(name)?)
+        Archetype::from_toml(name, CARDS.find_text(name)?)
     }
 
     /// Parses and checks a card's file; errors call it `name`.
     pub fn from_toml(name: &str, text: &str) -> Result<Archetype, ArchetypeError> {
-        let shape = |e| ArchetypeError::Shape(name.to_owned(), ErrorCause::worded(located(text, &e), e));
+        let shape = |e| {
+            ArchetypeError::Malformed(
+                name.to_owned(),
+                ErrorCause::with_message(message_with_line(text, &e), e),
+            )
+        };
         let card: Archetype = toml::from_str(text).map_err(shape)?;
         card.check()?;
         Ok(card)

@@ -6,20 +6,20 @@ fn built_in_cards_load_by_file_name() {
     for name in CARDS.names() {
         assert_eq!(Archetype::load(name).unwrap().name, name);
     }
-    assert_eq!(archetypes().unwrap().len(), CARDS.files.len());
+    assert_eq!(load_builtin().unwrap().len(), CARDS.files.len());
 }
 
 #[test]
 fn truth_in_files_matches_parameters() {
-    for card in archetypes().unwrap() {
-        assert_eq!(card.truth, CardTruth::of(&card, DEFAULT_SEED), "{}", card.name);
+    for card in load_builtin().unwrap() {
+        assert_eq!(card.truth, CardTruth::from_parameters(&card, DEFAULT_SEED), "{}", card.name);
     }
 }
 
 #[test]
 fn unknown_keys_and_impossible_values_are_refused() {
     let refused = |name: &str, from: &str, to: &str, parts: &[&str]| {
-        let card = CARDS.find(name).unwrap();
+        let card = CARDS.find_text(name).unwrap();
         assert!(card.contains(from), "{from}");
         let error = Archetype::from_toml("odd", &card.replace(from, to)).unwrap_err().to_string();
         assert!(parts.iter().all(|part| error.contains(part)), "{to}: {error}");
@@ -42,12 +42,12 @@ fn unknown_keys_and_impossible_values_are_refused() {
 
 #[test]
 fn each_card_has_a_description() {
-    for card in archetypes().unwrap() {
-        let text = describe(&card).join("\n\n");
+    for card in load_builtin().unwrap() {
+        let text = describe_card(&card).join("\n\n");
         assert!(text.contains("Announces"), "{text}");
     }
-    let fake = describe(&Archetype::load("sandian-1tb-52g").unwrap()).join("\n\n");
+    let fake = describe_card(&Archetype::load("sandian-1tb-52g").unwrap()).join("\n\n");
     assert!(fake.contains("Fake: holds 52 GB"), "{fake}");
-    let hybrid = describe(&Archetype::load("lexar-16g-c10").unwrap()).join("\n\n");
+    let hybrid = describe_card(&Archetype::load("lexar-16g-c10").unwrap()).join("\n\n");
     assert!(hybrid.contains("5 blocks may be open in order"), "{hybrid}");
 }

@@ -4,14 +4,14 @@
 use super::schema::{
     Archetype, CardFaults, CardTruth, ErrorRanges, FakeKind, OpenBlocks, PoolFull, WriteTimes,
 };
-use crate::chance::{ChosenUnits, WeakBits};
-use crate::content::{self, FakeMap, MediumLocation, WEAK};
+use crate::content::{self, FakeMap, MediumLocation, WEAK_BITS};
+use crate::seeded_choice::{ChosenUnits, WeakBits};
 use cardscope_model::verify::Verdict;
 use std::ops::Range;
 
 impl CardTruth {
     /// Derives the truth from parameters and seed. A card of constant speed has no flash units.
-    pub fn of(card: &Archetype, seed: u64) -> CardTruth {
+    pub fn from_parameters(card: &Archetype, seed: u64) -> CardTruth {
         let (usable_bytes, good_bytes) = usable_and_good_bytes(card, seed);
         let mapped = card.constant.is_none();
         let unit_shows =
@@ -24,11 +24,11 @@ impl CardTruth {
             erase_block_bytes: mapped.then_some(card.flash.au_bytes),
             map_segment_bytes: card.flash.map_segment_bytes.filter(|_| segment_shows),
             fat_region_bytes: card.fat_region.map(|r| r.bytes),
-            verdict: verdict(card, good_bytes),
+            verdict: expected_verdict(card, good_bytes),
             usable_bytes: usable_bytes.min(card.shown_bytes().min(card.reachable_bytes())),
             good_bytes: good_bytes.min(card.shown_bytes().min(card.reachable_bytes())),
             open_blocks: open_blocks(card),
-            slc_cache_bytes: card.cache.as_ref().map(|c| c.through_bytes(card.announced_bytes) as u64),
+            slc_cache_bytes: card.cache.as_ref().map(|c| c.filled_bytes(card.announced_bytes) as u64),
             queue_depth: queue_depth(card),
             tmt1_c: heat.map(|t| t.tmt1_c),
             tmt2_c: heat.map(|t| t.tmt2_c),
@@ -68,7 +68,7 @@ fn depth_on_planes(card: &Archetype) -> f64 {
     if planes > 1.0 { planes * depth / (planes + depth - 1.0) } else { f64::INFINITY }
 }
 
-fn verdict(card: &Archetype, good_bytes: u64) -> Verdict {
+fn expected_verdict(card: &Archetype, good_bytes: u64) -> Verdict {
     let CardFaults { read_flip_p, read_error_p, write_error_p, .. } = card.faults;
     // A small share of large units may choose none of them: then nothing is damaged.
     let loses = good_bytes < card.announced_bytes;
@@ -89,8 +89,9 @@ fn verdict(card: &Archetype, good_bytes: u64) -> Verdict {
 
 /// Length of the prefix that keeps its data, and number of all bytes that do, after all faults have begun.
 fn usable_and_good_bytes(card: &Archetype, seed: u64) -> (u64, u64) {
-    let end = end(card);
-    let (map, failing) = (FakeMap::at_last(card, seed), content::FaultModel::new(&card.faults, seed).failing);
+    let end = end_of_distinct(card);
+    let (map, failing) =
+        (FakeMap::with_all_faults(card, seed), content::FaultModel::new(&card.faults, seed).failing);
     let ranges = &card.faults.error_ranges;
     let (mut good, mut first_bad) = (0, end);
     for own in distinct_ranges(card, end) {
@@ -106,9 +107,9 @@ fn usable_and_good_bytes(card: &Archetype, seed: u64) -> (u64, u64) {
         }
     }
     if card.faults.flip_p > 0.0 {
-        let weak = WeakBits::new(seed, WEAK, card.faults.flip_p);
+        let weak = WeakBits::new(seed, WEAK_BITS, card.faults.flip_p);
         let mut sectors = Vec::new();
-        weak.each(0, end, |byte, _| sectors.push(byte / SECTOR * SECTOR));
+        weak.for_each_weak(0, end, |byte, _| sectors.push(byte / SECTOR * SECTOR));
         sectors.sort_unstable();
         sectors.dedup();
         // Sectors that are bad for another reason must not be subtracted twice.
@@ -130,7 +131,7 @@ fn distinct_ranges(card: &Archetype, end: u64) -> impl Iterator<Item = Range<u64
 const SECTOR: u64 = 512;
 
 /// End of the addresses that have places, none of them shared with lower ones.
-fn end(card: &Archetype) -> u64 {
+fn end_of_distinct(card: &Archetype) -> u64 {
     let (fake, all) = (&card.fake, card.announced_bytes);
     let real = fake.real_bytes.unwrap_or(all);
     match fake.kind {
@@ -154,7 +155,7 @@ fn kept_run(
     len: u64,
 ) -> (bool, u64) {
     let route = map.route(at, len);
-    let (fails, len) = failing.map_or((false, route.len), |units| units.run(at, route.len));
-    let (errs, len) = ranges.run(at, len);
+    let (fails, len) = failing.map_or((false, route.len), |units| units.run_at(at, route.len));
+    let (errs, len) = ranges.failing_run(at, len);
     (matches!(route.place, MediumLocation::Kept(_)) && !fails && !errs, len)
 }

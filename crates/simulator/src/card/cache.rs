@@ -5,7 +5,7 @@
 //! For each 256 KiB the cycle of the cache is stored in which it was written: data of an earlier cycle has been moved
 //! to TLC by cleaning.
 
-use super::timing::{CardCommand, RampParameters, RampTiming, ns, ns_per_byte, number};
+use super::timing::{CardCommand, RampParameters, RampTiming, bytes_f64, ns_per_byte, seconds_to_ns};
 use crate::archetype::{Archetype, PslcCache, WhenFull, WriteTimes};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -60,7 +60,7 @@ pub(crate) struct CachedWrite {
 
 #[derive(Debug)]
 pub(crate) struct PslcModel {
-    p: PslcCache,
+    parameters: PslcCache,
     announced: u64,
     pub(super) state: CacheState,
     /// Cost of writes into the cache.
@@ -78,7 +78,7 @@ impl PslcModel {
         let most_pool = p.pool_bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
         let used = p.start_bytes.map_or(0.0, |start| (p.clean_bytes - start) as f64);
         PslcModel {
-            p: *p,
+            parameters: *p,
             announced: card.announced_bytes,
             state: CacheState {
                 used,
@@ -90,7 +90,7 @@ impl PslcModel {
                 cycles: vec![TLC_CYCLE; (card.announced_bytes >> CHUNK_SHIFT) as usize + 1],
                 cycle: 1,
             },
-            timing: timing(p, card, mb_s),
+            timing: cache_timing(p, card, mb_s),
             cleaned_per_ns: p.clean_mb_s / 1e3,
             most_pool,
             per_byte: ns_per_byte(mb_s),
@@ -100,11 +100,11 @@ impl PslcModel {
 
     /// Begins a command at `now`: counts what was cleaned since the last one.
     #[inline]
-    pub(crate) fn begin(&mut self, now: f64) {
+    pub(crate) fn begin_command(&mut self, now: f64) {
         let rested = now - self.state.last_command;
-        if rested > ns(self.p.rest_s) {
-            self.clean(rested);
-            if rested > ns(self.p.pool_rest_s) && self.most_pool.is_finite() {
+        if rested > seconds_to_ns(self.parameters.rest_s) {
+            self.clean_for(rested);
+            if rested > seconds_to_ns(self.parameters.pool_rest_s) && self.most_pool.is_finite() {
                 self.state.pool = self.most_pool;
             }
             // This rest is counted, so the pause before the next cleaning starts anew.
@@ -114,17 +114,17 @@ impl PslcModel {
 
     /// Writes at `now`, on a card of which `mapped` bytes hold data. Returns what the cache takes of the write.
     #[inline]
-    pub(crate) fn take(&mut self, now: f64, piece: CardCommand, mapped: u64) -> CachedWrite {
-        let limit = self.p.limit_bytes(self.announced.saturating_sub(mapped));
+    pub(crate) fn write_cached(&mut self, now: f64, piece: CardCommand, mapped: u64) -> CachedWrite {
+        let limit = self.parameters.limit_bytes(self.announced.saturating_sub(mapped));
         let len = piece.len;
-        if !self.state.open || self.p.clean_between_reads {
+        if !self.state.open || self.parameters.clean_between_reads {
             self.clean_while_unwritten(now, limit);
         }
         let room = if self.state.open { (limit - self.state.used).max(0.0) } else { 0.0 };
         // Converting by way of i64 is several times as fast.
         let bytes = (room as i64 as u64).min(len);
-        self.state.used += number(bytes);
-        self.use_pool(number(len));
+        self.state.used += bytes_f64(bytes);
+        self.use_pool(bytes_f64(len));
         self.mark_chunks(piece.offset, len, bytes == len);
         if bytes == len {
             return CachedWrite { bytes, per_byte: self.per_byte };
@@ -134,7 +134,7 @@ impl PslcModel {
     }
 
     fn overflow_write(&self, bytes: u64, len: u64) -> CachedWrite {
-        match self.p.when_full {
+        match self.parameters.when_full {
             WhenFull::Direct => CachedWrite { bytes, per_byte: self.per_byte },
             WhenFull::Fold => {
                 let all = bytes as f64 * self.per_byte + (len - bytes) as f64 * self.folding;
@@ -151,21 +151,21 @@ impl PslcModel {
         }
     }
 
-    fn clean(&mut self, time: f64) {
+    fn clean_for(&mut self, time: f64) {
         let most = if self.most_pool.is_finite() { self.state.pool } else { f64::INFINITY };
         self.state.used = (self.state.used - (time * self.cleaned_per_ns).min(most)).max(0.0);
     }
 
     #[inline]
     fn clean_while_unwritten(&mut self, now: f64, limit: f64) {
-        let pause = now - self.state.last_write - ns(self.p.idle_s);
+        let pause = now - self.state.last_write - seconds_to_ns(self.parameters.idle_s);
         if pause > 0.0 {
-            self.clean(pause);
+            self.clean_for(pause);
             // This pause is counted; the end of this write begins the next one.
             self.state.last_write = now;
         }
         let clean = limit - self.state.used;
-        if !self.state.open && clean >= (self.p.reopen_bytes as f64).min(limit) && clean >= 1.0 {
+        if !self.state.open && clean >= (self.parameters.reopen_bytes as f64).min(limit) && clean >= 1.0 {
             self.state.open = true;
             // Cycle 0 is TLC. After 255 cycles the oldest data counts as recent again, which changes few times.
             self.state.cycle = self.state.cycle.checked_add(1).unwrap_or(1);
@@ -173,7 +173,7 @@ impl PslcModel {
     }
 
     #[inline]
-    pub(crate) fn end(&mut self, end: f64, wrote: bool) {
+    pub(crate) fn end_command(&mut self, end: f64, wrote: bool) {
         self.state.last_command = end;
         if wrote {
             self.state.last_write = end;
@@ -200,12 +200,13 @@ impl PslcModel {
     /// Discarded bytes need no cleaning: they leave the cache at once.
     pub(crate) fn discard(&mut self, len: u64) {
         self.state.used = (self.state.used - len as f64).max(0.0);
-        self.state.open |= self.p.clean_bytes as f64 - self.state.used >= self.p.reopen_bytes as f64;
+        self.state.open |=
+            self.parameters.clean_bytes as f64 - self.state.used >= self.parameters.reopen_bytes as f64;
     }
 }
 
 /// Absent times are those of the page engine. Other engines have times of their kind and use only the speed.
-fn timing(p: &PslcCache, card: &Archetype, mb_s: f64) -> RampTiming {
+fn cache_timing(p: &PslcCache, card: &Archetype, mb_s: f64) -> RampTiming {
     let (base_s, large_s, serial_s, ramp_bytes) = match &card.write {
         Some(WriteTimes::Page(w)) => (w.base_s, w.large_s, w.serial_s, w.ramp_bytes),
         _ => (0.0, None, 0.0, 1),

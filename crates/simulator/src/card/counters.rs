@@ -33,7 +33,7 @@ pub struct CommandTally {
 
 impl CommandTally {
     #[inline]
-    pub(super) fn count(&mut self, command: &CardCommand) {
+    pub(super) fn count_command(&mut self, command: &CardCommand) {
         if command.write {
             self.writes += 1;
             self.written_bytes += command.len;
@@ -43,7 +43,7 @@ impl CommandTally {
         }
     }
 
-    pub(crate) fn commands(&self) -> u64 {
+    pub(crate) fn command_count(&self) -> u64 {
         self.reads + self.writes + self.flushes + self.discards
     }
 }

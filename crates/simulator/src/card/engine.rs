@@ -5,7 +5,7 @@ use super::counters::MappingWork;
 use super::hybrid::HybridEngine;
 use super::log::LogEngine;
 use super::page::PageEngine;
-use super::timing::{CommandCost, RampParameters, RampTiming, ns, ns_per_byte};
+use super::timing::{CommandCost, RampParameters, RampTiming, ns_per_byte, seconds_to_ns};
 use crate::archetype::{Archetype, FatRegion, WriteTimes};
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl MappingEngine {
 
     /// Cost of writing a piece; `first` for the first piece of a command.
     #[inline]
-    pub(super) fn write(&mut self, offset: u64, len: u64, first: bool) -> CommandCost {
+    pub(super) fn write_cost(&mut self, offset: u64, len: u64, first: bool) -> CommandCost {
         match self {
             MappingEngine::Hybrid(hybrid) => CommandCost::serial(hybrid.write(offset, len, first)),
             MappingEngine::Log(log) => CommandCost::serial(log.write(offset, len, first)),
@@ -51,15 +51,15 @@ impl MappingEngine {
 
     /// Nanoseconds for each byte of the last write if it was in order: a cache takes only such bytes.
     #[inline]
-    pub(super) fn in_order(&self) -> Option<f64> {
+    pub(super) fn in_order_cost(&self) -> Option<f64> {
         match self {
-            MappingEngine::Hybrid(hybrid) => hybrid.in_order(),
-            MappingEngine::Log(log) => log.in_order(),
+            MappingEngine::Hybrid(hybrid) => hybrid.in_order_cost(),
+            MappingEngine::Log(log) => log.in_order_cost(),
             MappingEngine::Page(_) | MappingEngine::Constant(_) => None,
         }
     }
 
-    pub(super) fn read(&self, len: u64) -> CommandCost {
+    pub(super) fn read_cost(&self, len: u64) -> CommandCost {
         match self {
             MappingEngine::Page(page) => page.timing.cost(len),
             MappingEngine::Constant(timing) => timing.cost(len),
@@ -81,7 +81,7 @@ impl MappingEngine {
 pub(super) struct MappedRegion {
     /// Offset behind its last byte.
     pub(super) end: u64,
-    slower: f64,
+    slowdown: f64,
     page_write: Option<f64>,
     per_byte: f64,
 }
@@ -92,19 +92,24 @@ impl MappedRegion {
         let mb_s = card.write.as_ref().map_or_else(constant, WriteTimes::mb_s);
         MappedRegion {
             end: p.bytes,
-            slower: 1.0 / p.speed,
-            page_write: p.page_write_s.map(ns),
+            slowdown: 1.0 / p.speed,
+            page_write: p.page_write_s.map(seconds_to_ns),
             per_byte: ns_per_byte(mb_s.min(bus_mb_s)),
         }
     }
 
     /// Cost of writing `len` bytes inside the region. `engine` returns the cost elsewhere; it is not called if the
     /// region is mapped by page, so that no block is opened.
-    pub(super) fn write(&self, len: u64, first: bool, engine: impl FnOnce() -> CommandCost) -> CommandCost {
+    pub(super) fn write_cost_in_region(
+        &self,
+        len: u64,
+        first: bool,
+        engine: impl FnOnce() -> CommandCost,
+    ) -> CommandCost {
         let cost = match self.page_write {
             Some(base) => CommandCost::serial(if first { base } else { 0.0 } + len as f64 * self.per_byte),
             None => engine(),
         };
-        cost.scaled(self.slower)
+        cost.scaled(self.slowdown)
     }
 }

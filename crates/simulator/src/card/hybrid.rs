@@ -3,7 +3,7 @@
 //! one. Small writes may go to a separate log.
 
 use super::counters::MappingWork;
-use super::timing::{FlashUnit, ns, ns_per_byte};
+use super::timing::{FlashUnit, ns_per_byte, seconds_to_ns};
 use crate::archetype::{CloseCopy, FlashUnits, HybridWrite};
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub(crate) struct HybridState {
 /// Costs are nanoseconds, all of them serial, since such cards have no queue.
 #[derive(Debug)]
 pub(crate) struct HybridEngine {
-    p: HybridWrite,
+    parameters: HybridWrite,
     per_byte: f64,
     copy_per_byte: f64,
     /// Nanoseconds for each byte that goes to the log of small writes.
@@ -61,7 +61,7 @@ pub(crate) struct HybridEngine {
 impl HybridEngine {
     pub(crate) fn new(p: &HybridWrite, flash: &FlashUnits, bus_mb_s: f64) -> Self {
         HybridEngine {
-            p: *p,
+            parameters: *p,
             per_byte: ns_per_byte(p.mb_s.min(bus_mb_s)),
             copy_per_byte: ns_per_byte(p.copy_mb_s),
             small_per_byte: p.small_log.map_or(0.0, |log| ns_per_byte(log.mb_s.min(bus_mb_s))),
@@ -90,19 +90,19 @@ impl HybridEngine {
         let mut cost = self.follow_stream(offset, jumps, first);
         let (mut at, end) = (offset, offset + len);
         while at < end {
-            let au = self.au.number(at);
+            let au = self.au.unit_number(at);
             let piece = end.min((au + 1) * self.au.bytes) - at;
             cost += self.write_in_block(au, at - au * self.au.bytes, piece, jumps && at == offset);
             at += piece;
         }
         let stream = &mut self.state.stream;
         stream.next = end;
-        stream.established |= self.au.number(stream.start) != self.au.number(end - 1);
+        stream.established |= self.au.unit_number(stream.start) != self.au.unit_number(end - 1);
         cost
     }
 
     #[inline]
-    pub(crate) fn in_order(&self) -> Option<f64> {
+    pub(crate) fn in_order_cost(&self) -> Option<f64> {
         self.in_order.then_some(self.per_byte)
     }
 
@@ -110,13 +110,14 @@ impl HybridEngine {
     #[inline]
     fn follow_stream(&mut self, offset: u64, jumps: bool, first: bool) -> f64 {
         let stream = &mut self.state.stream;
-        let mut cost = if first { ns(self.p.fixed_s) } else { 0.0 };
+        let mut cost = if first { seconds_to_ns(self.parameters.fixed_s) } else { 0.0 };
         if jumps {
-            cost += ns(self.p.jump_s) + if stream.established { ns(self.p.stream_end_s) } else { 0.0 };
+            cost += seconds_to_ns(self.parameters.jump_s)
+                + if stream.established { seconds_to_ns(self.parameters.stream_end_s) } else { 0.0 };
             *stream = WriteStream { start: offset, next: offset, established: false };
         }
         if first && !stream.established {
-            cost += ns(self.p.new_stream_s);
+            cost += seconds_to_ns(self.parameters.new_stream_s);
         }
         cost
     }
@@ -124,26 +125,26 @@ impl HybridEngine {
     /// Cost of a write that goes to the log of small writes; None if it does not.
     #[inline]
     fn write_small(&mut self, offset: u64, len: u64) -> Option<f64> {
-        let small = self.p.small_log?;
+        let small = self.parameters.small_log?;
         if len > small.max_write_bytes || (!small.takes_turns && self.continues_a_block(offset)) {
             return None;
         }
         self.in_order = false;
         self.state.stream = WriteStream { start: offset, next: offset + len, established: false };
         self.state.small_bytes += len;
-        let mut cost = ns(small.write_s) + len as f64 * self.small_per_byte;
+        let mut cost = seconds_to_ns(small.write_s) + len as f64 * self.small_per_byte;
         if self.state.small_bytes >= small.bytes {
             self.state.work.merges += 1;
             self.state.work.copied_bytes += self.state.small_bytes;
             self.state.small_bytes = 0;
-            cost += ns(small.merge_s);
+            cost += seconds_to_ns(small.merge_s);
         }
         Some(cost)
     }
 
     /// True if a write at `offset` continues an open block, or begins a block at its start.
     fn continues_a_block(&self, offset: u64) -> bool {
-        let au = self.au.number(offset);
+        let au = self.au.unit_number(offset);
         let inside = offset - au * self.au.bytes;
         let open = self.state.open.iter().rev().find(|o| o.au == au);
         open.map_or(inside == 0, |o| !o.random && o.to == inside)
@@ -175,7 +176,9 @@ impl HybridEngine {
     fn merge_full_log(&mut self, offset: u64, len: u64) -> f64 {
         let Some(block) = self.state.open.last_mut() else { return 0.0 };
         let in_order = !block.random && offset == block.to;
-        if in_order || (self.p.open_random > 0 && block.log_bytes + len <= self.p.random_log_bytes) {
+        if in_order
+            || (self.parameters.open_random > 0 && block.log_bytes + len <= self.parameters.random_log_bytes)
+        {
             return 0.0;
         }
         *block = OpenBlock::new(block.au, offset);
@@ -208,12 +211,13 @@ impl HybridEngine {
 
     #[inline]
     fn in_order_write_cost(&self, offset: u64, len: u64, jumps: bool) -> f64 {
-        let p = &self.p;
+        let p = &self.parameters;
         let mut cost = len as f64 * self.per_byte;
         if len < self.page.bytes {
-            return cost + (ns(p.sub_page_s) + if jumps { ns(p.sub_page_jump_s) } else { 0.0 });
+            return cost
+                + (seconds_to_ns(p.sub_page_s) + if jumps { seconds_to_ns(p.sub_page_jump_s) } else { 0.0 });
         }
-        let ragged = ns(p.ragged_s.unwrap_or(p.sub_page_s));
+        let ragged = seconds_to_ns(p.ragged_s.unwrap_or(p.sub_page_s));
         if ragged > 0.0 {
             cost += ragged * (self.cuts_a_page(offset) + self.cuts_a_page(offset + len));
         }
@@ -221,15 +225,15 @@ impl HybridEngine {
     }
 
     fn cuts_a_page(&self, at: u64) -> f64 {
-        if self.page.number(at) * self.page.bytes == at { 0.0 } else { 1.0 }
+        if self.page.unit_number(at) * self.page.bytes == at { 0.0 } else { 1.0 }
     }
 
     #[inline]
     fn random_write_cost(&mut self, len: u64) -> f64 {
-        let pages = (self.plane.number(len - 1) + 1) * self.plane.bytes;
-        let mut cost = ns(self.p.random_s) + pages as f64 * self.per_byte;
+        let pages = (self.plane.unit_number(len - 1) + 1) * self.plane.bytes;
+        let mut cost = seconds_to_ns(self.parameters.random_s) + pages as f64 * self.per_byte;
         if len < self.page.bytes {
-            cost += ns(self.p.sub_page_random_s);
+            cost += seconds_to_ns(self.parameters.sub_page_random_s);
         }
         if let Some(block) = self.state.open.last_mut() {
             block.log_bytes += pages - len;
@@ -241,18 +245,20 @@ impl HybridEngine {
     #[inline]
     fn make_room(&mut self) -> f64 {
         // The blocks are searched only if the limits differ.
-        let random = self.p.open_random != self.p.open_linear && self.state.open.iter().any(|o| o.random);
-        let limit = if random { self.p.open_random.max(1) } else { self.p.open_linear } as usize;
+        let random = self.parameters.open_random != self.parameters.open_linear
+            && self.state.open.iter().any(|o| o.random);
+        let limit =
+            if random { self.parameters.open_random.max(1) } else { self.parameters.open_linear } as usize;
         let mut cost = 0.0;
         while self.state.open.len() >= limit {
             let oldest = self.state.open.remove(0);
-            cost += self.close(&oldest);
+            cost += self.close_block(&oldest);
         }
         cost
     }
 
-    fn close(&mut self, block: &OpenBlock) -> f64 {
-        self.copy_bytes(match self.p.close {
+    fn close_block(&mut self, block: &OpenBlock) -> f64 {
+        self.copy_bytes(match self.parameters.close {
             CloseCopy::Partial if !block.random => self.au.bytes - (block.to - block.from),
             CloseCopy::Written => block.log_bytes.min(self.au.bytes),
             CloseCopy::Partial | CloseCopy::Full => self.au.bytes,
@@ -264,7 +270,7 @@ impl HybridEngine {
         work.merges += 1;
         work.copied_bytes += bytes;
         work.erased_units += 1;
-        bytes as f64 * self.copy_per_byte + ns(self.p.close_s)
+        bytes as f64 * self.copy_per_byte + seconds_to_ns(self.parameters.close_s)
     }
 }
 

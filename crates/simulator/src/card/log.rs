@@ -5,7 +5,7 @@
 //! the units in the log and c the bytes of an entry, and single writes stall for T_m, as on real cards.
 
 use super::counters::MappingWork;
-use super::timing::{FlashUnit, ns, ns_per_byte};
+use super::timing::{FlashUnit, ns_per_byte, seconds_to_ns};
 use crate::archetype::{FlashUnits, LogWrite};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -33,11 +33,11 @@ pub(crate) struct LogState {
 /// Costs are nanoseconds, all of them serial.
 #[derive(Debug)]
 pub(crate) struct LogEngine {
-    p: LogWrite,
+    parameters: LogWrite,
     per_byte: f64,
     capacity: usize,
     /// Share of a merge that one entry adds for each unit in the log.
-    share: f64,
+    entry_share: f64,
     au: FlashUnit,
     in_order: bool,
     /// Entries by unit.
@@ -52,10 +52,10 @@ impl LogEngine {
         let capacity = (p.log_bytes / ENTRY_BYTES).max(1) as usize;
         let units = (announced / flash.au_bytes + 2) as usize;
         LogEngine {
-            p: *p,
+            parameters: *p,
             per_byte: ns_per_byte(p.mb_s.min(bus_mb_s)),
             capacity,
-            share: 1.0 / capacity as f64,
+            entry_share: 1.0 / capacity as f64,
             au: FlashUnit::new(flash.au_bytes),
             in_order: false,
             in_log: vec![0; units],
@@ -78,14 +78,14 @@ impl LogEngine {
         // Later pieces of a command, and writes of a whole unit, need no log.
         self.in_order = self.state.continues_stream(offset, len) || !first || len >= self.au.bytes;
         if self.in_order {
-            let fixed = if first { ns(self.p.fixed_s) } else { 0.0 };
+            let fixed = if first { seconds_to_ns(self.parameters.fixed_s) } else { 0.0 };
             return fixed + len as f64 * self.per_byte;
         }
         self.write_out_of_order(offset, len)
     }
 
     #[inline]
-    pub(crate) fn in_order(&self) -> Option<f64> {
+    pub(crate) fn in_order_cost(&self) -> Option<f64> {
         self.in_order.then_some(self.per_byte)
     }
 
@@ -94,8 +94,8 @@ impl LogEngine {
     fn count_erasures(&mut self, len: u64) {
         self.state.filled += len;
         if self.state.filled >= self.au.bytes {
-            self.state.work.erased_units += self.au.number(self.state.filled);
-            self.state.filled -= self.au.number(self.state.filled) * self.au.bytes;
+            self.state.work.erased_units += self.au.unit_number(self.state.filled);
+            self.state.filled -= self.au.unit_number(self.state.filled) * self.au.bytes;
         }
     }
 
@@ -103,14 +103,14 @@ impl LogEngine {
     fn write_out_of_order(&mut self, offset: u64, len: u64) -> f64 {
         let entries = len.div_ceil(ENTRY_BYTES);
         for i in 0..entries {
-            self.add_entry(self.au.number(offset + i * ENTRY_BYTES) as u32);
+            self.add_entry(self.au.unit_number(offset + i * ENTRY_BYTES) as u32);
         }
         // A write never costs more than an immediate merge of its unit.
-        let share = f64::from(self.distinct) * entries as f64 * self.share;
-        let merge = ns(self.p.merge_s);
+        let share = f64::from(self.distinct) * entries as f64 * self.entry_share;
+        let merge = seconds_to_ns(self.parameters.merge_s);
         self.state.debt += merge * share.min(1.0);
         let rest = len.saturating_sub(ENTRY_BYTES);
-        let mut cost = ns(self.p.random_s) + rest as f64 * self.per_byte;
+        let mut cost = seconds_to_ns(self.parameters.random_s) + rest as f64 * self.per_byte;
         if self.state.debt >= merge && merge > 0.0 {
             self.state.debt -= merge;
             cost += merge;
@@ -134,7 +134,7 @@ impl LogEngine {
         self.state.entries.push_back(unit);
     }
 
-    pub(super) fn resume(&mut self, state: LogState) {
+    pub(super) fn restore_state(&mut self, state: LogState) {
         // A saved state may hold anything, so indices are kept within the tables.
         let highest = state.entries.iter().max().map_or(0, |unit| *unit as usize + 1);
         self.in_log = vec![0; state.units.max(highest)];

@@ -2,7 +2,7 @@
 //! some cards, needs no copying on others, and leaves a dynamic cache more room
 //! (docs/reference/flash.md#unmapped-areas).
 
-use super::timing::ns;
+use super::timing::seconds_to_ns;
 use crate::archetype::ReadTimes;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -26,31 +26,31 @@ impl MappedBlocks {
     }
 
     #[inline]
-    pub(crate) fn has(&self, offset: u64) -> bool {
+    pub(crate) fn is_mapped(&self, offset: u64) -> bool {
         let block = offset >> SHIFT;
         self.words[(block / 64) as usize] >> (block % 64) & 1 == 1
     }
 
     /// Marks a written range; a block that is only touched is mapped as well. Returns the bytes that are newly mapped.
     #[inline]
-    pub(crate) fn set(&mut self, offset: u64, len: u64) -> u64 {
+    pub(crate) fn map_range(&mut self, offset: u64, len: u64) -> u64 {
         let before = self.blocks;
-        self.change(offset >> SHIFT..(offset + len).div_ceil(1 << SHIFT), true);
+        self.set_bits(offset >> SHIFT..(offset + len).div_ceil(1 << SHIFT), true);
         (self.blocks - before) << SHIFT
     }
 
     /// Clears a discarded range; a block that is only touched stays mapped. Returns the bytes that were mapped.
-    pub(crate) fn clear(&mut self, offset: u64, len: u64) -> u64 {
+    pub(crate) fn unmap_range(&mut self, offset: u64, len: u64) -> u64 {
         let before = self.blocks;
         let blocks = offset.div_ceil(1 << SHIFT)..(offset + len) >> SHIFT;
         if blocks.start < blocks.end {
-            self.change(blocks, false);
+            self.set_bits(blocks, false);
         }
         (before - self.blocks) << SHIFT
     }
 
     #[inline]
-    fn change(&mut self, blocks: Range<u64>, mapped: bool) {
+    fn set_bits(&mut self, blocks: Range<u64>, mapped: bool) {
         let mut at = blocks.start;
         while at < blocks.end {
             let within = at % 64;
@@ -104,12 +104,12 @@ impl MapCache {
             ring: vec![NONE; (held >> PART_SHIFT).max(1) as usize],
             next: 0,
         };
-        Some(MapCache { state, miss: ns(read.map_miss_s) })
+        Some(MapCache { state, miss: seconds_to_ns(read.map_miss_s) })
     }
 
     /// Fetches the part for `offset`; returns the cost, 0 if it is in memory.
     #[inline]
-    pub(crate) fn fetch(&mut self, offset: u64) -> f64 {
+    pub(crate) fn fetch_part(&mut self, offset: u64) -> f64 {
         let part = (offset >> PART_SHIFT) as u32;
         let MapState { resident, ring, next } = &mut self.state;
         if resident[part as usize / 64] >> (part % 64) & 1 == 1 {
@@ -145,15 +145,15 @@ mod tests {
                     before = set.len();
                     set.extend(offset / 4096..(offset + len).div_ceil(4096));
                     change = set.len() - before;
-                    proptest::prop_assert_eq!(mapped.set(offset, len), change as u64 * 4096);
+                    proptest::prop_assert_eq!(mapped.map_range(offset, len), change as u64 * 4096);
                 } else {
                     before = set.len();
                     set.retain(|b| *b < offset.div_ceil(4096) || *b >= (offset + len) / 4096);
                     change = before - set.len();
-                    proptest::prop_assert_eq!(mapped.clear(offset, len), change as u64 * 4096);
+                    proptest::prop_assert_eq!(mapped.unmap_range(offset, len), change as u64 * 4096);
                 }
                 proptest::prop_assert_eq!(mapped.bytes(), set.len() as u64 * 4096);
-                proptest::prop_assert_eq!(mapped.has(offset), set.contains(&(offset / 4096)));
+                proptest::prop_assert_eq!(mapped.is_mapped(offset), set.contains(&(offset / 4096)));
             }
         }
     }
@@ -168,7 +168,7 @@ mod tests {
             let mut random = SeededRandom::from_state(5);
             let mut misses = |n: u32| {
                 let blocks = span_gib * 262_144;
-                (0..n).filter(|_| cache.fetch(random.next_u64() % blocks * 4096) > 0.0).count() as f64
+                (0..n).filter(|_| cache.fetch_part(random.next_u64() % blocks * 4096) > 0.0).count() as f64
                     / f64::from(n)
             };
             misses(100_000);

@@ -10,7 +10,7 @@ mod mapped;
 mod noise;
 mod page;
 mod ram;
-mod read;
+mod read_path;
 pub(crate) mod state;
 #[cfg(test)]
 mod tests;
@@ -26,11 +26,11 @@ use mapped::{MapCache, MappedBlocks};
 use noise::{NoiseDraw, NoiseSource};
 use page::WriteSize;
 use ram::RamBuffer;
-use read::{PlaneState, ReadPath};
+use read_path::{PlaneState, ReadPath};
 use std::ops::Range;
 use thermal::{HeatCounters, HeatModel};
 pub(crate) use timing::CardCommand;
-use timing::{CommandCost, RampTiming, later, ns, number};
+use timing::{CommandCost, RampTiming, bytes_f64, later_of, seconds_to_ns};
 use wear::WearTracker;
 
 /// Pieces in which a long command is charged, so that heat and cache follow its course.
@@ -62,9 +62,9 @@ pub(crate) struct CardModel {
     last_end: f64,
     tally: CommandTally,
     /// Erasures of the engine that are counted as wear.
-    worn: u64,
+    counted_erasures: u64,
     /// Blocks that failed after the end of life and are not yet reported.
-    lost: Vec<Range<u64>>,
+    lost_blocks: Vec<Range<u64>>,
 }
 
 impl CardModel {
@@ -84,21 +84,25 @@ impl CardModel {
             wear: a.wear.as_ref().map(|w| WearTracker::new(w, a)),
             noise: NoiseSource::new(&a.noise, seed),
             queue_share: 1.0 / f64::from(a.queue.depth),
-            queue_cost: [&a.queue.read_cost, &a.queue.write_cost]
-                .map(|list| [steps(list, |s| s.factor), steps(list, |s| s.cached.unwrap_or(s.factor))]),
-            flush: ns(a.queue.flush_s),
-            discard: ns(a.front.discard_s),
+            queue_cost: [&a.queue.read_cost, &a.queue.write_cost].map(|list| {
+                [
+                    queue_cost_table(list, |s| s.factor),
+                    queue_cost_table(list, |s| s.cached.unwrap_or(s.factor)),
+                ]
+            }),
+            flush: seconds_to_ns(a.queue.flush_s),
+            discard: seconds_to_ns(a.front.discard_s),
             last_end: 0.0,
             tally: CommandTally::default(),
-            worn: 0,
-            lost: Vec::new(),
+            counted_erasures: 0,
+            lost_blocks: Vec::new(),
         }
     }
 
     /// Executes a command that arrives at `now`; returns its end. Commands end in the order of their arrival.
     #[inline(always)]
-    pub(crate) fn serve(&mut self, now: f64, command: CardCommand) -> f64 {
-        self.tally.count(&command);
+    pub(crate) fn execute_command(&mut self, now: f64, command: CardCommand) -> f64 {
+        self.tally.count_command(&command);
         if self.ram.is_some() {
             return self.execute_through_ram(now, command);
         }
@@ -108,10 +112,10 @@ impl CardModel {
     #[inline(always)]
     fn execute_on_flash(&mut self, now: f64, command: CardCommand) -> f64 {
         if let Some(heat) = &mut self.heat {
-            heat.begin(now, self.last_end);
+            heat.begin_command(now, self.last_end);
         }
         if let Some(pslc) = &mut self.pslc {
-            pslc.begin(now);
+            pslc.begin_command(now);
         }
         let end = self.execute_piece(now, CardCommand { len: command.len.min(PIECE_BYTES), ..command }, true);
         if command.len <= PIECE_BYTES { end } else { self.execute_rest(now, command) }
@@ -146,30 +150,30 @@ impl CardModel {
         let slot = (piece.in_flight as usize).min(MAX_DEPTH - 1);
         // A write decides where its data lies, so the cache is asked after it; a read moves nothing.
         let cost = if piece.write {
-            self.write_cost_of(later(now, self.last_end), piece, first)
+            self.write_cost_of(later_of(now, self.last_end), piece, first)
         } else {
             self.read_cost_of(piece)
         };
-        let cached = self.cached(piece.offset);
+        let cached = self.is_cached(piece.offset);
         let factor = self.queue_cost[usize::from(piece.write)][usize::from(cached)][slot];
-        let (cost, draw) = (cost.scaled(f64::from(factor)), self.noise.draw(piece.write));
-        let start = later(now, self.last_end);
+        let (cost, draw) = (cost.scaled(f64::from(factor)), self.noise.draw_noise(piece.write));
+        let start = later_of(now, self.last_end);
         let cool = cost.scaled(draw.factor);
-        let alone = self.planes.as_mut().is_some_and(|planes| planes.waits(piece.offset, piece.write));
-        let slowed = self.heat.as_ref().map_or(cool, |heat| heat.slowed(cool, piece.write, first));
+        let alone = self.planes.as_mut().is_some_and(|planes| planes.must_wait(piece.offset, piece.write));
+        let slowed = self.heat.as_ref().map_or(cool, |heat| heat.throttled_cost(cool, piece.write, first));
         let end = self.end_of(now, slowed, draw, first, alone);
         self.last_end = end;
         if let Some(node) = &mut self.heat {
-            node.worked(end, end - start, later(cool.service, cool.serial), piece.write);
+            node.count_work(end, end - start, later_of(cool.service, cool.serial), piece.write);
         }
         if let Some(pslc) = &mut self.pslc {
-            pslc.end(end, piece.write);
+            pslc.end_command(end, piece.write);
         }
         end
     }
 
     #[inline]
-    fn cached(&self, offset: u64) -> bool {
+    fn is_cached(&self, offset: u64) -> bool {
         self.pslc.as_ref().is_some_and(|pslc| pslc.holds(offset))
     }
 
@@ -183,24 +187,24 @@ impl CardModel {
         }
         let whole = cost.access + cost.service;
         let share = if alone { whole } else { whole * self.queue_share };
-        let busy = later(later(share, cost.service), cost.serial);
-        later(now + whole, self.last_end + busy) + draw.hiccup_ns
+        let busy = later_of(later_of(share, cost.service), cost.serial);
+        later_of(now + whole, self.last_end + busy) + draw.hiccup_ns
     }
 
     #[inline(always)]
     fn read_cost_of(&mut self, piece: CardCommand) -> CommandCost {
-        let cached = self.cached(piece.offset);
-        let Some(reads) = &mut self.reads else { return self.engine.read(piece.len) };
-        let unmapped = self.mapped.as_ref().is_some_and(|m| !m.has(piece.offset));
-        let mut cost = reads.cost(piece.offset, piece.len, cached, unmapped);
+        let cached = self.is_cached(piece.offset);
+        let Some(reads) = &mut self.reads else { return self.engine.read_cost(piece.len) };
+        let unmapped = self.mapped.as_ref().is_some_and(|m| !m.is_mapped(piece.offset));
+        let mut cost = reads.read_cost(piece.offset, piece.len, cached, unmapped);
         self.tally.unmapped_reads += u64::from(unmapped);
         if let Some(cache) = &mut self.map_cache {
-            let miss = cache.fetch(piece.offset);
+            let miss = cache.fetch_part(piece.offset);
             self.tally.map_misses += u64::from(miss > 0.0);
             cost.access += miss;
         }
         if let Some(wear) = &mut self.wear {
-            cost.service += wear.read(piece.offset);
+            cost.service += wear.count_read(piece.offset);
         }
         cost
     }
@@ -209,17 +213,18 @@ impl CardModel {
     fn write_cost_of(&mut self, now: f64, piece: CardCommand, first: bool) -> CommandCost {
         // A write replaces what the controller's read buffer holds.
         if let Some(reads) = &mut self.reads {
-            reads.forget();
+            reads.clear_buffer();
         }
-        let new_bytes = self.mapped.as_mut().map_or(0, |mapped| mapped.set(piece.offset, piece.len));
-        let missed = self.map_cache.as_mut().is_some_and(|cache| cache.fetch(piece.offset) > 0.0);
+        let new_bytes = self.mapped.as_mut().map_or(0, |mapped| mapped.map_range(piece.offset, piece.len));
+        let missed = self.map_cache.as_mut().is_some_and(|cache| cache.fetch_part(piece.offset) > 0.0);
         let mut cost = match self.region {
             Some(region) if piece.offset < region.end => self.write_in_region(now, region, piece, first),
             _ => self.write_to_flash(now, piece, first),
         };
         if let MappingEngine::Page(page) = &mut self.engine {
             let mapped = self.mapped.as_ref().map_or(0, MappedBlocks::bytes);
-            cost.service += page.store(WriteSize { offset: piece.offset, len: piece.len, new_bytes, mapped });
+            cost.service +=
+                page.write_page(WriteSize { offset: piece.offset, len: piece.len, new_bytes, mapped });
             cost.access += if missed { page.map_miss } else { 0.0 };
         }
         if self.wear.is_some() {
@@ -237,7 +242,7 @@ impl CardModel {
         first: bool,
     ) -> CommandCost {
         let inside = CardCommand { len: piece.len.min(region.end - piece.offset), ..piece };
-        let cost = region.write(inside.len, first, || self.write_to_flash(now, inside, first));
+        let cost = region.write_cost_in_region(inside.len, first, || self.write_to_flash(now, inside, first));
         if inside.len == piece.len {
             return cost;
         }
@@ -247,17 +252,19 @@ impl CardModel {
 
     #[inline(always)]
     fn write_to_flash(&mut self, now: f64, piece: CardCommand, first: bool) -> CommandCost {
-        let Some(pslc) = &mut self.pslc else { return self.engine.write(piece.offset, piece.len, first) };
+        let Some(pslc) = &mut self.pslc else {
+            return self.engine.write_cost(piece.offset, piece.len, first);
+        };
         let mapped = self.mapped.as_ref().map_or(0, MappedBlocks::bytes);
         match &mut self.engine {
             MappingEngine::Page(page) => {
-                let taken = pslc.take(now, piece, mapped);
+                let taken = pslc.write_cached(now, piece, mapped);
                 cached_write(pslc, &page.timing, taken, piece.len)
             }
             engine => {
-                let mut cost = engine.write(piece.offset, piece.len, first);
-                if let Some(per_byte) = engine.in_order() {
-                    let taken = pslc.take(now, piece, mapped);
+                let mut cost = engine.write_cost(piece.offset, piece.len, first);
+                if let Some(per_byte) = engine.in_order_cost() {
+                    let taken = pslc.write_cached(now, piece, mapped);
                     cost.service += taken.bytes as f64 * (taken.per_byte - per_byte);
                 }
                 cost
@@ -270,19 +277,19 @@ impl CardModel {
         let Some(wear) = &mut self.wear else { return 0.0 };
         let erased = match &self.engine {
             // A card of constant speed maps nothing: it erases a block for each block of data written.
-            MappingEngine::Constant(_) => wear.au.number(self.tally.written_bytes),
+            MappingEngine::Constant(_) => wear.au.unit_number(self.tally.written_bytes),
             engine => engine.work().erased_units,
         };
-        wear.written(piece.offset);
-        if erased <= self.worn {
+        wear.reset_reads(piece.offset);
+        if erased <= self.counted_erasures {
             return 0.0;
         }
         let failed = wear.state.failed;
-        let slower = wear.erased(erased - self.worn);
-        self.worn = erased;
+        let slower = wear.count_erasures(erased - self.counted_erasures);
+        self.counted_erasures = erased;
         // Only the number of failing blocks is modelled; the block being written takes the loss.
-        if wear.state.failed > failed && wear.end() == Some(EndOfLife::LosesBlocks) {
-            self.lost.push(wear.au.range(piece.offset));
+        if wear.state.failed > failed && wear.end_of_life() == Some(EndOfLife::LosesBlocks) {
+            self.lost_blocks.push(wear.au.unit_range(piece.offset));
         }
         slower
     }
@@ -291,42 +298,42 @@ impl CardModel {
     fn execute_through_ram(&mut self, now: f64, command: CardCommand) -> f64 {
         // An idle controller has written back its memory in the meantime.
         let last_end = self.last_end;
-        if let Some(range) = self.ram.as_mut().and_then(|ram| ram.rested(now, last_end)) {
-            self.store(last_end, range, 1);
+        if let Some(range) = self.ram.as_mut().and_then(|ram| ram.drain_if_rested(now, last_end)) {
+            self.write_ram_range(last_end, range, 1);
         }
         let CardCommand { offset, len, in_flight, write } = command;
         let Some(ram) = &mut self.ram else { return self.last_end };
         if !write {
-            let (here, first) = (ram.holds(offset, len), ram.in_the_way(offset, len));
+            let (here, first) = (ram.holds(offset, len), ram.drain_overlapping(offset, len));
             if here {
                 return self.answer_from_ram(now, len);
             }
             if let Some(range) = first {
-                self.store(now, range, in_flight);
+                self.write_ram_range(now, range, in_flight);
             }
             return self.execute_on_flash_outlined(now, command);
         }
-        let step = ram.write(offset, len);
-        if let Some(range) = step.before {
-            self.store(now, range, in_flight);
+        let step = ram.add_write(offset, len);
+        if let Some(range) = step.flush_first {
+            self.write_ram_range(now, range, in_flight);
         }
-        if let Some(range) = step.now {
-            return self.store(now, range, in_flight);
+        if let Some(range) = step.flush_now {
+            return self.write_ram_range(now, range, in_flight);
         }
         self.tally.joined_writes += 1;
         self.answer_from_ram(now, len)
     }
 
     /// Writes a range from the controller's memory to the flash.
-    fn store(&mut self, now: f64, range: Range<u64>, in_flight: u32) -> f64 {
+    fn write_ram_range(&mut self, now: f64, range: Range<u64>, in_flight: u32) -> f64 {
         let (offset, len) = (range.start, range.end - range.start);
         self.execute_on_flash_outlined(now, CardCommand { write: true, offset, len, in_flight })
     }
 
     /// Ends a command that the controller's memory answers.
     fn answer_from_ram(&mut self, now: f64, len: u64) -> f64 {
-        let cost = self.ram.as_ref().map_or(0.0, |ram| ram.cost(len));
-        let draw = self.noise.draw(false);
+        let cost = self.ram.as_ref().map_or(0.0, |ram| ram.answer_cost(len));
+        let draw = self.noise.draw_noise(false);
         self.last_end = now.max(self.last_end) + cost * draw.factor;
         self.last_end
     }
@@ -335,7 +342,7 @@ impl CardModel {
     pub(crate) fn flush(&mut self, now: f64) -> f64 {
         self.tally.flushes += 1;
         if let Some(range) = self.ram.as_mut().and_then(RamBuffer::drain) {
-            self.store(now, range, 1);
+            self.write_ram_range(now, range, 1);
         }
         self.last_end = now.max(self.last_end) + self.flush;
         self.last_end
@@ -345,9 +352,9 @@ impl CardModel {
     pub(crate) fn discard(&mut self, now: f64, offset: u64, len: u64) -> f64 {
         self.tally.discards += 1;
         self.tally.discarded_bytes += len;
-        let unmapped = self.mapped.as_mut().map_or(0, |mapped| mapped.clear(offset, len));
+        let unmapped = self.mapped.as_mut().map_or(0, |mapped| mapped.unmap_range(offset, len));
         if let MappingEngine::Page(page) = &mut self.engine {
-            page.discard(unmapped, len);
+            page.discard_bytes(unmapped, len);
         }
         if let Some(pslc) = &mut self.pslc {
             pslc.discard(len);
@@ -356,20 +363,20 @@ impl CardModel {
         self.last_end
     }
 
-    pub(crate) fn holds_data(&mut self, ranges: impl Iterator<Item = Range<u64>>) {
+    pub(crate) fn map_ranges(&mut self, ranges: impl Iterator<Item = Range<u64>>) {
         let Some(mapped) = &mut self.mapped else { return };
-        let bytes = ranges.map(|range| mapped.set(range.start, range.end - range.start)).sum();
+        let bytes = ranges.map(|range| mapped.map_range(range.start, range.end - range.start)).sum();
         if let MappingEngine::Page(page) = &mut self.engine {
-            page.hold(bytes);
+            page.occupy_bytes(bytes);
         }
     }
 
     pub(crate) fn reset(&mut self) {
         if let Some(range) = self.ram.as_mut().and_then(RamBuffer::drain) {
-            self.store(self.last_end, range, 1);
+            self.write_ram_range(self.last_end, range, 1);
         }
         if let Some(reads) = &mut self.reads {
-            reads.forget();
+            reads.clear_buffer();
         }
     }
 
@@ -387,24 +394,24 @@ impl CardModel {
 
     #[inline]
     pub(crate) fn end_of_life(&self) -> Option<EndOfLife> {
-        self.wear.as_ref().and_then(WearTracker::end)
+        self.wear.as_ref().and_then(WearTracker::end_of_life)
     }
 
     /// Removes and returns the blocks that failed after the end of life.
-    pub(crate) fn take_lost(&mut self) -> Vec<Range<u64>> {
-        std::mem::take(&mut self.lost)
+    pub(crate) fn take_lost_blocks(&mut self) -> Vec<Range<u64>> {
+        std::mem::take(&mut self.lost_blocks)
     }
 
     pub(crate) fn counters(&self) -> LifetimeCounters {
         let (tally, work) = (self.tally, self.engine.work());
         let mut counters = LifetimeCounters { tally, work, ..LifetimeCounters::default() };
         if let Some(wear) = &self.wear {
-            counters.erase_cycles = Some(wear.cycles());
+            counters.erase_cycles = Some(wear.mean_cycles());
             counters.percent_used = Some(wear.percent_used());
             counters.moved_blocks = wear.state.moved;
             counters.disturbed_blocks = wear.state.disturbed;
             counters.failed_blocks = wear.state.failed;
-            counters.spare_blocks = Some(wear.spare());
+            counters.spare_blocks = Some(wear.spare_left());
         }
         counters
     }
@@ -415,7 +422,7 @@ impl CardModel {
 fn cached_write(pslc: &PslcModel, tlc: &RampTiming, taken: CachedWrite, len: u64) -> CommandCost {
     let mut cost = if taken.bytes == len { pslc.timing.cost(len) } else { tlc.cost(len) };
     if taken.bytes > 0 {
-        cost.service = number(taken.bytes) * taken.per_byte + tlc.transfer(len - taken.bytes);
+        cost.service = bytes_f64(taken.bytes) * taken.per_byte + tlc.transfer_ns(len - taken.bytes);
     }
     cost
 }
@@ -426,7 +433,7 @@ fn needs_mapped(a: &Archetype) -> bool {
     collects || a.cache.is_some_and(|c| c.bits.is_some()) || a.read.is_some_and(|r| r.unmapped_s.is_some())
 }
 
-fn steps(list: &[QueueCost], factor: fn(&QueueCost) -> f64) -> Box<[f32; MAX_DEPTH]> {
+fn queue_cost_table(list: &[QueueCost], factor: fn(&QueueCost) -> f64) -> Box<[f32; MAX_DEPTH]> {
     let mut sorted = list.to_vec();
     sorted.sort_by_key(|s| s.in_flight);
     let mut table = Box::new([1.0f32; MAX_DEPTH]);

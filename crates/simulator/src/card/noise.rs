@@ -32,15 +32,15 @@ impl NoiseSource {
     pub(crate) fn new(noise: &schema::CostNoise, seed: u64) -> Self {
         NoiseSource {
             random: SeededRandom::from_state(seed),
-            read: table(noise.read_sigma),
-            write: table(noise.write_sigma),
+            read: factor_table(noise.read_sigma),
+            write: factor_table(noise.write_sigma),
             hiccup_below: (noise.hiccup_p * f64::from(u32::MAX)) as u32,
             hiccup_ns: noise.hiccup_s * 1e9,
         }
     }
 
     #[inline]
-    pub(crate) fn draw(&mut self, write: bool) -> NoiseDraw {
+    pub(crate) fn draw_noise(&mut self, write: bool) -> NoiseDraw {
         let bits = self.random.next_u64();
         let factors = if write { &self.write } else { &self.read };
         NoiseDraw {
@@ -63,7 +63,7 @@ static QUANTILES: LazyLock<[f64; TABLE_SIZE]> =
     LazyLock::new(|| std::array::from_fn(|i| normal_quantile((i as f64 + 0.5) / TABLE_SIZE as f64)));
 
 /// Factors exp(σ·z) for these quantiles z.
-fn table(sigma: f64) -> Box<[f32; TABLE_SIZE]> {
+fn factor_table(sigma: f64) -> Box<[f32; TABLE_SIZE]> {
     Box::new(QUANTILES.map(|z| libm::exp(sigma * z) as f32))
 }
 
@@ -98,18 +98,18 @@ mod tests {
     #[test]
     fn factors_have_the_requested_sigma() {
         let mut n = noise(0.05, 0.0);
-        let logs: Vec<f64> = (0..100_000).map(|_| n.draw(false).factor.ln()).collect();
+        let logs: Vec<f64> = (0..100_000).map(|_| n.draw_noise(false).factor.ln()).collect();
         let mean = logs.iter().sum::<f64>() / 1e5;
         let sd = (logs.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 1e5).sqrt();
         assert!(mean.abs() < 0.001 && (sd - 0.05).abs() < 0.001, "{mean} {sd}");
-        assert_eq!(n.draw(true).factor, 1.0);
+        assert_eq!(n.draw_noise(true).factor, 1.0);
     }
 
     #[test]
     fn hiccups_have_the_requested_rate_and_length() {
         let mut n = noise(0.0, 0.01);
         let hiccups: Vec<f64> =
-            (0..1_000_000).map(|_| n.draw(false).hiccup_ns).filter(|h| *h > 0.0).collect();
+            (0..1_000_000).map(|_| n.draw_noise(false).hiccup_ns).filter(|h| *h > 0.0).collect();
         let mean = hiccups.iter().sum::<f64>() / hiccups.len() as f64;
         assert!((9_700..10_300).contains(&hiccups.len()), "{}", hiccups.len());
         assert!((0.95e6..1.05e6).contains(&mean), "{mean}");

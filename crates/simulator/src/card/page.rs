@@ -6,7 +6,7 @@
 //! is the share of the flash that holds valid data; docs/simulator.md#design-choices).
 
 use super::counters::MappingWork;
-use super::timing::{RampParameters, RampTiming, ns, ns_per_byte};
+use super::timing::{RampParameters, RampTiming, ns_per_byte, seconds_to_ns};
 use crate::archetype::{Archetype, GarbageCollection, PageWrite};
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ impl PageEngine {
                 serial_s: p.serial_s,
                 mb_s: p.mb_s.min(bus_mb_s),
             }),
-            map_miss: ns(p.map_miss_s),
+            map_miss: seconds_to_ns(p.map_miss_s),
             unit: p.gc.map_or(card.flash.au_bytes, |gc| gc.unit_bytes),
             gc: p.gc,
             state: PageState {
@@ -71,7 +71,7 @@ impl PageEngine {
 
     /// Counts a write; returns the ns for which it waits for garbage collection.
     #[inline]
-    pub(crate) fn store(&mut self, w: WriteSize) -> f64 {
+    pub(crate) fn write_page(&mut self, w: WriteSize) -> f64 {
         let Some(gc) = self.gc else {
             self.count_erased(w.len);
             return 0.0;
@@ -112,7 +112,7 @@ impl PageEngine {
         if s.stale_whole >= unit {
             s.stale_whole -= unit;
             s.free += unit;
-            return ns(gc.erase_s);
+            return seconds_to_ns(gc.erase_s);
         }
         // Less than a unit of whole stale blocks counts as scattered.
         s.stale_scattered += std::mem::take(&mut s.stale_whole);
@@ -122,11 +122,11 @@ impl PageEngine {
         s.stale_scattered -= gained;
         s.free += gained;
         s.work.copied_bytes += copied as u64;
-        copied * ns_per_byte(gc.copy_mb_s) + ns(gc.erase_s)
+        copied * ns_per_byte(gc.copy_mb_s) + seconds_to_ns(gc.erase_s)
     }
 
     /// Counts `unmapped` bytes of a discard of `len` as stale.
-    pub(crate) fn discard(&mut self, unmapped: u64, len: u64) {
+    pub(crate) fn discard_bytes(&mut self, unmapped: u64, len: u64) {
         if len >= self.unit {
             self.state.stale_whole += unmapped as f64;
         } else {
@@ -134,7 +134,7 @@ impl PageEngine {
         }
     }
 
-    pub(crate) fn hold(&mut self, bytes: u64) {
+    pub(crate) fn occupy_bytes(&mut self, bytes: u64) {
         self.state.free -= bytes as f64;
     }
 }

@@ -1,7 +1,7 @@
 //! Memory of the controller that joins writes which continue each other: they end at once. The flash is written when
 //! the memory is full, when another command needs it, on a flush, or after a rest.
 
-use super::timing::{ns, ns_per_byte};
+use super::timing::{ns_per_byte, seconds_to_ns};
 use crate::archetype::CommandPath;
 use std::ops::Range;
 
@@ -11,9 +11,9 @@ const REST_NS: f64 = 10e6;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RamStep {
     /// Data that goes to the flash first, since the write does not continue it.
-    pub(crate) before: Option<Range<u64>>,
+    pub(crate) flush_first: Option<Range<u64>>,
     /// Data that goes to the flash with this write; None if the memory took all of it.
-    pub(crate) now: Option<Range<u64>>,
+    pub(crate) flush_now: Option<Range<u64>>,
 }
 
 #[derive(Debug)]
@@ -31,23 +31,23 @@ impl RamBuffer {
         (front.ram_bytes > 0).then(|| RamBuffer {
             held: 0..0,
             bytes: front.ram_bytes,
-            path: ns(front.path_s),
+            path: seconds_to_ns(front.path_s),
             per_byte: if bus_mb_s.is_finite() { ns_per_byte(bus_mb_s) } else { 0.0 },
         })
     }
 
     #[inline]
-    pub(crate) fn cost(&self, len: u64) -> f64 {
+    pub(crate) fn answer_cost(&self, len: u64) -> f64 {
         self.path + len as f64 * self.per_byte
     }
 
-    pub(crate) fn write(&mut self, offset: u64, len: u64) -> RamStep {
+    pub(crate) fn add_write(&mut self, offset: u64, len: u64) -> RamStep {
         let continues = !self.held.is_empty() && offset == self.held.end;
         let before = if continues { None } else { self.drain() };
         let whole = if continues { self.held.start..offset + len } else { offset..offset + len };
         let full = whole.end - whole.start >= self.bytes;
         self.held = if full { 0..0 } else { whole.clone() };
-        RamStep { before, now: full.then_some(whole) }
+        RamStep { flush_first: before, flush_now: full.then_some(whole) }
     }
 
     /// True if a read can be answered from memory.
@@ -57,13 +57,13 @@ impl RamBuffer {
     }
 
     /// Removes and returns the data that must be on the flash before this range can be read.
-    pub(crate) fn in_the_way(&mut self, offset: u64, len: u64) -> Option<Range<u64>> {
+    pub(crate) fn drain_overlapping(&mut self, offset: u64, len: u64) -> Option<Range<u64>> {
         if self.held.start < offset + len && offset < self.held.end { self.drain() } else { None }
     }
 
     /// Removes and returns the data that the controller has written back between `last_end` and `now`.
     #[inline]
-    pub(crate) fn rested(&mut self, now: f64, last_end: f64) -> Option<Range<u64>> {
+    pub(crate) fn drain_if_rested(&mut self, now: f64, last_end: f64) -> Option<Range<u64>> {
         if now - last_end > REST_NS { self.drain() } else { None }
     }
 
@@ -86,27 +86,27 @@ mod tests {
     fn consecutive_writes_are_joined() {
         let mut ram = ram();
         for i in 0..3 {
-            assert_eq!(ram.write(i * 4096, 4096), RamStep { before: None, now: None });
+            assert_eq!(ram.add_write(i * 4096, 4096), RamStep { flush_first: None, flush_now: None });
         }
         assert!(ram.holds(4096, 8192) && !ram.holds(8192, 8192));
-        assert_eq!(ram.write(12288, 4096), RamStep { before: None, now: Some(0..16384) });
+        assert_eq!(ram.add_write(12288, 4096), RamStep { flush_first: None, flush_now: Some(0..16384) });
         assert_eq!(ram.drain(), None);
     }
 
     #[test]
     fn other_write_overlapping_read_and_rest_drain() {
         let mut ram = ram();
-        ram.write(0, 4096);
-        assert_eq!(ram.write(1 << 20, 4096), RamStep { before: Some(0..4096), now: None });
-        assert_eq!(ram.in_the_way(0, 4096), None);
-        assert_eq!(ram.in_the_way((1 << 20) - 512, 1024), Some(1 << 20..(1 << 20) + 4096));
-        ram.write(8192, 4096);
-        assert_eq!(ram.rested(1e6, 0.0), None, "a millisecond is no rest");
-        assert_eq!(ram.rested(1e9, 0.0), Some(8192..12288));
+        ram.add_write(0, 4096);
+        assert_eq!(ram.add_write(1 << 20, 4096), RamStep { flush_first: Some(0..4096), flush_now: None });
+        assert_eq!(ram.drain_overlapping(0, 4096), None);
+        assert_eq!(ram.drain_overlapping((1 << 20) - 512, 1024), Some(1 << 20..(1 << 20) + 4096));
+        ram.add_write(8192, 4096);
+        assert_eq!(ram.drain_if_rested(1e6, 0.0), None, "a millisecond is no rest");
+        assert_eq!(ram.drain_if_rested(1e9, 0.0), Some(8192..12288));
     }
 
     #[test]
     fn large_write_bypasses_ram() {
-        assert_eq!(ram().write(0, 65536), RamStep { before: None, now: Some(0..65536) });
+        assert_eq!(ram().add_write(0, 65536), RamStep { flush_first: None, flush_now: Some(0..65536) });
     }
 }

@@ -39,7 +39,7 @@ enum EngineState {
 pub(crate) struct OtherCard;
 
 impl CardModel {
-    pub(crate) fn state(&self) -> CardState {
+    pub(crate) fn save_state(&self) -> CardState {
         CardState {
             engine: match &self.engine {
                 MappingEngine::Hybrid(hybrid) => EngineState::Hybrid(hybrid.state.clone()),
@@ -57,25 +57,25 @@ impl CardModel {
             random: self.noise.random.state(),
             last_end: self.last_end,
             tally: self.tally,
-            worn: self.worn,
+            worn: self.counted_erasures,
         }
     }
 
     /// Continues from a saved state. Parts that only one of both has (heat that was switched off, for example) begin
     /// anew. Fails for the state of a card of another shape, and changes nothing then.
-    pub(crate) fn resume(&mut self, state: CardState) -> Result<(), OtherCard> {
+    pub(crate) fn restore_state(&mut self, state: CardState) -> Result<(), OtherCard> {
         if !self.fits_card(&state) {
             return Err(OtherCard);
         }
         match (&mut self.engine, state.engine) {
             (MappingEngine::Hybrid(hybrid), EngineState::Hybrid(state)) => hybrid.state = state,
-            (MappingEngine::Log(log), EngineState::Log(state)) => log.resume(state),
+            (MappingEngine::Log(log), EngineState::Log(state)) => log.restore_state(state),
             (MappingEngine::Page(page), EngineState::Page(state)) => page.state = state,
             _ => {}
         }
         replace_if_both(self.pslc.as_mut().map(|p| &mut p.state), state.pslc);
         if let Some((heat, state)) = self.heat.as_mut().zip(state.heat) {
-            heat.resume(state);
+            heat.restore_state(state);
         }
         replace_if_both(self.ram.as_mut().map(|r| &mut r.held), state.held);
         replace_if_both(self.mapped.as_mut(), state.mapped);
@@ -83,7 +83,7 @@ impl CardModel {
         replace_if_both(self.wear.as_mut().map(|w| &mut w.state), state.wear);
         replace_if_both(self.reads.as_mut().map(|r| &mut r.next), state.read_next);
         self.noise.random = SeededRandom::from_state(state.random);
-        (self.last_end, self.tally, self.worn) = (state.last_end, state.tally, state.worn);
+        (self.last_end, self.tally, self.counted_erasures) = (state.last_end, state.tally, state.worn);
         Ok(())
     }
 
@@ -118,7 +118,7 @@ fn replace_if_both<T>(place: Option<&mut T>, saved: Option<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::archetype::{Archetype, archetypes};
+    use crate::archetype::{Archetype, load_builtin};
     use crate::card::CardCommand;
 
     const MIB: u64 = 1 << 20;
@@ -140,7 +140,7 @@ mod tests {
                 if i % 97 == 96 {
                     card.discard(now, offset, len);
                 }
-                card.serve(now, CardCommand { write, offset, len, in_flight: 1 }).to_bits()
+                card.execute_command(now, CardCommand { write, offset, len, in_flight: 1 }).to_bits()
             })
             .collect()
     }
@@ -154,14 +154,14 @@ mod tests {
             "sim:sandisk-256g-express?clean_bytes=500MB&reopen_bytes=400MB&clean_mb_s=20",
         ];
         let odd = odd.map(|name| crate::target_spec::parse(name).unwrap().archetype);
-        for archetype in archetypes().unwrap().into_iter().chain(odd) {
+        for archetype in load_builtin().unwrap().into_iter().chain(odd) {
             let mut first = CardModel::new(&archetype, 1);
             run_commands(&mut first, &archetype, 7, 2000);
-            let saved = serde_json::to_value(first.state()).unwrap();
+            let saved = serde_json::to_value(first.save_state()).unwrap();
             let cache = saved["pslc"].to_string();
             assert!(cache.len() < 200_000, "runs keep it short: {} bytes", cache.len());
             let mut second = CardModel::new(&archetype, 2);
-            second.resume(serde_json::from_value(saved).unwrap()).unwrap();
+            second.restore_state(serde_json::from_value(saved).unwrap()).unwrap();
             let (on, again) = (
                 run_commands(&mut first, &archetype, 8, 2000),
                 run_commands(&mut second, &archetype, 8, 2000),
@@ -174,9 +174,9 @@ mod tests {
     #[test]
     fn state_of_other_family_or_size_is_refused() {
         let open = |name: &str| CardModel::new(&crate::target_spec::parse(name).unwrap().archetype, 1);
-        let state = open("sim:lexar-16g-c10").state();
-        assert_eq!(open("sim:lexar-1tb-express").resume(state).unwrap_err(), OtherCard);
-        let state = open("sim:sandian-1tb-52g").state();
-        assert_eq!(open("sim:sandisk-extremepro-32g-a1").resume(state).unwrap_err(), OtherCard);
+        let state = open("sim:lexar-16g-c10").save_state();
+        assert_eq!(open("sim:lexar-1tb-express").restore_state(state).unwrap_err(), OtherCard);
+        let state = open("sim:sandian-1tb-52g").save_state();
+        assert_eq!(open("sim:sandisk-extremepro-32g-a1").restore_state(state).unwrap_err(), OtherCard);
     }
 }

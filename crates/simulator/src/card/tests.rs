@@ -14,7 +14,7 @@ fn rate(card: &mut CardModel, depth: usize) -> f64 {
     let mut ends: std::collections::VecDeque<f64> = (0..depth).map(|_| 0.0).collect();
     for i in 0..20_000u64 {
         let now = ends.pop_front().unwrap();
-        ends.push_back(card.serve(now, read(i * 7919 % 100_000 * 4096, depth as u32)));
+        ends.push_back(card.execute_command(now, read(i * 7919 % 100_000 * 4096, depth as u32)));
     }
     20_000.0 / ends.back().unwrap() * 1e9
 }
@@ -35,8 +35,10 @@ fn commands_end_in_arrival_order() {
     let mut last = 0.0;
     for i in 0..1000u64 {
         let len = if i % 3 == 0 { 1 << 20 } else { 4096 };
-        let end =
-            card.serve(last * 0.5, CardCommand { write: i % 2 == 0, offset: i << 21, len, in_flight: 8 });
+        let end = card.execute_command(
+            last * 0.5,
+            CardCommand { write: i % 2 == 0, offset: i << 21, len, in_flight: 8 },
+        );
         assert!(end > last);
         last = end;
     }
@@ -48,8 +50,8 @@ fn fake_queue_slows_queued_writes() {
     archetype.queue.write_cost = vec![QueueCost { in_flight: 8, factor: 40.0, cached: None }];
     let mut card = CardModel::new(&archetype, 1);
     let write = |in_flight| CardCommand { write: true, offset: 0, len: 4096, in_flight };
-    let alone = card.serve(0.0, write(7));
-    let queued = card.serve(alone, write(8)) - alone;
+    let alone = card.execute_command(0.0, write(7));
+    let queued = card.execute_command(alone, write(8)) - alone;
     assert!((queued / alone - 40.0).abs() < 0.01, "{queued} against {alone}");
 }
 
@@ -60,7 +62,7 @@ fn temperature_matches_closed_form() {
     let mut card = card(&format!("sim:lexar-1tb-express?cooling=passive&{overrides}"));
     let mut now = 0.0;
     while now < 300e9 {
-        now = card.serve(now, CardCommand { write: false, offset: 0, len: 1 << 30, in_flight: 1 });
+        now = card.execute_command(now, CardCommand { write: false, offset: 0, len: 1 << 30, in_flight: 1 });
     }
     let expected = 83.0 - (83.0 - 20.0) * (-now / 300e9f64).exp();
     let found = card.celsius(now).unwrap();
@@ -82,7 +84,7 @@ fn write(offset: u64, len: u64) -> CardCommand {
 /// Nanoseconds of a command that arrives when the last one has ended.
 fn time(card: &mut CardModel, command: CardCommand) -> f64 {
     let now = card.last_end;
-    card.serve(now, command) - now
+    card.execute_command(now, command) - now
 }
 
 const MIB: u64 = 1 << 20;
@@ -163,7 +165,7 @@ fn queued_reads_on_one_plane_wait() {
         let mut ends: std::collections::VecDeque<f64> = (0..8).map(|_| 0.0).collect();
         for i in 0..4000u64 {
             let now = ends.pop_front().unwrap();
-            ends.push_back(card.serve(now, read(i * stride, 8)));
+            ends.push_back(card.execute_command(now, read(i * stride, 8)));
         }
         ends.back().copied().unwrap()
     };

@@ -2,7 +2,7 @@
 //! hysteresis (docs/reference/flash.md#heat). Integrated exactly for constant power, in steps of at least 10 ms of card
 //! time. Counts what an NVMe card reports in its SMART log.
 
-use super::timing::{CommandCost, ns};
+use super::timing::{CommandCost, seconds_to_ns};
 use crate::archetype::{Archetype, CoolingKind, ThermalNode, ThrottleKind};
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ pub(crate) struct ThermalState {
 
 #[derive(Debug)]
 pub(crate) struct HeatModel {
-    p: ThermalNode,
+    parameters: ThermalNode,
     k_per_w: f64,
     tau: f64,
     warning_c: f64,
@@ -67,9 +67,9 @@ impl HeatModel {
         let limit = |kelvin: Option<u16>| kelvin.map_or(f64::INFINITY, |k| f64::from(k) - KELVIN_OFFSET);
         let nvme = card.identity.nvme.as_ref();
         HeatModel {
-            p: *p,
+            parameters: *p,
             k_per_w,
-            tau: ns(k_per_w * p.capacity_j_per_k),
+            tau: seconds_to_ns(k_per_w * p.capacity_j_per_k),
             warning_c: limit(nvme.map(|n| n.wctemp_k)),
             critical_c: limit(nvme.map(|n| n.cctemp_k)),
             state: ThermalState {
@@ -84,16 +84,16 @@ impl HeatModel {
         }
     }
 
-    pub(crate) fn resume(&mut self, state: ThermalState) {
+    pub(crate) fn restore_state(&mut self, state: ThermalState) {
         self.state = state;
         self.update_factors();
     }
 
     #[inline]
-    pub(crate) fn slowed(&self, cost: CommandCost, write: bool, first: bool) -> CommandCost {
+    pub(crate) fn throttled_cost(&self, cost: CommandCost, write: bool, first: bool) -> CommandCost {
         let factor = if write { self.write_factor } else { self.read_factor };
         // A long command keeps the data path busy from its second piece on, so those pieces take the full factor.
-        if self.p.throttle == ThrottleKind::Clock || !first {
+        if self.parameters.throttle == ThrottleKind::Clock || !first {
             return cost.scaled(factor);
         }
         CommandCost { serial: cost.serial.max(cost.service) * factor, ..cost }
@@ -101,7 +101,7 @@ impl HeatModel {
 
     /// Begins a command at `now`; integrates the rest since the last command ended.
     #[inline]
-    pub(crate) fn begin(&mut self, now: f64, last_end: f64) {
+    pub(crate) fn begin_command(&mut self, now: f64, last_end: f64) {
         if now - last_end > STEP_NS {
             self.integrate_until(last_end);
             self.integrate_until(now);
@@ -111,7 +111,7 @@ impl HeatModel {
     /// Counts `busy` ns of work until `now`. `moving` ns is the transfer time of a cool card, since a transfer takes
     /// the same energy at any speed.
     #[inline]
-    pub(crate) fn worked(&mut self, now: f64, busy: f64, moving: f64, write: bool) {
+    pub(crate) fn count_work(&mut self, now: f64, busy: f64, moving: f64, write: bool) {
         self.state.work.busy += busy;
         if write {
             self.state.work.writing += moving
@@ -124,7 +124,7 @@ impl HeatModel {
     }
 
     pub(crate) fn celsius(&mut self, now: f64, last_end: f64) -> f64 {
-        self.begin(now, last_end);
+        self.begin_command(now, last_end);
         self.state.celsius
     }
 
@@ -135,17 +135,18 @@ impl HeatModel {
         }
         let HeatWork { busy, reading, writing } = std::mem::take(&mut self.state.work);
         let share = |ns: f64| (ns / dt).min(1.0);
-        let busy_w = self.p.busy_w * if self.state.level == 0 { 1.0 } else { self.p.throttled_busy };
-        let watts = self.p.idle_w
-            + share(busy) * (busy_w - self.p.idle_w)
-            + share(reading) * self.p.read_w
-            + share(writing) * self.p.write_w;
-        let goal = self.p.ambient_c + self.k_per_w * watts;
+        let busy_w =
+            self.parameters.busy_w * if self.state.level == 0 { 1.0 } else { self.parameters.throttled_busy };
+        let watts = self.parameters.idle_w
+            + share(busy) * (busy_w - self.parameters.idle_w)
+            + share(reading) * self.parameters.read_w
+            + share(writing) * self.parameters.write_w;
+        let goal = self.parameters.ambient_c + self.k_per_w * watts;
         self.state.counters.busy_s += share(busy) * dt / 1e9;
         self.state.celsius = goal + (self.state.celsius - goal) * libm::exp(-dt / self.tau);
         self.state.since = now;
         self.count_seconds(dt / 1e9);
-        self.limit();
+        self.update_level();
     }
 
     fn count_seconds(&mut self, seconds: f64) {
@@ -164,8 +165,8 @@ impl HeatModel {
         }
     }
 
-    fn limit(&mut self) {
-        let (t, p, before) = (self.state.celsius, &self.p, self.state.level);
+    fn update_level(&mut self) {
+        let (t, p, before) = (self.state.celsius, &self.parameters, self.state.level);
         self.state.level = match before {
             _ if t >= p.tmt2_c => 2,
             2 if t >= p.tmt2_c - p.hysteresis_k => 2,
@@ -183,7 +184,7 @@ impl HeatModel {
     }
 
     fn update_factors(&mut self) {
-        let p = &self.p;
+        let p = &self.parameters;
         (self.read_factor, self.write_factor) = match self.state.level {
             0 => (1.0, 1.0),
             1 => (1.0 / p.light_read, 1.0 / p.light_write),
@@ -208,7 +209,7 @@ mod tests {
     fn read(card: &mut CardModel, from: f64, seconds: f64, len: u64) -> (f64, f64) {
         let (mut now, mut bytes, mut offset) = (from, 0, 0);
         while now < from + seconds * 1e9 {
-            now = card.serve(now, CardCommand { write: false, offset, len, in_flight: 1 });
+            now = card.execute_command(now, CardCommand { write: false, offset, len, in_flight: 1 });
             bytes += len;
             offset = (offset + len) % (1024 * MIB);
         }

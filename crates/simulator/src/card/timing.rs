@@ -34,7 +34,7 @@ impl CommandCost {
         CommandCost {
             access: self.access + other.access,
             service: self.service + other.service,
-            serial: later(self.serial, other.serial),
+            serial: later_of(self.serial, other.serial),
         }
     }
 
@@ -70,40 +70,41 @@ pub(crate) struct RampParameters {
 impl RampTiming {
     pub(crate) fn new(line: RampParameters) -> Self {
         RampTiming {
-            base: ns(line.base_s),
+            base: seconds_to_ns(line.base_s),
             ramp_bytes: line.ramp_bytes,
-            slope: ns(line.large_s - line.base_s) / line.ramp_bytes.saturating_sub(BASE_BYTES).max(1) as f64,
+            slope: seconds_to_ns(line.large_s - line.base_s)
+                / line.ramp_bytes.saturating_sub(BASE_BYTES).max(1) as f64,
             per_byte: ns_per_byte(line.mb_s),
-            serial: ns(line.serial_s),
+            serial: seconds_to_ns(line.serial_s),
         }
     }
 
     #[inline]
     pub(crate) fn cost(&self, len: u64) -> CommandCost {
-        let ramp = self.slope * number(len.min(self.ramp_bytes).saturating_sub(BASE_BYTES));
-        CommandCost { access: self.base + ramp, service: self.transfer(len), serial: self.serial }
+        let ramp = self.slope * bytes_f64(len.min(self.ramp_bytes).saturating_sub(BASE_BYTES));
+        CommandCost { access: self.base + ramp, service: self.transfer_ns(len), serial: self.serial }
     }
 
     #[inline]
-    pub(crate) fn transfer(&self, len: u64) -> f64 {
-        self.per_byte * number(len)
+    pub(crate) fn transfer_ns(&self, len: u64) -> f64 {
+        self.per_byte * bytes_f64(len)
     }
 }
 
 /// Bytes as f64. A processor converts signed numbers several times as fast.
 #[inline]
-pub(crate) fn number(bytes: u64) -> f64 {
+pub(crate) fn bytes_f64(bytes: u64) -> f64 {
     bytes as i64 as f64
 }
 
 /// Later of two times. `f64::max` also checks for NaN, four times for each I/O; no time is NaN.
 #[inline]
-pub(crate) fn later(a: f64, b: f64) -> f64 {
+pub(crate) fn later_of(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
 #[inline]
-pub(crate) fn ns(seconds: f64) -> f64 {
+pub(crate) fn seconds_to_ns(seconds: f64) -> f64 {
     seconds * 1e9
 }
 
@@ -124,20 +125,20 @@ impl FlashUnit {
     }
 
     #[inline]
-    pub(crate) fn number(self, offset: u64) -> u64 {
+    pub(crate) fn unit_number(self, offset: u64) -> u64 {
         match self.shift {
             Some(shift) => offset >> shift,
             None => offset / self.bytes,
         }
     }
 
-    pub(crate) fn range(self, offset: u64) -> std::ops::Range<u64> {
-        let start = self.number(offset) * self.bytes;
+    pub(crate) fn unit_range(self, offset: u64) -> std::ops::Range<u64> {
+        let start = self.unit_number(offset) * self.bytes;
         start..start + self.bytes
     }
 
     #[inline]
-    pub(crate) fn crossed(self, offset: u64, len: u64) -> bool {
-        self.number(offset) != self.number(offset + len - 1)
+    pub(crate) fn crosses_boundary(self, offset: u64, len: u64) -> bool {
+        self.unit_number(offset) != self.unit_number(offset + len - 1)
     }
 }

@@ -18,7 +18,7 @@ enum BlockTable {
     /// Block number + 1 for each slot; 0 for an empty slot.
     Direct(Vec<u64>),
     Ordered {
-        renew: bool,
+        renew_on_use: bool,
         order: EvictionOrder,
     },
 }
@@ -36,8 +36,8 @@ impl WriteCache {
     pub(crate) fn new(kind: CacheKind, slots: u64) -> Self {
         let table = match kind {
             CacheKind::Direct => BlockTable::Direct(vec![0; slots as usize]),
-            CacheKind::Lru => BlockTable::Ordered { renew: true, order: EvictionOrder::default() },
-            CacheKind::Fifo => BlockTable::Ordered { renew: false, order: EvictionOrder::default() },
+            CacheKind::Lru => BlockTable::Ordered { renew_on_use: true, order: EvictionOrder::default() },
+            CacheKind::Fifo => BlockTable::Ordered { renew_on_use: false, order: EvictionOrder::default() },
         };
         WriteCache { slots, table }
     }
@@ -50,7 +50,7 @@ impl WriteCache {
     }
 
     /// Block in the slot of this one, if the cache is direct-mapped.
-    pub(crate) fn neighbour(&self, block: u64) -> Option<u64> {
+    pub(crate) fn block_in_same_slot(&self, block: u64) -> Option<u64> {
         match &self.table {
             BlockTable::Direct(slots) => slots[(block % self.slots) as usize].checked_sub(1),
             BlockTable::Ordered { .. } => None,
@@ -58,13 +58,13 @@ impl WriteCache {
     }
 
     /// Adds a block that is written; returns the block that is evicted.
-    pub(crate) fn take(&mut self, block: u64) -> Option<u64> {
+    pub(crate) fn insert_written(&mut self, block: u64) -> Option<u64> {
         match &mut self.table {
             BlockTable::Direct(slots) => {
                 let slot = &mut slots[(block % self.slots) as usize];
                 std::mem::replace(slot, block + 1).checked_sub(1).filter(|old| *old != block)
             }
-            BlockTable::Ordered { renew, order } => {
+            BlockTable::Ordered { renew_on_use: renew, order } => {
                 if !order.newest.contains_key(&block) || *renew {
                     order.push_back(block);
                 }
@@ -73,8 +73,8 @@ impl WriteCache {
         }
     }
 
-    pub(crate) fn used(&mut self, block: u64) {
-        if let BlockTable::Ordered { renew: true, order } = &mut self.table
+    pub(crate) fn touch_block(&mut self, block: u64) {
+        if let BlockTable::Ordered { renew_on_use: true, order } = &mut self.table
             && order.newest.contains_key(&block)
         {
             order.push_back(block);
@@ -89,7 +89,7 @@ impl WriteCache {
     }
 
     /// Cached blocks, in order of eviction if there is one.
-    pub(crate) fn blocks(&self) -> Vec<u64> {
+    pub(crate) fn cached_blocks(&self) -> Vec<u64> {
         match &self.table {
             BlockTable::Direct(slots) => slots.iter().filter_map(|slot| slot.checked_sub(1)).collect(),
             BlockTable::Ordered { order, .. } => order.live_entries().map(|(block, _)| block).collect(),
@@ -146,7 +146,7 @@ impl LiveBlocks {
 
     pub(crate) fn insert(&mut self, block: u64) {
         let bit = 1 << (block % 64);
-        let word = self.word(block);
+        let word = self.word_of(block);
         if *word & bit == 0 {
             *word |= bit;
             self.count += 1;
@@ -155,12 +155,12 @@ impl LiveBlocks {
 
     pub(crate) fn remove(&mut self, block: u64) {
         if self.contains(block) {
-            *self.word(block) &= !(1 << (block % 64));
+            *self.word_of(block) &= !(1 << (block % 64));
             self.count -= 1;
         }
     }
 
-    fn word(&mut self, block: u64) -> &mut u64 {
+    fn word_of(&mut self, block: u64) -> &mut u64 {
         let group = (block / 64 / GROUP) as usize;
         if group >= self.groups.len() {
             self.groups.resize_with(group + 1, || None);

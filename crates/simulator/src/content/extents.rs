@@ -38,7 +38,7 @@ impl ContentExtents {
     pub(crate) fn write(&mut self, range: Range<u64>, kind: ExtentKind) -> bool {
         let id = match self.recent {
             Some((recent, id)) if recent == kind => id,
-            _ => self.id(kind),
+            _ => self.kind_id(kind),
         };
         // Nearly all writes of a benchmark find the same description in place.
         let chunk = (range.start / CHUNK) as usize;
@@ -49,18 +49,18 @@ impl ContentExtents {
         {
             return true;
         }
-        self.set(range, id)
+        self.set_range(range, id)
     }
 
     pub(crate) fn remove(&mut self, range: Range<u64>) {
         let known = (self.groups.len() * GROUP) as u64 * CHUNK;
         if range.start < known {
-            self.set(range.start..range.end.min(known), NOTHING);
+            self.set_range(range.start..range.end.min(known), NO_KIND);
         }
     }
 
     #[inline(never)]
-    fn set(&mut self, range: Range<u64>, id: KindId) -> bool {
+    fn set_range(&mut self, range: Range<u64>, id: KindId) -> bool {
         let mut unchanged = true;
         let mut at = range.start;
         while at < range.end {
@@ -68,7 +68,7 @@ impl ContentExtents {
             let end = range.end.min((number as u64 + 1) * CHUNK);
             let first = (at % CHUNK / SECTOR) as u16;
             let last = first + ((end - at) / SECTOR) as u16;
-            if let Some(chunk) = self.chunk(number, id) {
+            if let Some(chunk) = self.chunk_mut(number, id) {
                 unchanged &= chunk.write(first, last, id);
             }
             at = end;
@@ -77,20 +77,20 @@ impl ContentExtents {
     }
 
     /// Chunk by number, allocated unless it would hold nothing.
-    fn chunk(&mut self, number: usize, id: KindId) -> Option<&mut MibChunk> {
+    fn chunk_mut(&mut self, number: usize, id: KindId) -> Option<&mut MibChunk> {
         let group = number / GROUP;
         if group >= self.groups.len() {
             self.groups.resize_with(group + 1, || None);
         }
         let slot = &mut self.groups[group];
-        if slot.is_none() && id == NOTHING {
+        if slot.is_none() && id == NO_KIND {
             return None;
         }
         let group = slot.get_or_insert_with(|| vec![MibChunk::default(); GROUP].into_boxed_slice());
         Some(&mut group[number % GROUP])
     }
 
-    fn id(&mut self, kind: ExtentKind) -> KindId {
+    fn kind_id(&mut self, kind: ExtentKind) -> KindId {
         let next = self.kinds.len() as KindId + 1;
         let id = *self.ids.entry(kind).or_insert(next);
         if id == next {
@@ -101,12 +101,12 @@ impl ContentExtents {
     }
 
     /// Kind at `at`, and the offset up to which it is the same, at most `end`.
-    pub(crate) fn at(&self, at: u64, end: u64) -> (u64, Option<ExtentKind>) {
+    pub(crate) fn kind_at(&self, at: u64, end: u64) -> (u64, Option<ExtentKind>) {
         let number = (at / CHUNK) as usize;
         match self.groups.get(number / GROUP) {
             Some(Some(group)) => {
                 let base = number as u64 * CHUNK;
-                let (last, id) = group[number % GROUP].at(((at - base) / SECTOR) as u16);
+                let (last, id) = group[number % GROUP].id_at(((at - base) / SECTOR) as u16);
                 let kind = (id as usize).checked_sub(1).and_then(|i| self.kinds.get(i)).copied();
                 ((base + u64::from(last) * SECTOR).min(end), kind)
             }
@@ -116,10 +116,10 @@ impl ContentExtents {
     }
 
     #[cfg(test)]
-    pub(crate) fn memory(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         let chunks = self.groups.iter().flatten().flat_map(|group| group.iter());
         self.groups.len() * size_of::<Option<Box<[MibChunk]>>>()
-            + chunks.map(|chunk| size_of::<MibChunk>() + chunk.memory()).sum::<usize>()
+            + chunks.map(|chunk| size_of::<MibChunk>() + chunk.heap_bytes()).sum::<usize>()
     }
 }
 
@@ -156,7 +156,7 @@ impl<'de> Deserialize<'de> for ContentExtents {
 pub(crate) type KindId = u32;
 
 /// Never written, or discarded.
-pub(crate) const NOTHING: KindId = 0;
+pub(crate) const NO_KIND: KindId = 0;
 
 pub(super) const SECTOR: u64 = 512;
 
@@ -190,7 +190,7 @@ pub(super) struct ExtentRuns(Vec<(u16, KindId)>);
 
 impl Default for MibChunk {
     fn default() -> Self {
-        MibChunk::Same(NOTHING)
+        MibChunk::Same(NO_KIND)
     }
 }
 
@@ -236,7 +236,7 @@ impl MibChunk {
         std::iter::from_fn(move || {
             let start = at;
             (start < SECTORS).then(|| {
-                let (end, id) = self.at(start);
+                let (end, id) = self.id_at(start);
                 at = end;
                 (start, id)
             })
@@ -244,16 +244,16 @@ impl MibChunk {
     }
 
     /// Kind of the sector, and the sector up to which it is the same.
-    pub(super) fn at(&self, sector: u16) -> (u16, KindId) {
+    pub(super) fn id_at(&self, sector: u16) -> (u16, KindId) {
         match self {
             MibChunk::Same(id) => (SECTORS, *id),
-            MibChunk::Two(two) => two.at(sector),
-            MibChunk::Runs(runs) => runs.at(sector),
+            MibChunk::Two(two) => two.id_at_block(sector),
+            MibChunk::Runs(runs) => runs.id_at_run(sector),
         }
     }
 
     #[cfg(test)]
-    pub(super) fn memory(&self) -> usize {
+    pub(super) fn heap_bytes(&self) -> usize {
         match self {
             MibChunk::Same(_) => 0,
             MibChunk::Two(_) => size_of::<TwoKinds>(),
@@ -288,7 +288,7 @@ impl TwoKinds {
         }
     }
 
-    fn at(&self, sector: u16) -> (u16, KindId) {
+    fn id_at_block(&self, sector: u16) -> (u16, KindId) {
         let block = sector / BLOCK;
         let second = self.second[usize::from(block / 64)] >> (block % 64) & 1;
         let flip = if second == 1 { u64::MAX } else { 0 };
@@ -307,7 +307,7 @@ impl TwoKinds {
 }
 
 impl ExtentRuns {
-    fn at(&self, sector: u16) -> (u16, KindId) {
+    fn id_at_run(&self, sector: u16) -> (u16, KindId) {
         let next = self.0.partition_point(|(start, _)| *start <= sector);
         let end = self.0.get(next).map_or(SECTORS, |(start, _)| *start);
         (end, self.0[next - 1].1)
@@ -355,7 +355,7 @@ mod tests {
             writes in prop::collection::vec((0..256u16, 1..40u16, 0..8u16, 1..4u32), 1..120)
         ) {
             let mut chunk = MibChunk::default();
-            let mut plain = [NOTHING; SECTORS as usize];
+            let mut plain = [NO_KIND; SECTORS as usize];
             for (block, blocks, odd, id) in writes {
                 // Half of the writes are whole blocks, so that the form for two kinds stays in use.
                 let odd = if odd < 4 { 0 } else { odd };
@@ -370,7 +370,7 @@ mod tests {
             prop_assert!(chunk.is_valid(4));
             let mut at = 0;
             while at < SECTORS {
-                let (end, id) = chunk.at(at);
+                let (end, id) = chunk.id_at(at);
                 prop_assert!(end > at && plain[usize::from(at)..usize::from(end)].iter().all(|p| *p == id));
                 at = end;
             }

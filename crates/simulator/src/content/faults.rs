@@ -2,7 +2,7 @@
 //! history of commands, so that the same commands meet the same faults.
 
 use crate::archetype::{Archetype, FakeKind, schema};
-use crate::chance::{ChosenUnits, SeededChance};
+use crate::seeded_choice::{ChosenUnits, SeededChance};
 use cardscope_engine::target::{IoDirection, IoRequest, TargetError};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -24,9 +24,9 @@ pub(crate) struct FaultModel {
     p: schema::CardFaults,
     /// Units in which every command fails after the faults have begun.
     pub(crate) failing: Option<ChosenUnits>,
-    tries: SeededChance,
+    attempts: SeededChance,
     /// Ranges that failed by chance, and the number of attempts that will fail there.
-    again: Vec<(Range<u64>, u64)>,
+    pending_failures: Vec<(Range<u64>, u64)>,
     pub(crate) counters: FaultCounters,
 }
 
@@ -36,8 +36,8 @@ impl FaultModel {
         FaultModel {
             p: p.clone(),
             failing: (p.failing_share > 0.0).then_some(failing),
-            tries: SeededChance::new(seed, RANDOM_FAILURES),
-            again: Vec::new(),
+            attempts: SeededChance::new(seed, RANDOM_FAILURES),
+            pending_failures: Vec::new(),
             counters: FaultCounters::default(),
         }
     }
@@ -48,19 +48,19 @@ impl FaultModel {
     }
 
     /// True if the commands so far make the card vanish.
-    pub(crate) fn vanished(&self) -> bool {
+    pub(crate) fn has_vanished(&self) -> bool {
         let FaultCounters { written, ios, .. } = self.counters;
         self.p.vanish_after_bytes.is_some_and(|most| written >= most)
             || self.p.vanish_after_ios.is_some_and(|most| ios >= most)
     }
 
-    pub(crate) fn begun(&self) -> bool {
+    pub(crate) fn have_begun(&self) -> bool {
         self.counters.written >= self.p.begin_after_bytes
     }
 
     /// Counts a command. Fails if the card fails it.
-    pub(crate) fn strike(&mut self, write: bool, offset: u64, len: u64) -> Result<(), CardIoError> {
-        let (number, begun) = (self.counters.ios, self.begun());
+    pub(crate) fn count_command(&mut self, write: bool, offset: u64, len: u64) -> Result<(), CardIoError> {
+        let (number, begun) = (self.counters.ios, self.have_begun());
         self.counters.ios += 1;
         if write {
             self.counters.written += len;
@@ -69,19 +69,19 @@ impl FaultModel {
         }
         let p = if write { self.p.write_error_p } else { self.p.read_error_p };
         let again = self.fails_again(offset, len);
-        if !again && begun && p > 0.0 && self.tries.unit(number) < p {
-            self.again
+        if !again && begun && p > 0.0 && self.attempts.fraction_at(number) < p {
+            self.pending_failures
                 .extend((self.p.error_tries > 1).then(|| (offset..offset + len, self.p.error_tries - 1)));
-            return Err(CardIoError::failed("the card failed this time"));
+            return Err(CardIoError::command_failed("the card failed this time"));
         }
         if again {
-            return Err(CardIoError::failed("the card failed again"));
+            return Err(CardIoError::command_failed("the card failed again"));
         }
-        if self.p.error_ranges.fail(write, offset, len) {
-            return Err(CardIoError::failed("the card fails at this place"));
+        if self.p.error_ranges.fails_command(write, offset, len) {
+            return Err(CardIoError::command_failed("the card fails at this place"));
         }
         if begun && self.failing.is_some_and(|units| touches_chosen(units, offset, len)) {
-            return Err(CardIoError::failed("the card fails at this place"));
+            return Err(CardIoError::command_failed("the card fails at this place"));
         }
         Ok(())
     }
@@ -91,22 +91,22 @@ impl FaultModel {
     /// True if the range failed by chance before and must fail again.
     fn fails_again(&mut self, offset: u64, len: u64) -> bool {
         let touches = |(place, _): &(Range<u64>, u64)| place.start < offset + len && offset < place.end;
-        let Some(at) = self.again.iter().position(touches) else { return false };
-        self.again[at].1 -= 1;
-        if self.again[at].1 == 0 {
-            self.again.swap_remove(at);
+        let Some(at) = self.pending_failures.iter().position(touches) else { return false };
+        self.pending_failures[at].1 -= 1;
+        if self.pending_failures[at].1 == 0 {
+            self.pending_failures.swap_remove(at);
         }
         true
     }
 
     /// True if the loss of power tears the last counted command.
-    pub(crate) fn tears(&self) -> bool {
-        self.p.vanish_tears && self.vanished()
+    pub(crate) fn tears_write(&self) -> bool {
+        self.p.vanish_tears && self.has_vanished()
     }
 }
 
 fn touches_chosen(units: ChosenUnits, offset: u64, len: u64) -> bool {
-    let (bad, run) = units.run(offset, len);
+    let (bad, run) = units.run_at(offset, len);
     bad || run < len
 }
 
@@ -125,11 +125,11 @@ pub(crate) enum CardIoError {
 }
 
 impl CardIoError {
-    pub(crate) fn failed(reason: &str) -> CardIoError {
+    pub(crate) fn command_failed(reason: &str) -> CardIoError {
         CardIoError::Failed { reason: reason.to_owned(), errno: libc::EIO }
     }
 
-    pub(crate) fn gone(reason: &str) -> CardIoError {
+    pub(crate) fn card_gone(reason: &str) -> CardIoError {
         CardIoError::Gone { reason: reason.to_owned() }
     }
 
@@ -144,16 +144,16 @@ impl CardIoError {
 
     /// Error of an I/O for the engine.
     #[cold]
-    pub(crate) fn of(self, io: &IoRequest) -> TargetError {
+    pub(crate) fn into_target_error(self, io: &IoRequest) -> TargetError {
         let operation = match io.direction {
             IoDirection::Read => "read",
             IoDirection::Write => "write",
         };
-        self.during(operation, io.offset, u64::from(io.len))
+        self.into_call_error(operation, io.offset, u64::from(io.len))
     }
 
     /// Error of any call for the engine; offset and length 0 for calls without a range.
-    pub(crate) fn during(self, operation: &'static str, offset: u64, len: u64) -> TargetError {
+    pub(crate) fn into_call_error(self, operation: &'static str, offset: u64, len: u64) -> TargetError {
         match self {
             CardIoError::Failed { reason, errno } => {
                 TargetError::Io { operation, offset, len, reason, errno }
@@ -163,7 +163,7 @@ impl CardIoError {
     }
 }
 
-pub(super) const DAMAGED: u64 = 0x6461_6d61;
+pub(super) const DAMAGED_UNITS: u64 = 0x6461_6d61;
 const LOST_UNITS: u64 = 0x6c6f_7374;
 
 /// Place to which a range of addresses leads.
@@ -200,7 +200,7 @@ pub(crate) struct FakeMap {
 impl FakeMap {
     pub(crate) fn new(card: &Archetype, seed: u64) -> Self {
         let (fake, faults, announced) = (&card.fake, &card.faults, card.announced_bytes);
-        let damaged = ChosenUnits::new(seed, DAMAGED, fake.damaged_unit_bytes, fake.damaged_share);
+        let damaged = ChosenUnits::new(seed, DAMAGED_UNITS, fake.damaged_unit_bytes, fake.damaged_share);
         let late = ChosenUnits::new(seed, LOST_UNITS, faults.unit_bytes, faults.lost_share);
         FakeMap {
             kind: fake.kind,
@@ -213,7 +213,7 @@ impl FakeMap {
     }
 
     /// Map of the card after all faults have begun.
-    pub(crate) fn at_last(card: &Archetype, seed: u64) -> Self {
+    pub(crate) fn with_all_faults(card: &Archetype, seed: u64) -> Self {
         FakeMap { begun: true, ..FakeMap::new(card, seed) }
     }
 
@@ -257,7 +257,7 @@ impl FakeMap {
     fn kept_or_bad(&self, at: u64, mut len: u64) -> AddressRoute {
         let late = self.late.filter(|_| self.begun);
         for units in [self.damaged, late].into_iter().flatten() {
-            let (bad, run) = units.run(at, len);
+            let (bad, run) = units.run_at(at, len);
             len = run;
             if bad {
                 return AddressRoute { len, place: MediumLocation::Bad(at) };

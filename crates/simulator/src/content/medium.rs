@@ -4,9 +4,9 @@
 use super::blocks::{LiveBlocks, WriteCache};
 use super::extents::ContentExtents;
 use super::faults::{AddressRoute, CardIoError, FakeMap, MediumLocation};
-use super::store::{ContentStore, PAGE, StoreLayer, WrittenData, no_room};
+use super::store::{ContentStore, PAGE, StoreLayer, WrittenData, no_room_error};
 use crate::archetype::{Archetype, FakeCapacity, FakeKind, LostRead, PoolFull, UnwrittenRead};
-use crate::chance::{SeededChance, WeakBits, mapped_ranges};
+use crate::seeded_choice::{SeededChance, WeakBits, mapped_ranges};
 use cardscope_engine::content::IoContent;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ use std::io;
 pub(super) const BLOCK: u64 = 4096;
 
 /// Purpose numbers: each purpose draws random numbers that are independent of the others.
-pub(crate) const WEAK: u64 = 0x7765_616b;
+pub(crate) const WEAK_BITS: u64 = 0x7765_616b;
 const READ_FLIPS: u64 = 0x6f6e_6365;
 const LOST_DATA: u64 = 0x6f74_6865;
 
@@ -24,21 +24,21 @@ const LOST_DATA: u64 = 0x6f74_6865;
 pub(crate) struct CardMedium {
     pub(super) map: FakeMap,
     /// True if nothing is false: reads and writes go straight to the store.
-    pub(super) honest: bool,
+    pub(super) is_honest: bool,
     pub(super) fake: FakeCapacity,
     pub(super) unwritten: u8,
     pub(super) store: ContentStore,
     pub(super) cache: Option<WriteCache>,
     pub(super) pool: Option<BlockPool>,
     pub(super) weak: Option<WeakBits>,
-    pub(super) once: Option<WeakBits>,
+    pub(super) read_flips: Option<WeakBits>,
     /// Blocks that failed by wear.
     pub(super) worn: Option<LiveBlocks>,
-    pub(super) other: SeededChance,
+    pub(super) lost_data: SeededChance,
     /// Address in the cache's layer of a copy of the block written last, beyond all real addresses; for cards that
     /// return it for lost blocks.
-    pub(super) last: u64,
-    pub(super) reading: u64,
+    pub(super) last_block_at: u64,
+    pub(super) read_number: u64,
 }
 
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl CardMedium {
         let cache = fake.cache_bytes.filter(|_| cached);
         CardMedium {
             map: FakeMap::new(card, seed),
-            honest: fake.kind == FakeKind::None && faults.none(),
+            is_honest: fake.kind == FakeKind::None && faults.is_faultless(),
             fake: *fake,
             unwritten: match card.state.unwritten {
                 UnwrittenRead::Zeros => 0,
@@ -74,12 +74,12 @@ impl CardMedium {
             store: ContentStore::new(budget),
             cache: cache.map(|bytes| WriteCache::new(fake.cache_kind, bytes / BLOCK)),
             pool: (fake.kind == FakeKind::Overcommitted).then_some(pool),
-            weak: weak(faults.flip_p, WEAK),
-            once: weak(faults.read_flip_p, READ_FLIPS),
+            weak: weak(faults.flip_p, WEAK_BITS),
+            read_flips: weak(faults.read_flip_p, READ_FLIPS),
             worn: None,
-            other: SeededChance::new(seed, LOST_DATA),
-            last: card.announced_bytes.next_multiple_of(BLOCK),
-            reading: 0,
+            lost_data: SeededChance::new(seed, LOST_DATA),
+            last_block_at: card.announced_bytes.next_multiple_of(BLOCK),
+            read_number: 0,
         }
     }
 
@@ -89,7 +89,7 @@ impl CardMedium {
             let end = self.occupy_pool(&range);
             self.for_each_part(range.start, end - range.start, |medium, address, len, place| {
                 let (MediumLocation::Kept(at) | MediumLocation::Bad(at)) = place else { return Ok(()) };
-                medium.store.put(
+                medium.store.put_data(
                     StoreLayer::Flash,
                     at,
                     len,
@@ -117,8 +117,8 @@ impl CardMedium {
     }
 
     /// Marks a range of the medium as failed: it loses its data.
-    pub(crate) fn wear_out(&mut self, range: std::ops::Range<u64>) {
-        self.honest = false;
+    pub(crate) fn mark_worn(&mut self, range: std::ops::Range<u64>) {
+        self.is_honest = false;
         let worn = self.worn.get_or_insert_default();
         (range.start / BLOCK..range.end.div_ceil(BLOCK)).for_each(|block| worn.insert(block));
     }
@@ -129,7 +129,7 @@ impl CardMedium {
             (Some(worn), MediumLocation::Kept(at)) => {
                 let bad = worn.contains(at / BLOCK);
                 let mut parts =
-                    blocks(at, route.len).take_while(|(from, _)| worn.contains(from / BLOCK) == bad);
+                    split_blocks(at, route.len).take_while(|(from, _)| worn.contains(from / BLOCK) == bad);
                 let end = parts.by_ref().last().map_or(at, |(_, to)| to);
                 AddressRoute {
                     len: end - at,
@@ -141,22 +141,22 @@ impl CardMedium {
     }
 
     /// True if an overcommitted card has no free block and is slow because of it.
-    pub(crate) fn slow(&self) -> bool {
+    pub(crate) fn is_slow(&self) -> bool {
         self.pool
             .as_ref()
             .is_some_and(|p| self.fake.pool_full == PoolFull::Slow && p.live.count() >= p.blocks)
     }
 
     /// True if a read changes the card or may fail, so that it must be executed even if its content is not needed.
-    pub(crate) fn reads_matter(&self) -> bool {
+    pub(crate) fn reads_have_effects(&self) -> bool {
         self.fake.lost == LostRead::Error || self.cache.is_some()
     }
 
     /// Writes `len` bytes. Fails if there is no room for them, or the card dies of it.
     #[inline]
     pub(crate) fn write(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
-        if self.honest {
-            return self.store.put(StoreLayer::Flash, offset, len, offset, data);
+        if self.is_honest {
+            return self.store.put_data(StoreLayer::Flash, offset, len, offset, data);
         }
         self.write_through_map(offset, len, data)
     }
@@ -178,7 +178,7 @@ impl CardMedium {
                     if !medium.fake.cache_strict {
                         medium.pass_through(address, len);
                     }
-                    medium.store.put(StoreLayer::Flash, at, len, address, part)
+                    medium.store.put_data(StoreLayer::Flash, at, len, address, part)
                 }
                 MediumLocation::Bad(_) | MediumLocation::Nowhere => medium.write_lost(address, len, part),
             }
@@ -186,10 +186,10 @@ impl CardMedium {
     }
 
     fn keep_last_block(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
-        let Some((from, to)) = blocks(offset, len).last() else { return Ok(()) };
-        self.store.put(
+        let Some((from, to)) = split_blocks(offset, len).last() else { return Ok(()) };
+        self.store.put_data(
             StoreLayer::Cache,
-            self.last + from % BLOCK,
+            self.last_block_at + from % BLOCK,
             to - from,
             from,
             data.part(from - offset, to - from),
@@ -220,7 +220,7 @@ impl CardMedium {
         len: u64,
         data: WrittenData<'_>,
     ) -> Result<(), CardIoError> {
-        for (from, to) in blocks(address, len) {
+        for (from, to) in split_blocks(address, len) {
             let Some(pool) = &mut self.pool else { return Ok(()) };
             let block = from / BLOCK;
             if !pool.live.contains(block) {
@@ -228,12 +228,12 @@ impl CardMedium {
                     (true, _) | (_, PoolFull::Slow) => pool.live.insert(block),
                     (_, PoolFull::Vanish) => continue,
                     (_, PoolFull::Dies) => {
-                        return Err(CardIoError::gone("the card died when its last block was in use"));
+                        return Err(CardIoError::card_gone("the card died when its last block was in use"));
                     }
                 }
             }
             let part = data.part(from - address, to - from);
-            self.store.put(StoreLayer::Flash, at + (from - address), to - from, from, part)?;
+            self.store.put_data(StoreLayer::Flash, at + (from - address), to - from, from, part)?;
         }
         Ok(())
     }
@@ -241,8 +241,8 @@ impl CardMedium {
     /// Passes kept blocks through the cache, where they evict others.
     fn pass_through(&mut self, address: u64, len: u64) {
         let Some(cache) = &mut self.cache else { return };
-        for (from, _) in blocks(address, len) {
-            if let Some(old) = cache.take(from / BLOCK) {
+        for (from, _) in split_blocks(address, len) {
+            if let Some(old) = cache.insert_written(from / BLOCK) {
                 self.store.remove(StoreLayer::Cache, old * BLOCK..(old + 1) * BLOCK);
             }
         }
@@ -250,20 +250,26 @@ impl CardMedium {
 
     /// Writes a lost range: the cache holds it for a while.
     fn write_lost(&mut self, address: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
-        for (from, to) in blocks(address, len) {
+        for (from, to) in split_blocks(address, len) {
             let Some(cache) = &mut self.cache else { return Ok(()) };
             let block = from / BLOCK;
             let whole = block * BLOCK..(block + 1) * BLOCK;
             let new = !cache.contains(block);
-            if let Some(old) = cache.take(block) {
+            if let Some(old) = cache.insert_written(block) {
                 self.store.remove(StoreLayer::Cache, old * BLOCK..(old + 1) * BLOCK);
             }
             // A new block is a full one: the rest of it reads as a lost block.
             if new && to - from < BLOCK {
                 let rest = WrittenData::described(IoContent::Constant(self.lost_byte()));
-                self.store.put(StoreLayer::Cache, whole.start, BLOCK, whole.start, rest)?;
+                self.store.put_data(StoreLayer::Cache, whole.start, BLOCK, whole.start, rest)?;
             }
-            self.store.put(StoreLayer::Cache, from, to - from, from, data.part(from - address, to - from))?;
+            self.store.put_data(
+                StoreLayer::Cache,
+                from,
+                to - from,
+                from,
+                data.part(from - address, to - from),
+            )?;
         }
         Ok(())
     }
@@ -301,7 +307,7 @@ impl CardMedium {
             return;
         }
         if let Some(cache) = &mut self.cache {
-            for block in cache.blocks() {
+            for block in cache.cached_blocks() {
                 self.store.remove(StoreLayer::Cache, block * BLOCK..(block + 1) * BLOCK);
             }
             cache.clear();
@@ -310,7 +316,7 @@ impl CardMedium {
 }
 
 /// Splits a range at block boundaries, into (start, end).
-pub(super) fn blocks(offset: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
+pub(super) fn split_blocks(offset: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
     let end = offset + len;
     let mut at = offset;
     std::iter::from_fn(move || {
@@ -336,24 +342,24 @@ pub(crate) struct ContentState<'a> {
 
 impl CardMedium {
     /// All content except the pages of bytes.
-    pub(crate) fn content(&self) -> ContentState<'_> {
+    pub(crate) fn save_content(&self) -> ContentState<'_> {
         ContentState {
             flash: Cow::Borrowed(&self.store.flash),
             cache: Cow::Borrowed(&self.store.cache),
-            cached: self.cache.as_ref().map(|cache| cache.blocks()).unwrap_or_default(),
+            cached: self.cache.as_ref().map(|cache| cache.cached_blocks()).unwrap_or_default(),
             live: self.pool.as_ref().map(|pool| Cow::Borrowed(&pool.live)),
             worn: self.worn.as_ref().map(Cow::Borrowed),
         }
     }
 
     /// Restores saved content on an unwritten card. Returns false if it does not fit this card.
-    pub(crate) fn restore(&mut self, state: ContentState<'_>) -> bool {
+    pub(crate) fn restore_content(&mut self, state: ContentState<'_>) -> bool {
         self.store.flash = state.flash.into_owned();
         self.store.cache = state.cache.into_owned();
         match (&mut self.cache, state.cached.as_slice()) {
             (Some(cache), blocks) => {
                 for block in blocks {
-                    cache.take(*block);
+                    cache.insert_written(*block);
                 }
             }
             (None, []) => {}
@@ -364,23 +370,23 @@ impl CardMedium {
             (None, None) => {}
             _ => return false,
         }
-        self.honest &= state.worn.is_none();
+        self.is_honest &= state.worn.is_none();
         self.worn = state.worn.map(Cow::into_owned);
         self.worn.as_ref().is_none_or(LiveBlocks::is_valid)
     }
 
-    pub(crate) fn pages(&self) -> Vec<u64> {
-        self.store.bytes.numbers()
+    pub(crate) fn page_numbers(&self) -> Vec<u64> {
+        self.store.bytes.page_numbers()
     }
 
     /// Reads a page. Fails if the host cannot read it.
-    pub(crate) fn page(&self, number: u64, out: &mut [u8; PAGE]) -> io::Result<()> {
+    pub(crate) fn read_page(&self, number: u64, out: &mut [u8; PAGE]) -> io::Result<()> {
         self.store.bytes.read(number * PAGE as u64, out)
     }
 
     /// Restores a page. Fails if there is no room for it.
-    pub(crate) fn put_page(&mut self, number: u64, page: &[u8; PAGE]) -> Result<(), CardIoError> {
+    pub(crate) fn restore_page(&mut self, number: u64, page: &[u8; PAGE]) -> Result<(), CardIoError> {
         let offset = number.checked_mul(PAGE as u64).unwrap_or_default();
-        self.store.bytes.write(offset, page).map_err(no_room)
+        self.store.bytes.write(offset, page).map_err(no_room_error)
     }
 }

@@ -3,16 +3,16 @@
 mod blocks;
 mod extents;
 mod faults;
-mod finding;
-mod found;
 mod medium;
+mod medium_read;
 #[cfg(test)]
 mod model_tests;
+mod read_content;
 mod store;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use faults::{CardIoError, FakeMap, FaultCounters, FaultModel, MediumLocation};
-pub(crate) use found::ReadContent;
-pub(crate) use medium::{CardMedium, ContentState, WEAK};
+pub(crate) use medium::{CardMedium, ContentState, WEAK_BITS};
+pub(crate) use read_content::ReadContent;
 pub(crate) use store::{PAGE, WrittenData};

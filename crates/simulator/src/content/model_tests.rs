@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::archetype::{Archetype, CacheKind, FakeCapacity, FakeKind, LostRead, PoolFull};
-use crate::chance::{ChosenUnits, mapped_ranges};
+use crate::seeded_choice::{ChosenUnits, mapped_ranges};
 use cardscope_engine::content::{self, IoContent};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -27,9 +27,9 @@ struct NaiveFake {
 impl NaiveFake {
     fn new(fake: FakeCapacity) -> Self {
         let units =
-            ChosenUnits::new(SEED, super::faults::DAMAGED, fake.damaged_unit_bytes, fake.damaged_share);
+            ChosenUnits::new(SEED, super::faults::DAMAGED_UNITS, fake.damaged_unit_bytes, fake.damaged_share);
         let damaged = fake.kind == FakeKind::Damaged;
-        let bad = |block: u64| damaged && units.chosen(block * BLOCK / fake.damaged_unit_bytes);
+        let bad = |block: u64| damaged && units.is_chosen(block * BLOCK / fake.damaged_unit_bytes);
         NaiveFake { fake, kept: HashMap::new(), cached: Vec::new(), bad: (0..BLOCKS).map(bad).collect() }
     }
 
@@ -38,7 +38,7 @@ impl NaiveFake {
     }
 
     /// Block that keeps the data written to this one.
-    fn home(&self, block: u64) -> Option<u64> {
+    fn home_block(&self, block: u64) -> Option<u64> {
         let wrapped = block % (self.fake.wrap_bytes.unwrap_or(BLOCKS * BLOCK) / BLOCK);
         match self.fake.kind {
             FakeKind::Limbo => (block < self.real()).then_some(block),
@@ -81,7 +81,7 @@ impl NaiveFake {
 
     fn write(&mut self, block: u64, bytes: &[u8]) {
         let full = self.kept.len() as u64 >= self.real();
-        match (self.fake.kind, self.home(block)) {
+        match (self.fake.kind, self.home_block(block)) {
             (FakeKind::ReadOnly, _) => {}
             (FakeKind::Overcommitted, _)
                 if full && !self.kept.contains_key(&block) && self.fake.pool_full == PoolFull::Vanish => {}
@@ -96,7 +96,7 @@ impl NaiveFake {
     }
 
     fn discard(&mut self, block: u64) {
-        match (self.fake.kind, self.home(block)) {
+        match (self.fake.kind, self.home_block(block)) {
             (FakeKind::ReadOnly, _) => {}
             (_, Some(home)) => drop(self.kept.remove(&home)),
             (_, None) => self.cached.iter_mut().filter(|c| c.0 == block).for_each(|c| c.1.fill(0)),
@@ -105,17 +105,19 @@ impl NaiveFake {
 
     fn read(&mut self, block: u64) -> BlockBytes {
         let zeros = vec![0; BLOCK as usize];
-        if let Some(home) = self.home(block) {
+        if let Some(home) = self.home_block(block) {
             let pool_full = self.fake.kind == FakeKind::Overcommitted
                 && self.kept.len() as u64 >= self.real()
                 && !self.kept.contains_key(&block);
             return if pool_full {
-                self.lost()
+                self.lost_block()
             } else {
                 Some(self.kept.get(&home).cloned().unwrap_or(zeros))
             };
         }
-        let Some(at) = self.cached.iter().position(|(held, _)| *held == block) else { return self.lost() };
+        let Some(at) = self.cached.iter().position(|(held, _)| *held == block) else {
+            return self.lost_block();
+        };
         let bytes = self.cached[at].1.clone();
         if self.fake.cache_kind == CacheKind::Lru {
             let used = self.cached.remove(at);
@@ -124,7 +126,7 @@ impl NaiveFake {
         Some(bytes)
     }
 
-    fn lost(&self) -> BlockBytes {
+    fn lost_block(&self) -> BlockBytes {
         match self.fake.lost {
             LostRead::Zeros | LostRead::Stale | LostRead::Noise | LostRead::Garbage | LostRead::Last => {
                 Some(vec![0; BLOCK as usize])
@@ -203,7 +205,7 @@ fn execute_step(medium: &mut CardMedium, step: &MediumStep) -> Vec<(u64, Vec<u8>
     let (at, bytes) = match *step {
         MediumStep::Described(at, count, seed) => {
             let mut bytes = vec![0; (clip(at, count) * BLOCK) as usize];
-            content::fill(IoContent::Stream { seed }, at * BLOCK, &mut bytes);
+            content::fill_content(IoContent::Stream { seed }, at * BLOCK, &mut bytes);
             tests::write(medium, at * BLOCK, bytes.len() as u64, IoContent::Stream { seed });
             (at, bytes)
         }
@@ -266,11 +268,11 @@ proptest! {
         tests::write(&mut medium, 0, BLOCKS * BLOCK, stamp);
         let good = |block: &u64| {
             let mut expected = vec![0; BLOCK as usize];
-            content::fill(stamp, block * BLOCK, &mut expected);
+            content::fill_content(stamp, block * BLOCK, &mut expected);
             read(&mut medium, *block) == Some(expected)
         };
         let good: Vec<_> = (0..BLOCKS).filter(good).collect();
-        let truth = crate::archetype::CardTruth::of(&card, SEED);
+        let truth = crate::archetype::CardTruth::from_parameters(&card, SEED);
         prop_assert_eq!(truth.good_bytes, good.len() as u64 * BLOCK);
         if !matches!(fake.kind, FakeKind::Wraparound | FakeKind::Chain | FakeKind::AddressLine) {
             let prefix = (0..).zip(&good).take_while(|(i, block)| i == *block).count() as u64;
@@ -287,13 +289,14 @@ fn full_disk_fails_write_and_keeps_old_data() {
     let bytes: Vec<u8> = (0..8192).map(|i| (i % 251) as u8).collect();
     let stamp = IoContent::Stamp { salt: 1, generation: 1 };
     let flash = super::store::StoreLayer::Flash;
-    store.put(flash, 0, 1 << 20, 0, super::store::WrittenData::described(stamp)).unwrap();
-    let failed = store.put(flash, 4096, 8192, 4096, super::store::WrittenData::Bytes(&bytes)).unwrap_err();
+    store.put_data(flash, 0, 1 << 20, 0, super::store::WrittenData::described(stamp)).unwrap();
+    let failed =
+        store.put_data(flash, 4096, 8192, 4096, super::store::WrittenData::Bytes(&bytes)).unwrap_err();
     let CardIoError::Failed { reason, errno } = failed else { panic!("{failed:?}") };
     assert_eq!(errno, libc::ENOSPC);
     assert!(reason.contains("TMPDIR"), "{reason}");
-    let (len, piece) = store.at(flash, 0, 1 << 20);
-    assert_eq!((len, piece.unwrap().what), (1 << 20, stamp), "all of it is still what it was");
+    let (len, piece) = store.piece_at(flash, 0, 1 << 20);
+    assert_eq!((len, piece.unwrap().description), (1 << 20, stamp), "all of it is still what it was");
 }
 
 #[test]

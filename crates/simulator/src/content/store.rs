@@ -3,9 +3,9 @@
 
 use super::extents::{ContentExtents, ExtentKind};
 use super::faults::CardIoError;
-use super::found::ContentPiece;
-use crate::chance::mix;
-use cardscope_engine::content::{IoContent, constant};
+use super::read_content::ContentPiece;
+use crate::seeded_choice::splitmix_step;
+use cardscope_engine::content::{IoContent, constant_byte};
 use cardscope_files::ResolvedFolder;
 use std::collections::HashMap;
 use std::fs::File;
@@ -34,7 +34,7 @@ impl WrittenData<'_> {
     }
 
     /// Data that a reader sends to `place` for the host's `address`.
-    pub(crate) fn reaching(self, place: u64, address: u64) -> Self {
+    pub(crate) fn shifted_to(self, place: u64, address: u64) -> Self {
         match self {
             WrittenData::Described(what, shift) => {
                 WrittenData::Described(what, shift + address as i64 - place as i64)
@@ -80,7 +80,7 @@ impl ContentStore {
     }
 
     #[inline]
-    fn layer(&mut self, layer: StoreLayer) -> &mut ContentExtents {
+    fn layer_mut(&mut self, layer: StoreLayer) -> &mut ContentExtents {
         match layer {
             StoreLayer::Flash => &mut self.flash,
             StoreLayer::Cache => &mut self.cache,
@@ -89,7 +89,7 @@ impl ContentStore {
 
     /// Stores `len` bytes at a place, written to `address`. Fails if there is no room for bytes.
     #[inline]
-    pub(crate) fn put(
+    pub(crate) fn put_data(
         &mut self,
         layer: StoreLayer,
         at: u64,
@@ -103,14 +103,14 @@ impl ContentStore {
                 self.describe(layer, at..at + len, ExtentKind { what, shift });
                 Ok(())
             }
-            WrittenData::Bytes(bytes) => self.put_bytes(layer, at, bytes).map_err(no_room),
+            WrittenData::Bytes(bytes) => self.put_bytes(layer, at, bytes).map_err(no_room_error),
         }
     }
 
     #[inline]
     fn describe(&mut self, layer: StoreLayer, range: Range<u64>, kind: ExtentKind) {
         let (start, end) = (byte_key(layer, range.start), byte_key(layer, range.end));
-        if !self.layer(layer).write(range, kind) {
+        if !self.layer_mut(layer).write(range, kind) {
             self.bytes.drop_pages(start, end);
         }
     }
@@ -122,11 +122,11 @@ impl ContentStore {
             let room = PAGE - (place % PAGE as u64) as usize;
             let (part, tail) = rest.split_at(rest.len().min(room));
             let range = place..place + part.len() as u64;
-            if let Some(byte) = constant(part) {
+            if let Some(byte) = constant_byte(part) {
                 self.describe(layer, range.clone(), ExtentKind { what: IoContent::Constant(byte), shift: 0 });
             } else {
                 self.bytes.write(byte_key(layer, place), part)?;
-                self.layer(layer).write(range.clone(), ExtentKind { what: IoContent::Buffer, shift: 0 });
+                self.layer_mut(layer).write(range.clone(), ExtentKind { what: IoContent::Buffer, shift: 0 });
             }
             place = range.end;
             rest = tail;
@@ -136,26 +136,26 @@ impl ContentStore {
 
     pub(crate) fn remove(&mut self, layer: StoreLayer, range: Range<u64>) {
         self.bytes.drop_pages(byte_key(layer, range.start), byte_key(layer, range.end));
-        self.layer(layer).remove(range);
+        self.layer_mut(layer).remove(range);
     }
 
     /// Piece at a place, None if it was never written, and the length for which that holds.
-    pub(crate) fn at(&self, layer: StoreLayer, at: u64, len: u64) -> (u64, Option<ContentPiece>) {
+    pub(crate) fn piece_at(&self, layer: StoreLayer, at: u64, len: u64) -> (u64, Option<ContentPiece>) {
         let extents = match layer {
             StoreLayer::Flash => &self.flash,
             StoreLayer::Cache => &self.cache,
         };
-        let (end, kind) = extents.at(at, at + len);
+        let (end, kind) = extents.kind_at(at, at + len);
         let len = end - at;
         let piece = kind.map(|ExtentKind { what, shift }| {
             let origin = at.wrapping_add_signed(shift);
-            ContentPiece { len, what, at: byte_key(layer, at), origin }
+            ContentPiece { len, description: what, at: byte_key(layer, at), origin }
         });
         (len, piece)
     }
 
     /// Copies the bytes of a piece. Fails if the spill file cannot be read.
-    pub(crate) fn fetch(&self, piece: &ContentPiece, out: &mut [u8]) -> Result<(), CardIoError> {
+    pub(crate) fn copy_piece(&self, piece: &ContentPiece, out: &mut [u8]) -> Result<(), CardIoError> {
         self.bytes.read(piece.at, out).map_err(|e| CardIoError::Failed {
             reason: format!("the simulation's file of spilled data cannot be read: {e}"),
             errno: e.raw_os_error().unwrap_or(libc::EIO),
@@ -163,7 +163,7 @@ impl ContentStore {
     }
 }
 
-pub(super) fn no_room(error: io::Error) -> CardIoError {
+pub(super) fn no_room_error(error: io::Error) -> CardIoError {
     let errno = match error.kind() {
         io::ErrorKind::StorageFull => libc::ENOSPC,
         _ => error.raw_os_error().unwrap_or(libc::EIO),
@@ -184,11 +184,11 @@ impl Hasher for MixHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = mix(self.0 ^ u64::from(*byte)));
+        bytes.iter().for_each(|byte| self.0 = splitmix_step(self.0 ^ u64::from(*byte)));
     }
 
     fn write_u64(&mut self, number: u64) {
-        self.0 = mix(self.0 ^ number);
+        self.0 = splitmix_step(self.0 ^ number);
     }
 }
 
@@ -225,7 +225,7 @@ impl SparseBytes {
         }
         let mut page = [0; PAGE];
         page[within..within + part.len()].copy_from_slice(part);
-        let place = self.pages.add(&page)?;
+        let place = self.pages.add_page(&page)?;
         self.index.insert(number, place);
         Ok(())
     }
@@ -263,16 +263,16 @@ impl SparseBytes {
             index.retain(|number, place| {
                 let stays = !(start..end).contains(number);
                 if !stays {
-                    pages.drop(*place);
+                    pages.free_page(*place);
                 }
                 stays
             });
         } else {
-            (start..end).filter_map(|number| index.remove(&number)).for_each(|place| pages.drop(place));
+            (start..end).filter_map(|number| index.remove(&number)).for_each(|place| pages.free_page(place));
         }
     }
 
-    pub(crate) fn numbers(&self) -> Vec<u64> {
+    pub(crate) fn page_numbers(&self) -> Vec<u64> {
         let mut numbers: Vec<_> = self.index.keys().copied().collect();
         numbers.sort_unstable();
         numbers
@@ -288,37 +288,40 @@ const SLAB_PAGES: u32 = 256;
 #[derive(Debug, Default)]
 pub(crate) struct PageSpill {
     slabs: Vec<Box<[u8]>>,
-    most: u32,
+    memory_pages: u32,
     file: Option<File>,
-    taken: u32,
+    used_pages: u32,
     free: Vec<u32>,
 }
 
 impl PageSpill {
     pub(crate) fn new(budget: u64) -> Self {
-        PageSpill { most: u32::try_from(budget / PAGE as u64).unwrap_or(u32::MAX), ..PageSpill::default() }
+        PageSpill {
+            memory_pages: u32::try_from(budget / PAGE as u64).unwrap_or(u32::MAX),
+            ..PageSpill::default()
+        }
     }
 
     /// Stores a new page and returns its number. Fails if neither memory nor disk has room; all else is unchanged then.
-    pub(crate) fn add(&mut self, page: &[u8; PAGE]) -> io::Result<u32> {
-        let number = self.free.last().copied().unwrap_or(self.taken);
+    pub(crate) fn add_page(&mut self, page: &[u8; PAGE]) -> io::Result<u32> {
+        let number = self.free.last().copied().unwrap_or(self.used_pages);
         // The spill file is created only when memory is used up.
-        if number >= self.most && self.file.is_none() {
+        if number >= self.memory_pages && self.file.is_none() {
             self.file = Some(create_spill_file()?);
-        } else if number < self.most && self.slabs.len() == (number / SLAB_PAGES) as usize {
+        } else if number < self.memory_pages && self.slabs.len() == (number / SLAB_PAGES) as usize {
             self.slabs.push(vec![0; SLAB_PAGES as usize * PAGE].into_boxed_slice());
         }
         self.write(number, 0, page)?;
         // The number is taken after the write, so that a full disk costs only this page.
         if self.free.pop().is_none() {
-            self.taken = self.taken.checked_add(1).ok_or(io::ErrorKind::StorageFull)?;
+            self.used_pages = self.used_pages.checked_add(1).ok_or(io::ErrorKind::StorageFull)?;
         }
         Ok(number)
     }
 
     pub(crate) fn write(&mut self, number: u32, within: usize, part: &[u8]) -> io::Result<()> {
         match &self.file {
-            Some(file) if number >= self.most => file.write_all_at(part, self.offset(number, within)),
+            Some(file) if number >= self.memory_pages => file.write_all_at(part, self.offset(number, within)),
             _ => {
                 let at = (number % SLAB_PAGES) as usize * PAGE + within;
                 self.slabs[(number / SLAB_PAGES) as usize][at..at + part.len()].copy_from_slice(part);
@@ -329,7 +332,9 @@ impl PageSpill {
 
     pub(crate) fn read(&self, number: u32, within: usize, part: &mut [u8]) -> io::Result<()> {
         match &self.file {
-            Some(file) if number >= self.most => file.read_exact_at(part, self.offset(number, within)),
+            Some(file) if number >= self.memory_pages => {
+                file.read_exact_at(part, self.offset(number, within))
+            }
             _ => {
                 let at = (number % SLAB_PAGES) as usize * PAGE + within;
                 part.copy_from_slice(&self.slabs[(number / SLAB_PAGES) as usize][at..at + part.len()]);
@@ -338,12 +343,12 @@ impl PageSpill {
         }
     }
 
-    pub(crate) fn drop(&mut self, number: u32) {
+    pub(crate) fn free_page(&mut self, number: u32) {
         self.free.push(number);
     }
 
     fn offset(&self, number: u32, within: usize) -> u64 {
-        u64::from(number - self.most) * PAGE as u64 + within as u64
+        u64::from(number - self.memory_pages) * PAGE as u64 + within as u64
     }
 
     #[cfg(test)]
@@ -354,14 +359,14 @@ impl PageSpill {
 
 /// Creates an unnamed file in `$TMPDIR`, or else in the user's cache folder, since `/tmp` is in memory on many hosts.
 fn create_spill_file() -> io::Result<File> {
-    let folder = folder();
-    ResolvedFolder::make(&folder, 0o700)
+    let folder = spill_folder();
+    ResolvedFolder::open_or_create(&folder, 0o700)
         .map_err(io::Error::from)
-        .and_then(|held| tempfile::tempfile_in(held.by_descriptor()))
+        .and_then(|held| tempfile::tempfile_in(held.proc_path()))
         .map_err(|e| io::Error::new(e.kind(), format!("no file can be made in {}: {e}", folder.display())))
 }
 
-fn folder() -> PathBuf {
+fn spill_folder() -> PathBuf {
     let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     set("TMPDIR")
         .or_else(|| set("XDG_CACHE_HOME").map(|cache| cache.join("cardscope")))

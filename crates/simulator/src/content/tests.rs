@@ -2,7 +2,7 @@ use super::*;
 use crate::archetype::{
     Archetype, FakeCapacity, FakeKind, LostRead, StartContent, StartState, UnwrittenRead,
 };
-use crate::chance::mapped_ranges;
+use crate::seeded_choice::mapped_ranges;
 use cardscope_engine::content::{IoContent, read_stamp};
 use cardscope_model::random::SeededRandom;
 
@@ -47,8 +47,8 @@ fn holds(medium: &mut CardMedium, offset: u64, len: u64, expected: IoContent) ->
 pub(super) fn read(medium: &mut CardMedium, offset: u64, len: usize) -> Option<Vec<u8>> {
     let found = found(medium, offset, len as u64).ok()?;
     let mut out = vec![0xee; len];
-    medium.fetch(&found, &mut out).unwrap();
-    found.fill(&mut out);
+    medium.copy_stored(&found, &mut out).unwrap();
+    found.generate_bytes(&mut out);
     Some(out)
 }
 
@@ -113,7 +113,7 @@ fn lost_block_reads_as_garbage_noise_or_last() {
             found.clear(2 * MIB);
             m.read(2 * MIB, 512, number, &mut found).unwrap();
             let mut out = vec![0; 512];
-            found.fill(&mut out);
+            found.generate_bytes(&mut out);
             out
         };
         (read(1), read(2))
@@ -194,7 +194,7 @@ fn weak_bits_repeat_and_read_flips_do_not() {
     assert_eq!(differs(&mut m, 0, 64 * MIB, OURS), at, "compare sees it");
     let start = at.unwrap() / 512 * 512;
     let mut expected = vec![0; 512];
-    cardscope_engine::content::fill(OURS, start, &mut expected);
+    cardscope_engine::content::fill_content(OURS, start, &mut expected);
     let read = bytes(&mut m, start, 512);
     let bits: u32 = read.iter().zip(&expected).map(|(a, b)| (a ^ b).count_ones()).sum();
     assert_eq!(bits, 1, "and so do the bytes");
@@ -214,14 +214,14 @@ fn weak_bits_repeat_and_read_flips_do_not() {
 fn zero_bytes_take_no_memory() {
     let mut m = honest();
     write_bytes(&mut m, 0, &vec![0; MIB as usize]);
-    assert_eq!(m.pages().len(), 0);
+    assert_eq!(m.page_numbers().len(), 0);
     let mut sector = [7; 512];
     sector[0] = 1;
     write_bytes(&mut m, 512, &sector);
-    assert_eq!(m.pages().len(), 1);
+    assert_eq!(m.page_numbers().len(), 1);
     assert_eq!(bytes(&mut m, 512, 512), sector);
     m.discard(0, MIB);
-    assert_eq!(m.pages().len(), 0);
+    assert_eq!(m.page_numbers().len(), 0);
 }
 
 #[test]
@@ -234,6 +234,6 @@ fn random_writes_take_little_memory() {
         let at = random.next_u64() % 262_144 * 4096;
         extents.write(at..at + 4096, kind);
     }
-    let per_mib = extents.memory() as f64 / 1024.0;
+    let per_mib = extents.memory_bytes() as f64 / 1024.0;
     assert!(per_mib < 80.0, "{per_mib} bytes a MiB");
 }

@@ -1,7 +1,7 @@
 //! Families of random cards and their shares: old cards with blocks mapped whole, UHS-I cards with a log, cards mapped
 //! by page, and SD Express cards with a pSLC cache and heat.
 
-use super::registers::{CAPACITY_UNIT, DrawnClaims, registers};
+use super::registers::{CAPACITY_UNIT, DrawnClaims, registers_of_claims};
 use crate::archetype::{
     Archetype, CardIdentity, CloseCopy, CostNoise, FatRegion, FlashUnits, GarbageCollection, HybridWrite,
     LogWrite, NvmeDescription, PageWrite, PslcCache, QueueCost, ReadTimes, SmallLog, ThermalNode,
@@ -13,11 +13,11 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
 /// Draws flash and times of a card, without name, fake and identity.
-pub(super) fn draw(draw: &mut FamilyDraw) -> Archetype {
+pub(super) fn draw_card(draw: &mut FamilyDraw) -> Archetype {
     let family = draw.one_of(&[
-        (40, hybrid as fn(&mut FamilyDraw) -> Archetype),
+        (40, draw_hybrid as fn(&mut FamilyDraw) -> Archetype),
         (30, draw_log),
-        (15, page),
+        (15, draw_page),
         (15, draw_express),
     ]);
     let mut card = family(draw);
@@ -25,12 +25,12 @@ pub(super) fn draw(draw: &mut FamilyDraw) -> Archetype {
         && let Some(read) = &mut card.read
     {
         // Cards answer in 0.14 (SD NAND) to 0.3 of the usual time where nothing was written.
-        read.unmapped_s = Some(rounded(read.base_s * draw.between(0.14, 0.3)));
+        read.unmapped_s = Some(round_to_three_digits(read.base_s * draw.between(0.14, 0.3)));
     }
     card
 }
 
-pub(super) fn name(card: &Archetype) -> &'static str {
+pub(super) fn family_title(card: &Archetype) -> &'static str {
     match (&card.write, card.thermal.is_some()) {
         (Some(WriteTimes::Hybrid(_)), _) => "blocks mapped whole, a few of them open",
         (Some(WriteTimes::Log(_)), _) => "random writes in a log",
@@ -40,18 +40,18 @@ pub(super) fn name(card: &Archetype) -> &'static str {
 }
 
 /// Registers or NVMe identity that fit the card.
-pub(super) fn identity(card: &Archetype, serial: u32) -> CardIdentity {
+pub(super) fn draw_identity(card: &Archetype, serial: u32) -> CardIdentity {
     if let Some(thermal) = &card.thermal {
-        return CardIdentity { nvme: Some(nvme(card, thermal, serial)), ..CardIdentity::default() };
+        return CardIdentity { nvme: Some(nvme_identity(card, thermal, serial)), ..CardIdentity::default() };
     }
     let claims = DrawnClaims {
         announced_bytes: card.announced_bytes,
         au_bytes: card.flash.au_bytes,
         write_mb_s: card.write.as_ref().map_or(0.0, WriteTimes::mb_s),
-        app: u8::from(matches!(card.write, Some(WriteTimes::Log(l)) if l.random_s < 0.001)),
+        app_class: u8::from(matches!(card.write, Some(WriteTimes::Log(l)) if l.random_s < 0.001)),
         serial,
     };
-    CardIdentity { sd: Some(registers(claims)), ..CardIdentity::default() }
+    CardIdentity { sd: Some(registers_of_claims(claims)), ..CardIdentity::default() }
 }
 
 fn card_without_identity(
@@ -71,7 +71,12 @@ fn draw_capacity(draw: &mut FamilyDraw, nominal_gb: &[u64]) -> u64 {
 
 /// Draws page, planes and unit; `odd` is the share of cards with three bits per cell, whose sizes are multiples of
 /// three.
-fn flash(draw: &mut FamilyDraw, pages_kib: &[(u32, u64)], units_mib: &[(u32, u64)], odd: f64) -> FlashUnits {
+fn draw_flash(
+    draw: &mut FamilyDraw,
+    pages_kib: &[(u32, u64)],
+    units_mib: &[(u32, u64)],
+    odd: f64,
+) -> FlashUnits {
     let threes = draw.chance(odd);
     let (page, au) = if threes {
         (draw.one_of(&[(2, 48), (1, 24), (2, 16)]), draw.one_of(&[(1, 6), (3, 12), (3, 24), (1, 48)]))
@@ -89,35 +94,35 @@ fn flash(draw: &mut FamilyDraw, pages_kib: &[(u32, u64)], units_mib: &[(u32, u64
 }
 
 /// Draws read times; steps at page, unit and segment are shares of the base.
-fn read(draw: &mut FamilyDraw, base: (f64, f64), mb_s: (f64, f64)) -> ReadTimes {
-    let base_s = draw.around(base.0, base.1);
+fn draw_read_times(draw: &mut FamilyDraw, base: (f64, f64), mb_s: (f64, f64)) -> ReadTimes {
+    let base_s = draw.log_between(base.0, base.1);
     // 20 of 27 cards show their page to reads, 24 of 27 their unit.
-    let page = if draw.chance(0.74) { draw.around(0.047, 0.32) } else { 0.0 };
-    let unit = if draw.chance(0.89) { draw.around(0.078, 0.31) } else { 0.0 };
+    let page = if draw.chance(0.74) { draw.log_between(0.047, 0.32) } else { 0.0 };
+    let unit = if draw.chance(0.89) { draw.log_between(0.078, 0.31) } else { 0.0 };
     ReadTimes {
         base_s,
-        sequential_s: draw.chance(0.5).then(|| rounded(base_s * draw.between(0.1, 0.5))),
+        sequential_s: draw.chance(0.5).then(|| round_to_three_digits(base_s * draw.between(0.1, 0.5))),
         ramp_bytes: 512 * KIB,
-        page_step_s: rounded(base_s * page),
-        au_step_s: rounded(base_s * unit),
-        segment_step_s: draw.around(0.000_038, 0.000_072),
-        mb_s: draw.around(mb_s.0, mb_s.1),
+        page_step_s: round_to_three_digits(base_s * page),
+        au_step_s: round_to_three_digits(base_s * unit),
+        segment_step_s: draw.log_between(0.000_038, 0.000_072),
+        mb_s: draw.log_between(mb_s.0, mb_s.1),
         ..ReadTimes::default()
     }
 }
 
 fn draw_noise(draw: &mut FamilyDraw) -> CostNoise {
     CostNoise {
-        read_sigma: draw.around(0.027, 0.086),
-        write_sigma: draw.around(0.03, 0.08),
-        hiccup_p: draw.around(0.000_2, 0.01),
-        hiccup_s: draw.around(0.002, 0.03),
+        read_sigma: draw.log_between(0.027, 0.086),
+        write_sigma: draw.log_between(0.03, 0.08),
+        hiccup_p: draw.log_between(0.000_2, 0.01),
+        hiccup_s: draw.log_between(0.002, 0.03),
     }
 }
 
-fn hybrid(draw: &mut FamilyDraw) -> Archetype {
-    let flash = flash(draw, &[(15, 8), (70, 16), (15, 32)], &[(1, 1), (1, 2), (7, 4), (1, 8)], 0.15);
-    let read = read(draw, (0.000_42, 0.0013), (11.0, 45.0));
+fn draw_hybrid(draw: &mut FamilyDraw) -> Archetype {
+    let flash = draw_flash(draw, &[(15, 8), (70, 16), (15, 32)], &[(1, 1), (1, 2), (7, 4), (1, 8)], 0.15);
+    let read = draw_read_times(draw, (0.000_42, 0.0013), (11.0, 45.0));
     // 14 of 28 cards show no limit up to 7; a limit is mostly 3.
     let linear = draw.one_of(&[(8, 3), (4, 4), (2, 5), (1, 6), (1, 1), (6, 12), (6, 16)]);
     let write = HybridWrite {
@@ -125,16 +130,16 @@ fn hybrid(draw: &mut FamilyDraw) -> Archetype {
         close: draw.one_of(&[(5, CloseCopy::Partial), (3, CloseCopy::Full), (3, CloseCopy::Written)]),
         open_linear: linear,
         open_random: if draw.chance(0.85) { linear } else { 1 },
-        fixed_s: draw.around(0.0003, 0.0014),
-        new_stream_s: draw.around(0.0004, 0.0007),
-        sub_page_s: draw.around(0.0004, 0.003),
-        sub_page_random_s: draw.around(0.0004, 0.02),
-        mb_s: draw.around(4.1, 18.0),
-        copy_mb_s: draw.around(4.7, 10.0),
-        close_s: draw.around(0.003, 0.02),
+        fixed_s: draw.log_between(0.0003, 0.0014),
+        new_stream_s: draw.log_between(0.0004, 0.0007),
+        sub_page_s: draw.log_between(0.0004, 0.003),
+        sub_page_random_s: draw.log_between(0.0004, 0.02),
+        mb_s: draw.log_between(4.1, 18.0),
+        copy_mb_s: draw.log_between(4.7, 10.0),
+        close_s: draw.log_between(0.003, 0.02),
         random_log_bytes: draw.one_of(&[(1, 4), (2, 16), (1, 64)]) * MIB,
         // 5 of 28 cards, all of one maker.
-        small_log: draw.chance(0.18).then(|| small_log(draw)),
+        small_log: draw.chance(0.18).then(|| draw_small_log(draw)),
         ..HybridWrite::default()
     };
     let announced = draw_capacity(draw, &[4, 8, 16, 32]);
@@ -143,37 +148,37 @@ fn hybrid(draw: &mut FamilyDraw) -> Archetype {
     // 8 of 28 cards guard the first 8 or 12 MiB.
     card.fat_region = draw.chance(0.29).then(|| FatRegion {
         bytes: draw.one_of(&[(7, 8), (1, 12)]) * MIB,
-        speed: rounded(draw.between(0.2, 0.7)),
+        speed: round_to_three_digits(draw.between(0.2, 0.7)),
         page_write_s: None,
     });
     card
 }
 
-fn small_log(draw: &mut FamilyDraw) -> SmallLog {
+fn draw_small_log(draw: &mut FamilyDraw) -> SmallLog {
     SmallLog {
         max_write_bytes: draw.one_of(&[(1, 4), (2, 8)]) * KIB,
-        write_s: draw.around(0.0013, 0.005),
-        mb_s: draw.around(1.5, 8.0),
+        write_s: draw.log_between(0.0013, 0.005),
+        mb_s: draw.log_between(1.5, 8.0),
         bytes: 4 * MIB,
-        merge_s: draw.around(0.05, 0.3),
+        merge_s: draw.log_between(0.05, 0.3),
         takes_turns: false,
     }
 }
 
 fn draw_log(draw: &mut FamilyDraw) -> Archetype {
-    let flash = flash(draw, &[(1, 8), (6, 16), (2, 32)], &[(6, 4), (2, 8), (2, 16)], 0.25);
-    let mut read = read(draw, (0.000_38, 0.000_62), (40.0, 155.0));
-    read.sequential_s = Some(rounded(read.base_s * draw.between(0.05, 0.3)));
+    let flash = draw_flash(draw, &[(1, 8), (6, 16), (2, 32)], &[(6, 4), (2, 8), (2, 16)], 0.25);
+    let mut read = draw_read_times(draw, (0.000_38, 0.000_62), (40.0, 155.0));
+    read.sequential_s = Some(round_to_three_digits(read.base_s * draw.between(0.05, 0.3)));
     if draw.chance(0.2) {
-        read.map_miss_s = rounded(read.base_s * draw.between(0.3, 1.0));
+        read.map_miss_s = round_to_three_digits(read.base_s * draw.between(0.3, 1.0));
         read.map_cache_bytes = Some(draw.one_of(&[(1, 128), (1, 256), (1, 1024)]) * MIB);
     }
     let write = LogWrite {
-        fixed_s: draw.around(0.0002, 0.0015),
-        random_s: draw.around(0.0007, 0.0026),
-        mb_s: draw.around(8.0, 90.0),
+        fixed_s: draw.log_between(0.0002, 0.0015),
+        random_s: draw.log_between(0.0007, 0.0026),
+        mb_s: draw.log_between(8.0, 90.0),
         log_bytes: draw.one_of(&[(1, 1), (1, 4), (2, 16), (2, 32), (4, 64), (2, 256)]) * MIB,
-        merge_s: draw.around(0.075, 0.33),
+        merge_s: draw.log_between(0.075, 0.33),
     };
     let announced = draw_capacity(draw, &[16, 32, 64, 128, 256]);
     let mut card = card_without_identity(announced, flash, read, WriteTimes::Log(write));
@@ -181,23 +186,27 @@ fn draw_log(draw: &mut FamilyDraw) -> Archetype {
     // A queue that speeds up writes, a fake one, or none.
     let factor = draw.one_of(&[(60, 1.0), (25, 0.45), (15, 40.0)]);
     if factor != 1.0 {
-        let factor = rounded(factor * draw.between(0.7, 1.3));
+        let factor = round_to_three_digits(factor * draw.between(0.7, 1.3));
         card.queue.write_cost = vec![QueueCost { in_flight: 8, factor, cached: None }];
     }
     card
 }
 
-fn page(draw: &mut FamilyDraw) -> Archetype {
-    let flash = flash(draw, &[(1, 16), (1, 32)], &[(1, 8), (2, 16), (1, 32)], 0.3);
+fn draw_page(draw: &mut FamilyDraw) -> Archetype {
+    let flash = draw_flash(draw, &[(1, 16), (1, 32)], &[(1, 8), (2, 16), (1, 32)], 0.3);
     let au_bytes = flash.au_bytes;
-    let mut read = read(draw, (0.0003, 0.0009), (20.0, 160.0));
+    let mut read = draw_read_times(draw, (0.0003, 0.0009), (20.0, 160.0));
     let depth = draw.one_of(&[(3, 1), (1, 4), (2, 8), (1, 16)]);
-    read.serial_s = if depth > 1 { rounded(read.base_s / draw.between(2.0, f64::from(depth))) } else { 0.0 };
+    read.serial_s = if depth > 1 {
+        round_to_three_digits(read.base_s / draw.between(2.0, f64::from(depth)))
+    } else {
+        0.0
+    };
     let write = PageWrite {
-        base_s: draw.around(0.0003, 0.0017),
+        base_s: draw.log_between(0.0003, 0.0017),
         ramp_bytes: 512 * KIB,
-        mb_s: draw.around(19.0, 90.0),
-        gc: draw.chance(0.4).then(|| gc(draw, au_bytes)),
+        mb_s: draw.log_between(19.0, 90.0),
+        gc: draw.chance(0.4).then(|| draw_gc(draw, au_bytes)),
         ..PageWrite::default()
     };
     let announced = draw_capacity(draw, &[64, 128, 256, 512]);
@@ -208,19 +217,20 @@ fn page(draw: &mut FamilyDraw) -> Archetype {
 }
 
 fn draw_express(draw: &mut FamilyDraw) -> Archetype {
-    let mut flash = flash(draw, &[(1, 16), (2, 32), (1, 64)], &[(1, 16), (2, 32), (1, 64)], 0.2);
+    let mut flash = draw_flash(draw, &[(1, 16), (2, 32), (1, 64)], &[(1, 16), (2, 32), (1, 64)], 0.2);
     flash.planes = 1;
-    let mut read = read(draw, (0.000_19, 0.000_36), (768.0, 834.0));
-    let cached_s = rounded(read.base_s * draw.between(0.3, 0.9));
+    let mut read = draw_read_times(draw, (0.000_19, 0.000_36), (768.0, 834.0));
+    let cached_s = round_to_three_digits(read.base_s * draw.between(0.3, 0.9));
     (read.page_step_s, read.au_step_s, read.segment_step_s) = (0.000_002, 0.000_004, 0.0);
-    (read.large_s, read.serial_s) = (Some(draw.around(0.0003, 0.0004)), draw.around(0.000_009_5, 0.000_016));
+    (read.large_s, read.serial_s) =
+        (Some(draw.log_between(0.0003, 0.0004)), draw.log_between(0.000_009_5, 0.000_016));
     read.sequential_s = None;
-    let slow = draw.around(217.0, 310.0);
+    let slow = draw.log_between(217.0, 310.0);
     let write = PageWrite {
-        base_s: draw.around(0.000_014, 0.000_024),
+        base_s: draw.log_between(0.000_014, 0.000_024),
         large_s: Some(0.000_46),
         ramp_bytes: 512 * KIB,
-        serial_s: draw.around(0.000_015, 0.000_02),
+        serial_s: draw.log_between(0.000_015, 0.000_02),
         mb_s: slow,
         ..PageWrite::default()
     };
@@ -230,17 +240,17 @@ fn draw_express(draw: &mut FamilyDraw) -> Archetype {
     card.queue.depth = 32;
     let clean = (announced as f64 * draw.between(0.1, 0.34)) as u64 / MIB * MIB;
     card.cache = Some(draw_cache(draw, clean, cached_s));
-    card.thermal = Some(thermal(draw));
+    card.thermal = Some(draw_thermal(draw));
     card
 }
 
 /// Draws garbage collection; spare flash is from 7 % (2^30 sold as 10^9) to a quarter.
-fn gc(draw: &mut FamilyDraw, unit_bytes: u64) -> GarbageCollection {
+fn draw_gc(draw: &mut FamilyDraw, unit_bytes: u64) -> GarbageCollection {
     GarbageCollection {
-        spare_share: draw.around(0.07, 0.25),
+        spare_share: draw.log_between(0.07, 0.25),
         unit_bytes,
-        copy_mb_s: draw.around(20.0, 150.0),
-        erase_s: draw.around(0.003, 0.0045),
+        copy_mb_s: draw.log_between(20.0, 150.0),
+        erase_s: draw.log_between(0.003, 0.0045),
     }
 }
 
@@ -251,45 +261,45 @@ fn draw_cache(draw: &mut FamilyDraw, clean_bytes: u64, read_base_s: f64) -> Pslc
         alpha: 1.0,
         when_full: if draw.chance(0.3) { WhenFull::Fold } else { WhenFull::Direct },
         reopen_bytes: clean_bytes / 2,
-        clean_mb_s: draw.around(40.0, 180.0),
+        clean_mb_s: draw.log_between(40.0, 180.0),
         idle_s: 0.05,
         rest_s: 60.0,
         pool_rest_s: 300.0,
-        write_mb_s: draw.around(610.0, 680.0),
+        write_mb_s: draw.log_between(610.0, 680.0),
         write_base_s: Some(0.000_018),
         write_large_s: Some(0.000_34),
-        write_serial_s: Some(draw.around(0.000_007, 0.000_008)),
+        write_serial_s: Some(draw.log_between(0.000_007, 0.000_008)),
         read_base_s: Some(read_base_s),
-        read_serial_s: Some(draw.around(0.000_008_4, 0.000_009_4)),
+        read_serial_s: Some(draw.log_between(0.000_008_4, 0.000_009_4)),
         ..PslcCache::default()
     }
 }
 
-fn thermal(draw: &mut FamilyDraw) -> ThermalNode {
+fn draw_thermal(draw: &mut FamilyDraw) -> ThermalNode {
     let tmt1_c = draw.one_of(&[(2, 81.0), (1, 85.0)]);
     ThermalNode {
         sensor: true,
         ambient_c: draw.between(17.0, 25.0).round(),
         passive_k_per_w: draw.between(35.0, 60.0).round(),
         active_k_per_w: draw.between(15.0, 25.0).round(),
-        capacity_j_per_k: draw.around(4.0, 20.0),
+        capacity_j_per_k: draw.log_between(4.0, 20.0),
         idle_w: 0.05,
-        busy_w: rounded(draw.between(0.6, 0.95)),
-        read_w: rounded(draw.between(0.2, 0.42)),
-        write_w: rounded(draw.between(0.2, 0.4)),
+        busy_w: round_to_three_digits(draw.between(0.6, 0.95)),
+        read_w: round_to_three_digits(draw.between(0.2, 0.42)),
+        write_w: round_to_three_digits(draw.between(0.2, 0.4)),
         tmt1_c,
         tmt2_c: tmt1_c + 4.0,
         hysteresis_k: 2.0,
         throttle: if draw.chance(0.5) { ThrottleKind::Clock } else { ThrottleKind::Duty },
-        light_read: rounded(draw.between(0.6, 0.75)),
-        light_write: rounded(draw.between(0.67, 0.83)),
+        light_read: round_to_three_digits(draw.between(0.6, 0.75)),
+        light_write: round_to_three_digits(draw.between(0.67, 0.83)),
         throttled_busy: 1.0,
         heavy: 0.3,
     }
 }
 
 /// NVMe identity of no maker: vendor 0xFFFF is not assigned.
-fn nvme(card: &Archetype, thermal: &ThermalNode, serial: u32) -> NvmeDescription {
+fn nvme_identity(card: &Archetype, thermal: &ThermalNode, serial: u32) -> NvmeDescription {
     let kelvin = |celsius: f64| (celsius + 273.0) as u16;
     NvmeDescription {
         vid: 0xffff,
@@ -332,8 +342,8 @@ impl FamilyDraw {
     }
 
     /// Number between two values, evenly in the logarithm, for parameters that spread over orders of magnitude.
-    pub(super) fn around(&mut self, low: f64, high: f64) -> f64 {
-        rounded(libm::exp(self.between(libm::log(low), libm::log(high))))
+    pub(super) fn log_between(&mut self, low: f64, high: f64) -> f64 {
+        round_to_three_digits(libm::exp(self.between(libm::log(low), libm::log(high))))
     }
 
     /// Draws one of the values by weight.
@@ -355,7 +365,7 @@ impl FamilyDraw {
 }
 
 /// Rounds to three digits: a card's file stays readable, and no property is more precise.
-pub(super) fn rounded(value: f64) -> f64 {
+pub(super) fn round_to_three_digits(value: f64) -> f64 {
     if value == 0.0 {
         return 0.0;
     }

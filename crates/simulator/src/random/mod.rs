@@ -14,24 +14,24 @@ use crate::archetype::{
 use families::FamilyDraw;
 
 /// Prefix of the name of a random card; its seed follows.
-pub const PREFIX: &str = "random-";
+pub const RANDOM_PREFIX: &str = "random-";
 
 const MIB: u64 = 1 << 20;
 
-pub fn card(seed: u64) -> Archetype {
+pub fn random_card(seed: u64) -> Archetype {
     let mut draw = FamilyDraw::new(seed);
-    let mut card = families::draw(&mut draw);
-    card.name = format!("{PREFIX}{seed}");
+    let mut card = families::draw_card(&mut draw);
+    card.name = format!("{RANDOM_PREFIX}{seed}");
     card.fake = draw_fake(&mut draw, card.announced_bytes);
     card.state = StartState {
         start: draw.one_of(&[(3, StartContent::Factory), (4, StartContent::Filled), (3, StartContent::Used)]),
-        used_share: families::rounded(draw.between(0.2, 0.8)),
+        used_share: families::round_to_three_digits(draw.between(0.2, 0.8)),
         ..StartState::default()
     };
     let honesty = if card.fake.kind == FakeKind::None { "" } else { "a fake, " };
-    card.title = format!("{honesty}{}", families::name(&card));
-    card.identity = families::identity(&card, draw.below(u64::from(u32::MAX)) as u32);
-    card.truth = CardTruth::of(&card, DEFAULT_SEED);
+    card.title = format!("{honesty}{}", families::family_title(&card));
+    card.identity = families::draw_identity(&card, draw.below(u64::from(u32::MAX)) as u32);
+    card.truth = CardTruth::from_parameters(&card, DEFAULT_SEED);
     card
 }
 
@@ -104,17 +104,17 @@ mod tests {
     #[test]
     fn seed_gives_same_valid_card() {
         for seed in 0..500 {
-            let first = card(seed);
-            assert_eq!(first, card(seed), "{seed}");
+            let first = random_card(seed);
+            assert_eq!(first, random_card(seed), "{seed}");
             first.check().unwrap_or_else(|e| panic!("{seed}: {e}"));
-            assert_eq!(first.truth, CardTruth::of(&first, DEFAULT_SEED), "{seed}");
+            assert_eq!(first.truth, CardTruth::from_parameters(&first, DEFAULT_SEED), "{seed}");
         }
     }
 
     #[test]
     fn random_cards_round_trip_as_toml() {
         for seed in 0..100 {
-            let card = card(seed);
+            let card = random_card(seed);
             let file = card.to_toml();
             assert_eq!(
                 Archetype::from_toml("x", &file).unwrap_or_else(|e| panic!("{e}\n{file}")),
@@ -126,9 +126,9 @@ mod tests {
 
     #[test]
     fn shares_of_families_units_and_fakes_are_met() {
-        let cards: Vec<_> = (0..1000).map(card).collect();
+        let cards: Vec<_> = (0..1000).map(random_card).collect();
         let share = |is: &dyn Fn(&Archetype) -> bool| cards.iter().filter(|c| is(c)).count() as f64 / 1000.0;
-        let families: BTreeSet<_> = cards.iter().map(families::name).collect();
+        let families: BTreeSet<_> = cards.iter().map(families::family_title).collect();
         assert_eq!(families.len(), 4, "{families:?}");
         let odd = share(&|c| !c.flash.au_bytes.is_power_of_two());
         assert!((0.1..0.4).contains(&odd), "3 · 2^k units: {odd}");
@@ -143,7 +143,7 @@ mod tests {
         let spec = target_spec::parse("sim:random-7?noise.read_sigma=0").unwrap();
         assert_eq!(spec.archetype.name, "random-7");
         assert_eq!(spec.archetype.noise.read_sigma, 0.0);
-        assert_eq!(SimTarget::open(spec).unwrap().truth().usable_bytes, card(7).truth.usable_bytes);
+        assert_eq!(SimTarget::open(spec).unwrap().truth().usable_bytes, random_card(7).truth.usable_bytes);
         let error = target_spec::parse("sim:random-x").unwrap_err().to_string();
         assert!(error.contains("random-7"), "{error}");
     }

@@ -21,22 +21,22 @@ pub(super) struct DrawnClaims {
     /// Speed of writes in order; decides the marks.
     pub(super) write_mb_s: f64,
     /// Application performance class, 0 to 2.
-    pub(super) app: u8,
+    pub(super) app_class: u8,
     pub(super) serial: u32,
 }
 
-pub(super) fn registers(claims: DrawnClaims) -> SdRegisters {
+pub(super) fn registers_of_claims(claims: DrawnClaims) -> SdRegisters {
     SdRegisters {
-        cid: hex(&cid(claims)),
-        csd: hex(&csd(claims.announced_bytes)),
+        cid: hex(&encode_cid(claims)),
+        csd: hex(&encode_csd(claims.announced_bytes)),
         scr: "0235804300000000".to_owned(),
-        ssr: hex(&ssr(claims)),
+        ssr: hex(&encode_ssr(claims)),
         ocr: "c0ff8000".to_owned(),
     }
 }
 
 /// CID: the unassigned MID 0xFE, "RN", name RANDM, revision 1.0, made in January 2024.
-fn cid(claims: DrawnClaims) -> [u8; 16] {
+fn encode_cid(claims: DrawnClaims) -> [u8; 16] {
     let mut cid = [0u8; 16];
     cid[0] = 0xfe;
     cid[1..3].copy_from_slice(b"RN");
@@ -48,7 +48,7 @@ fn cid(claims: DrawnClaims) -> [u8; 16] {
     cid
 }
 
-fn csd(announced_bytes: u64) -> [u8; 16] {
+fn encode_csd(announced_bytes: u64) -> [u8; 16] {
     csd_with_capacity(
         [0x40, 0x0e, 0x00, 0x32, 0x5b, 0x59, 0, 0, 0, 0, 0x7f, 0x80, 0x0a, 0x40, 0x00, 0],
         announced_bytes,
@@ -66,17 +66,17 @@ fn csd_with_capacity(mut csd: [u8; 16], announced_bytes: u64) -> [u8; 16] {
 
 impl SdRegisters {
     /// Writes the capacity into the CSD. A CSD of version 1.0 becomes one of a later version; a blank one stays blank.
-    pub(crate) fn announce(&mut self, bytes: u64) {
+    pub(crate) fn set_csd_capacity(&mut self, bytes: u64) {
         let csd = match Csd::from_hex(&self.csd) {
             Ok(old) if old.blank.is_some() => return,
             Ok(old) if old.csd_structure > 0 => csd_with_capacity(old.raw.0, bytes),
-            _ => csd(bytes),
+            _ => encode_csd(bytes),
         };
         self.csd = hex(&csd);
     }
 }
 
-fn ssr(claims: DrawnClaims) -> [u8; 64] {
+fn encode_ssr(claims: DrawnClaims) -> [u8; 64] {
     let mb_s = claims.write_mb_s;
     let code = AU_MIB.iter().position(|mib| mib << 20 >= claims.au_bytes).unwrap_or(8) as u8 + 7;
     let mut ssr = [0u8; 64];
@@ -89,7 +89,7 @@ fn ssr(claims: DrawnClaims) -> [u8; 64] {
         .iter()
         .find(|c| mb_s >= c.0)
         .map_or(0, |c| c.1);
-    ssr[21] = claims.app;
+    ssr[21] = claims.app_class;
     ssr
 }
 

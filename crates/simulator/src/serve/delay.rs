@@ -1,7 +1,7 @@
 //! Delays answers until they are due: sleeps, then spins at the end, since a sleep alone ends tens of microseconds
 //! late. Cards answer in order, so one thread is enough for any number in flight.
 
-use cardscope_engine::schedule;
+use cardscope_engine::thread_priority;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const SPIN_TIME: Duration = Duration::from_micros(60);
 
 /// Waits below this are not handed to another thread, which would take a good part of them.
-pub(super) const SHORT: Duration = Duration::from_micros(150);
+pub(super) const SHORT_WAIT: Duration = Duration::from_micros(150);
 
 /// Interval at which a long wait checks for the end of serving.
 const END_CHECK: Duration = Duration::from_millis(50);
@@ -24,9 +24,9 @@ struct DelayQueue {
     waiting: Mutex<VecDeque<(Instant, DelayedAnswer)>>,
     changed: Condvar,
     /// Set only with the lock held, so that a waiting thread cannot miss it.
-    over: AtomicBool,
+    is_over: AtomicBool,
     /// True while a reader of requests waits itself; only one may, so that others continue to read.
-    inline: AtomicBool,
+    inline_busy: AtomicBool,
 }
 
 pub(super) struct AnswerDelay {
@@ -38,9 +38,9 @@ pub(super) struct AnswerDelay {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct DelayOptions {
     /// Run the thread at real-time priority, if permitted.
-    pub(super) first: bool,
+    pub(super) real_time: bool,
     /// Let a reader of requests wait for a short answer itself, if none is queued. Needs a second reader.
-    pub(super) inline: bool,
+    pub(super) wait_inline: bool,
 }
 
 impl AnswerDelay {
@@ -48,21 +48,21 @@ impl AnswerDelay {
         let queue = Arc::new(DelayQueue::default());
         let theirs = Arc::clone(&queue);
         let thread = std::thread::Builder::new().name("card-delay".to_owned()).spawn(move || {
-            hurry(how.first);
+            set_precise_wakeups(how.real_time);
             theirs.run_queue();
         })?;
-        Ok(AnswerDelay { queue, may_inline: how.inline, thread: Some(thread) })
+        Ok(AnswerDelay { queue, may_inline: how.wait_inline, thread: Some(thread) })
     }
 
     /// Gives an answer at `at`, but not before earlier ones.
-    pub(super) fn answer(&self, at: Instant, answer: DelayedAnswer) {
+    pub(super) fn answer_at(&self, at: Instant, answer: DelayedAnswer) {
         let mut waiting = self.queue.lock();
-        let short = self.may_inline && waiting.is_empty() && at < Instant::now() + SHORT;
-        if short && !self.queue.inline.swap(true, Ordering::Acquire) {
+        let short = self.may_inline && waiting.is_empty() && at < Instant::now() + SHORT_WAIT;
+        if short && !self.queue.inline_busy.swap(true, Ordering::Acquire) {
             drop(waiting);
             let waited = self.queue.wait_until(at);
             answer(waited);
-            self.queue.inline.store(false, Ordering::Release);
+            self.queue.inline_busy.store(false, Ordering::Release);
             return;
         }
         waiting.push_back((at, answer));
@@ -74,7 +74,7 @@ impl AnswerDelay {
 impl Drop for AnswerDelay {
     fn drop(&mut self) {
         let waiting = self.queue.lock();
-        self.queue.over.store(true, Ordering::Relaxed);
+        self.queue.is_over.store(true, Ordering::Relaxed);
         drop(waiting);
         self.queue.changed.notify_one();
         if let Some(thread) = self.thread.take() {
@@ -101,7 +101,7 @@ impl DelayQueue {
             if let Some(first) = waiting.pop_front() {
                 return Some(first);
             }
-            if self.over.load(Ordering::Relaxed) {
+            if self.is_over.load(Ordering::Relaxed) {
                 return None;
             }
             waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
@@ -111,7 +111,7 @@ impl DelayQueue {
     /// Waits until `at`. Returns false as soon as serving ends: answers still waiting are given at once.
     fn wait_until(&self, at: Instant) -> bool {
         loop {
-            if self.over.load(Ordering::Relaxed) {
+            if self.is_over.load(Ordering::Relaxed) {
                 return false;
             }
             let left = at.saturating_duration_since(Instant::now());
@@ -129,11 +129,11 @@ impl DelayQueue {
 
 /// Makes the calling thread wake up on time: a sleep ends within a microsecond instead of fifty, and with `first`
 /// ordinary threads give way.
-pub(super) fn hurry(first: bool) {
+pub(super) fn set_precise_wakeups(first: bool) {
     // Neither is essential: without them answers are later, which the measured lag shows.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     if first {
-        let _ = schedule::run_first();
+        let _ = thread_priority::run_realtime();
     }
 }
 
@@ -145,13 +145,13 @@ mod tests {
     #[test]
     fn answers_come_in_order_and_never_early() {
         for inline in [false, true] {
-            let delay = AnswerDelay::start(DelayOptions { first: false, inline }).unwrap();
+            let delay = AnswerDelay::start(DelayOptions { real_time: false, wait_inline: inline }).unwrap();
             let (sender, receiver) = mpsc::channel();
             let start = Instant::now();
             for micros in [50u64, 5_000, 10_000, 20_000] {
                 let sender = sender.clone();
                 let at = start + Duration::from_micros(micros);
-                delay.answer(at, Box::new(move |_| sender.send((micros, Instant::now())).unwrap()));
+                delay.answer_at(at, Box::new(move |_| sender.send((micros, Instant::now())).unwrap()));
             }
             for micros in [50u64, 5_000, 10_000, 20_000] {
                 let (which, when) = receiver.recv().unwrap();
@@ -168,7 +168,7 @@ mod tests {
         let start = Instant::now();
         for _ in 0..2 {
             let sender = sender.clone();
-            delay.answer(start + Duration::from_secs(30), Box::new(move |_| sender.send(()).unwrap()));
+            delay.answer_at(start + Duration::from_secs(30), Box::new(move |_| sender.send(()).unwrap()));
         }
         drop(delay);
         assert_eq!(receiver.try_iter().count(), 2);

@@ -1,7 +1,7 @@
 //! FUSE file system of a served card. Files are opened for direct I/O, so that each request of a tool reaches the model
 //! and the kernel's page cache answers none.
 
-use super::FILE;
+use super::CARD_FILE;
 use super::delay::{self, AnswerDelay, DelayOptions};
 use crate::content::CardIoError;
 use fuser::{
@@ -17,8 +17,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::options::LagMeasure;
-use super::own_path::HostRoundTrip;
-use super::slot::{RequestArrival, ServedCard, ServedRequest as InFlight, TimedResult, whole};
+use super::round_trip::HostRoundTrip;
+use super::served_card::{
+    RequestArrival, ServedCard, ServedRequest as InFlight, TimedResult, is_whole_sectors,
+};
 
 /// Largest request: the kernel's limit of 256 pages.
 const MAX_REQUEST: u32 = 1 << 20;
@@ -41,14 +43,22 @@ struct CardFile {
 /// Request in flight, and half of the round trip through the host.
 struct FuseRequest {
     request: InFlight,
-    half: Duration,
+    half_trip: Duration,
 }
 
-pub(super) fn mount(card: &Arc<ServedCard>, directory: &Path) -> std::io::Result<fuser::BackgroundSession> {
+pub(super) fn mount_card(
+    card: &Arc<ServedCard>,
+    directory: &Path,
+) -> std::io::Result<fuser::BackgroundSession> {
     let options = &card.options;
-    let (first, inline) = (options.takes(LagMeasure::Priority), options.takes(LagMeasure::Inline));
-    let delay = if options.timing { Some(AnswerDelay::start(DelayOptions { first, inline })?) } else { None };
-    let own_path = Arc::new(HostRoundTrip::unknown());
+    let (first, inline) =
+        (options.has_measure(LagMeasure::Priority), options.has_measure(LagMeasure::Inline));
+    let delay = if options.timing {
+        Some(AnswerDelay::start(DelayOptions { real_time: first, wait_inline: inline })?)
+    } else {
+        None
+    };
+    let own_path = Arc::new(HostRoundTrip::unmeasured());
     let file = CardFile {
         card: Arc::clone(card),
         files: MountFiles::new(card),
@@ -58,12 +68,12 @@ pub(super) fn mount(card: &Arc<ServedCard>, directory: &Path) -> std::io::Result
     };
     let mut config = Config::default();
     // fusermount takes its options as one list separated by commas.
-    let name = MountOption::FSName(card.text.replace(',', "_"));
+    let name = MountOption::FSName(card.spec_text.replace(',', "_"));
     config.mount_options = vec![name, MountOption::Subtype("cardscope".to_owned()), MountOption::NoAtime];
     config.n_threads = Some(if inline { READERS } else { 1 });
     let session = spawn_mount_thread(file, directory, &config, options.timing, first)?;
-    if options.takes(LagMeasure::Allowance) {
-        own_path.measure(&directory.join(TRUTH_FILE));
+    if options.has_measure(LagMeasure::Allowance) {
+        own_path.measure_round_trips(&directory.join(TRUTH_FILE));
     }
     Ok(session)
 }
@@ -78,7 +88,7 @@ fn spawn_mount_thread(
 ) -> std::io::Result<fuser::BackgroundSession> {
     let mount = || {
         if timing {
-            delay::hurry(first);
+            delay::set_precise_wakeups(first);
         }
         fuser::spawn_mount(file, directory, config)
     };
@@ -88,22 +98,22 @@ fn spawn_mount_thread(
 
 impl CardFile {
     /// Registers a request; returns it with the time at which the client sent it.
-    fn came(&self) -> (FuseRequest, RequestArrival) {
-        let request = self.card.request();
-        let half = self.own_path.half(request.came.at);
-        let came = RequestArrival { at: earlier(request.came.at, half), ..request.came };
-        (FuseRequest { request, half }, came)
+    fn begin_request(&self) -> (FuseRequest, RequestArrival) {
+        let request = self.card.begin_request();
+        let half = self.own_path.half_trip(request.arrival.at);
+        let came = RequestArrival { at: earlier(request.arrival.at, half), ..request.arrival };
+        (FuseRequest { request, half_trip: half }, came)
     }
 
     /// Gives an answer early enough to arrive at its time.
-    fn answer(&self, asked: FuseRequest, at: Instant, answer: impl FnOnce() + Send + 'static) {
-        let due = earlier(at, asked.half);
-        self.own_path.answered(due, Instant::now());
+    fn send_answer(&self, asked: FuseRequest, at: Instant, answer: impl FnOnce() + Send + 'static) {
+        let due = earlier(at, asked.half_trip);
+        self.own_path.record_answer(due, Instant::now());
         asked.request.answer_at(self.delay.as_ref(), due, answer);
     }
 
     fn send_empty_answer(&self, asked: FuseRequest, (at, result): TimedResult<()>, reply: ReplyEmpty) {
-        self.answer(asked, at, move || match result {
+        self.send_answer(asked, at, move || match result {
             Ok(()) => reply.ok(),
             Err(error) => reply.error(fuse_errno(&error)),
         });
@@ -209,9 +219,9 @@ impl Filesystem for CardFile {
         if ino != CARD {
             let data = self.files.read(ino, fh.0, offset, size);
             // Probes of the round trip are answered with a delay, as by a card.
-            match (&self.delay, self.own_path.held()) {
+            match (&self.delay, self.own_path.probe_delay()) {
                 (Some(delay), Some(held)) => {
-                    delay.answer(Instant::now() + held, Box::new(move |_| reply.data(&data)));
+                    delay.answer_at(Instant::now() + held, Box::new(move |_| reply.data(&data)));
                 }
                 _ => reply.data(&data),
             }
@@ -221,9 +231,9 @@ impl Filesystem for CardFile {
         if len == 0 {
             return reply.data(&[]);
         }
-        let (asked, came) = self.came();
+        let (asked, came) = self.begin_request();
         let (at, data) = self.card.live.read(came, offset, len);
-        self.answer(asked, at, move || match data {
+        self.send_answer(asked, at, move || match data {
             Ok(data) => reply.data(&data),
             Err(error) => reply.error(fuse_errno(&error)),
         });
@@ -248,9 +258,9 @@ impl Filesystem for CardFile {
         if room == 0 {
             return reply.error(Errno::ENOSPC);
         }
-        let (asked, came) = self.came();
+        let (asked, came) = self.begin_request();
         let (at, result) = self.card.live.write(came, offset, &data[..room]);
-        self.answer(asked, at, move || match result {
+        self.send_answer(asked, at, move || match result {
             Ok(()) => reply.written(room as u32),
             Err(error) => reply.error(fuse_errno(&error)),
         });
@@ -264,7 +274,7 @@ impl Filesystem for CardFile {
         if ino != CARD {
             return reply.ok();
         }
-        let (asked, came) = self.came();
+        let (asked, came) = self.begin_request();
         let answered = self.card.live.flush(came);
         self.send_empty_answer(asked, answered, reply);
     }
@@ -280,10 +290,10 @@ impl Filesystem for CardFile {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        if ino != CARD || !self.card.holds(offset, length) {
+        if ino != CARD || !self.card.is_within(offset, length) {
             return reply.error(Errno::ENOSPC);
         }
-        if !whole(offset, length) {
+        if !is_whole_sectors(offset, length) {
             return reply.error(Errno::EINVAL);
         }
         if mode & (libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE) == 0 || length == 0 {
@@ -294,7 +304,7 @@ impl Filesystem for CardFile {
         if !zero && !self.card.live.holes_are_zeros {
             return reply.error(Errno::EOPNOTSUPP);
         }
-        let (asked, came) = self.came();
+        let (asked, came) = self.begin_request();
         let live = &self.card.live;
         let answered =
             if zero { live.write_zeros(came, offset, length) } else { live.discard(came, offset, length) };
@@ -328,19 +338,19 @@ struct MountFiles {
     card: Arc<ServedCard>,
     since: SystemTime,
     /// Counters by open file, so that a file read in parts is consistent.
-    seen: Mutex<BTreeMap<u64, Arc<str>>>,
+    snapshots: Mutex<BTreeMap<u64, Arc<str>>>,
 }
 
 impl MountFiles {
     fn new(card: &Arc<ServedCard>) -> Self {
-        MountFiles { card: Arc::clone(card), since: SystemTime::now(), seen: Mutex::default() }
+        MountFiles { card: Arc::clone(card), since: SystemTime::now(), snapshots: Mutex::default() }
     }
 
     fn listing() -> [(INodeNo, FileType, &'static str); 5] {
         [
             (INodeNo::ROOT, FileType::Directory, "."),
             (INodeNo::ROOT, FileType::Directory, ".."),
-            (CARD, FileType::RegularFile, FILE),
+            (CARD, FileType::RegularFile, CARD_FILE),
             (COUNTERS, FileType::RegularFile, COUNTERS_FILE),
             (TRUTH, FileType::RegularFile, TRUTH_FILE),
         ]
@@ -389,12 +399,12 @@ impl MountFiles {
         if ino == TRUTH {
             return part(&self.card.truth);
         }
-        let seen = self.seen().get(&handle).cloned();
+        let seen = self.lock_snapshots().get(&handle).cloned();
         let text = match seen {
             Some(seen) if offset > 0 => seen,
             _ => {
                 let fresh: Arc<str> = self.counters_text().into();
-                self.seen().insert(handle, Arc::clone(&fresh));
+                self.lock_snapshots().insert(handle, Arc::clone(&fresh));
                 fresh
             }
         };
@@ -402,7 +412,7 @@ impl MountFiles {
     }
 
     fn drop_handle(&self, handle: u64) {
-        self.seen().remove(&handle);
+        self.lock_snapshots().remove(&handle);
     }
 
     fn counters_text(&self) -> String {
@@ -411,7 +421,7 @@ impl MountFiles {
         format!("{text}\n")
     }
 
-    fn seen(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<str>>> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_snapshots(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<str>>> {
+        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,20 +2,20 @@
 //! or over the network (NBD). The model gets each request on arrival and says when to answer it; several may be in
 //! flight.
 
-mod awake;
+mod cpu_latency;
 mod delay;
 mod fuse;
 mod mount;
 pub mod nbd;
 mod options;
-mod own_path;
 mod report;
+mod round_trip;
+mod served_card;
 mod server;
-mod slot;
 
 pub use options::{LagMeasure, ServeError, ServingOptions};
 pub use report::{AnswerLag, LagQuantiles, ServeReport};
-pub use server::{CardServer, ServeJob, serve};
+pub use server::{CardServer, ServeJob, serve_cards};
 
 /// Name of the card's file in its mount directory.
-pub const FILE: &str = "card";
+pub const CARD_FILE: &str = "card";

@@ -2,7 +2,7 @@
 //! kernel. A separate thread accesses a directory, since that hangs with the server that is mounted there.
 
 use super::ServeError;
-use crate::target_spec::PREFIX;
+use crate::target_spec::SIM_PREFIX;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,28 +17,28 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 const FUSE_DEVICE: &str = "/dev/fuse";
 
-pub(super) fn prepare(directory: &Path) -> Result<(), ServeError> {
-    let unreadable = |error: io::Error| directory_error(directory, &reason(&error));
+pub(super) fn prepare_directory(directory: &Path) -> Result<(), ServeError> {
+    let unreadable = |error: io::Error| directory_error(directory, &io_reason(&error));
     let wrong = match probe_state(directory) {
         MountState::Dead if !is_cardscope_mount(directory) => {
             "another program's mount there is dead; unmount it (fusermount3 -u), or give another directory"
         }
-        MountState::Dead if !detach(directory) => {
+        MountState::Dead if !unmount_lazily(directory) => {
             "a killed server left its mount there; try fusermount3 -u on it"
         }
-        MountState::Silent => {
+        MountState::Hung => {
             "the mount there does not answer; end its server (or umount -l it), or give another directory"
         }
         _ if !std::fs::metadata(directory).map_err(unreadable)?.is_dir() => {
             "it is not a directory; give an empty one"
         }
-        _ if directory.join(super::FILE).exists() => {
+        _ if directory.join(super::CARD_FILE).exists() => {
             "a file named \"card\" exists there; give an empty directory"
         }
         _ if std::fs::read_dir(directory).map_err(unreadable)?.next().is_some() => {
             "it is not empty; give an empty directory"
         }
-        MountState::Dead | MountState::Answers => return Ok(()),
+        MountState::Dead | MountState::Responsive => return Ok(()),
     };
     Err(directory_error(directory, wrong))
 }
@@ -46,19 +46,19 @@ pub(super) fn prepare(directory: &Path) -> Result<(), ServeError> {
 /// Checks that directories of cards can be created in `directory`, and that it is not the mount of another server.
 pub(super) fn prepare_parent(directory: &Path) -> Result<(), ServeError> {
     let found = match probe_state(directory) {
-        MountState::Silent | MountState::Dead => return prepare(directory),
-        MountState::Answers => {
-            std::fs::metadata(directory).map_err(|e| directory_error(directory, &reason(&e)))?
+        MountState::Hung | MountState::Dead => return prepare_directory(directory),
+        MountState::Responsive => {
+            std::fs::metadata(directory).map_err(|e| directory_error(directory, &io_reason(&e)))?
         }
     };
-    if !found.is_dir() || directory.join(super::FILE).exists() {
-        return prepare(directory);
+    if !found.is_dir() || directory.join(super::CARD_FILE).exists() {
+        return prepare_directory(directory);
     }
     Ok(())
 }
 
 /// Creates a card's directory; returns false if it exists already.
-pub(super) fn make(directory: &Path) -> Result<bool, ServeError> {
+pub(super) fn make_directory(directory: &Path) -> Result<bool, ServeError> {
     match std::fs::create_dir(directory) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -67,7 +67,7 @@ pub(super) fn make(directory: &Path) -> Result<bool, ServeError> {
 }
 
 /// Unmounts lazily: programs keep the files that they have open, but the path is free.
-pub(super) fn detach(directory: &Path) -> bool {
+pub(super) fn unmount_lazily(directory: &Path) -> bool {
     let tried = |program: &str, arguments: &[&str]| {
         let mut command = Command::new(program);
         command
@@ -83,7 +83,7 @@ pub(super) fn detach(directory: &Path) -> bool {
 }
 
 /// Kernel's number of the mount on a directory; None if nothing is mounted.
-pub(super) fn id(directory: &Path) -> Option<String> {
+pub(super) fn mount_id(directory: &Path) -> Option<String> {
     let line = mountinfo_line(directory)?;
     line.split(' ').next().map(str::to_owned)
 }
@@ -92,7 +92,7 @@ fn is_cardscope_mount(directory: &Path) -> bool {
     let line = mountinfo_line(directory).unwrap_or_default();
     let (_, kind) = line.split_once(" - ").unwrap_or_default();
     // Mounts made by root have no subtype; their source is the name of the card.
-    kind.starts_with("fuse.cardscope ") || kind.starts_with(&format!("fuse {PREFIX}"))
+    kind.starts_with("fuse.cardscope ") || kind.starts_with(&format!("fuse {SIM_PREFIX}"))
 }
 
 /// Line of a mount in the kernel's table (proc_pid_mountinfo(5)); the last one is the topmost mount.
@@ -112,7 +112,7 @@ fn mountinfo_line(directory: &Path) -> Option<String> {
 }
 
 /// Error with the reason why the kernel refused a mount, and what to do.
-pub(super) fn explain(directory: &Path, error: &io::Error) -> ServeError {
+pub(super) fn mount_error(directory: &Path, error: &io::Error) -> ServeError {
     let opened = std::fs::OpenOptions::new().read(true).write(true).open(FUSE_DEVICE);
     let reason = match opened.map_err(|e| e.kind()) {
         Err(io::ErrorKind::NotFound) => {
@@ -134,11 +134,11 @@ pub(super) fn explain(directory: &Path, error: &io::Error) -> ServeError {
 
 enum MountState {
     /// The directory answers, or does not exist.
-    Answers,
+    Responsive,
     /// The server of its mount is gone.
     Dead,
     /// The server of its mount hangs.
-    Silent,
+    Hung,
 }
 
 fn probe_state(directory: &Path) -> MountState {
@@ -151,8 +151,8 @@ fn probe_state(directory: &Path) -> MountState {
     });
     match receiver.recv_timeout(ANSWER_TIMEOUT) {
         Ok(Err(error)) if error.raw_os_error() == Some(DEAD_ERRNO) => MountState::Dead,
-        Ok(_) => MountState::Answers,
-        Err(_) => MountState::Silent,
+        Ok(_) => MountState::Responsive,
+        Err(_) => MountState::Hung,
     }
 }
 
@@ -160,7 +160,7 @@ fn directory_error(directory: &Path, reason: &str) -> ServeError {
     ServeError::Directory(directory.to_owned(), reason.to_owned())
 }
 
-fn reason(error: &io::Error) -> String {
+fn io_reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "it does not exist; create it first".to_owned(),
         _ => error.to_string(),

@@ -32,7 +32,7 @@ impl LagMeasure {
     ];
 
     /// Name on the command line.
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             LagMeasure::LatencyHold => "latency-hold",
             LagMeasure::Spinner => "spinner",
@@ -60,7 +60,7 @@ impl ServingOptions {
     }
 
     /// True if a measure applies; none does without times.
-    pub fn takes(&self, measure: LagMeasure) -> bool {
+    pub fn has_measure(&self, measure: LagMeasure) -> bool {
         self.timing && !self.without.contains(&measure)
     }
 }

@@ -78,7 +78,7 @@ impl ServeReport {
 }
 
 impl AnswerLag {
-    pub(super) fn of(mut lags: LagTimes) -> AnswerLag {
+    pub(super) fn from_times(mut lags: LagTimes) -> AnswerLag {
         let us = |nanos: u64| nanos as f64 / 1e3;
         let all = &lags.all;
         let answers = all.count();
@@ -114,7 +114,7 @@ const LATE_LAG: Duration = Duration::from_millis(1);
 #[derive(Debug, Default)]
 pub(super) struct LagMeter {
     in_flight: AtomicU32,
-    most: AtomicU32,
+    peak: AtomicU32,
     broken: AtomicBool,
     lags: Mutex<LagTimes>,
 }
@@ -127,7 +127,7 @@ pub(super) struct LagTimes {
 }
 
 impl LagTimes {
-    fn record(&mut self, lag: Duration) {
+    fn record_lag(&mut self, lag: Duration) {
         let nanos = lag.as_nanos() as u64;
         self.all.record(nanos);
         self.late += u64::from(lag > LATE_LAG);
@@ -140,24 +140,24 @@ impl LagTimes {
 
 impl LagMeter {
     /// Counts a request; returns the number in flight with it.
-    pub(super) fn begin(&self) -> u32 {
+    pub(super) fn begin_request(&self) -> u32 {
         let now = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
-        self.most.fetch_max(now, Ordering::Relaxed);
+        self.peak.fetch_max(now, Ordering::Relaxed);
         now
     }
 
-    pub(super) fn end(&self) {
+    pub(super) fn end_request(&self) {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Records the lag of an answer.
-    pub(super) fn record(&self, lag: Duration) {
-        self.lock().record(lag);
+    pub(super) fn record_answer(&self, lag: Duration) {
+        self.lock().record_lag(lag);
     }
 
     /// Requests in flight, and the most so far.
     pub(super) fn in_flight(&self) -> (u32, u32) {
-        (self.in_flight.load(Ordering::Relaxed), self.most.load(Ordering::Relaxed))
+        (self.in_flight.load(Ordering::Relaxed), self.peak.load(Ordering::Relaxed))
     }
 
     pub(super) fn lags(&self) -> LagTimes {
@@ -165,11 +165,11 @@ impl LagMeter {
     }
 
     /// Records that a thread panicked while it worked on a request.
-    pub(super) fn break_down(&self) {
+    pub(super) fn mark_broken(&self) {
         self.broken.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn broken(&self) -> bool {
+    pub(super) fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
     }
 
@@ -184,8 +184,8 @@ mod tests {
 
     fn lag(micros: impl Iterator<Item = u64>) -> AnswerLag {
         let meter = LagMeter::default();
-        micros.for_each(|us| meter.record(Duration::from_micros(us)));
-        AnswerLag::of(meter.lags())
+        micros.for_each(|us| meter.record_answer(Duration::from_micros(us)));
+        AnswerLag::from_times(meter.lags())
     }
 
     #[test]
@@ -207,8 +207,8 @@ mod tests {
     #[test]
     fn recent_lags_are_the_last_thousand() {
         let meter = LagMeter::default();
-        (0..500).for_each(|_| meter.record(Duration::from_millis(2)));
-        (0..1000).for_each(|_| meter.record(Duration::from_micros(3)));
+        (0..500).for_each(|_| meter.record_answer(Duration::from_millis(2)));
+        (0..1000).for_each(|_| meter.record_answer(Duration::from_micros(3)));
         let lags = meter.lags();
         assert_eq!((lags.all.count(), lags.late, lags.recent.len()), (1500, 500, 1000));
         assert!(lags.recent.iter().all(|n| *n == 3000));

@@ -1,16 +1,16 @@
 //! Server for several cards, each in its mount directory, by name over NBD, or both; unmounted and closed whatever ends
 //! it.
 
-use super::awake::CpuLatencyGuard;
+use super::cpu_latency::CpuLatencyGuard;
 use super::nbd::{NbdAddress, NbdListener};
 use super::options::ServingOptions;
 use super::report::ServeReport;
-use super::slot::ServedCard;
-use super::{FILE, ServeError, fuse, mount};
+use super::served_card::ServedCard;
+use super::{CARD_FILE, ServeError, fuse, mount};
 use crate::state_file::StateError;
 use crate::target_spec::TargetSpec;
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_engine::pending::{CleanupGuard, owing};
+use cardscope_engine::pending::{CleanupGuard, register_cleanup};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,7 +48,7 @@ struct CardMount {
     /// Number of the mount in the kernel.
     id: Option<String>,
     /// True if the server created the directory, and therefore removes it.
-    made: bool,
+    made_directory: bool,
 }
 
 impl CardServer {
@@ -62,20 +62,20 @@ impl CardServer {
         let awake = Arc::new(CpuLatencyGuard::new(&job.options));
         let slot = |(spec, name)| Ok(Arc::new(ServedCard::new(spec, name, &job.options, &awake)?));
         let cards: Vec<_> =
-            job.cards.iter().zip(names(&job.cards)).map(slot).collect::<Result<_, ServeError>>()?;
+            job.cards.iter().zip(unique_names(&job.cards)).map(slot).collect::<Result<_, ServeError>>()?;
         let left = "a mount remains until the next `cardscope sim serve` there";
-        let owing = owing("the cards are unmounted and their states saved", left);
+        let owing = register_cleanup("the cards are unmounted and their states saved", left);
         let mut server = CardServer { cards, mounts: Vec::new(), nbd: None, _owing: owing };
         if let Some(address) = &job.nbd {
             server.nbd = Some(NbdListener::start(address, &server.cards)?);
         }
         if let Some(directory) = &job.mount {
-            server.mount(directory)?;
+            server.mount_cards(directory)?;
         }
         Ok(server)
     }
 
-    fn mount(&mut self, directory: &Path) -> Result<(), ServeError> {
+    fn mount_cards(&mut self, directory: &Path) -> Result<(), ServeError> {
         if let [card] = self.cards.as_slice() {
             self.mounts.push(CardMount::new(card, directory, false)?);
             return Ok(());
@@ -83,36 +83,37 @@ impl CardServer {
         mount::prepare_parent(directory)?;
         for card in &self.cards {
             let own = directory.join(&card.name);
-            let made = mount::make(&own)?;
+            let made = mount::make_directory(&own)?;
             self.mounts.push(CardMount::new(card, &own, made)?);
         }
         Ok(())
     }
 
     /// Paths of the cards' files, in the order given; empty without mounts.
-    pub fn files(&self) -> Vec<PathBuf> {
-        self.mounts.iter().map(|m| m.directory.join(FILE)).collect()
+    pub fn card_files(&self) -> Vec<PathBuf> {
+        self.mounts.iter().map(|m| m.directory.join(CARD_FILE)).collect()
     }
 
     /// NBD URIs of the cards, in the order given; empty without NBD.
-    pub fn uris(&self) -> Vec<String> {
+    pub fn nbd_uris(&self) -> Vec<String> {
         let Some(nbd) = &self.nbd else { return Vec::new() };
         self.cards.iter().map(|card| nbd.uri(&card.name)).collect()
     }
 
     /// Lines for the user: place of each card, and warnings.
-    pub fn places(&self) -> Vec<String> {
-        let names = || self.cards.iter().map(|card| &card.text);
-        let files = names().zip(self.files()).map(|(name, file)| format!("{name} is {}", file.display()));
-        let uris = names().zip(self.uris()).map(|(name, uri)| format!("{name} is {uri}"));
+    pub fn place_lines(&self) -> Vec<String> {
+        let names = || self.cards.iter().map(|card| &card.spec_text);
+        let files =
+            names().zip(self.card_files()).map(|(name, file)| format!("{name} is {}", file.display()));
+        let uris = names().zip(self.nbd_uris()).map(|(name, uri)| format!("{name} is {uri}"));
         let warning = self.nbd.as_ref().and_then(NbdListener::warning);
         files.chain(uris).chain(warning).collect()
     }
 
     /// True after all cards were unmounted by others, or a thread of the server panicked.
-    pub fn ended(&self) -> bool {
-        let unmounted = !self.mounts.is_empty() && self.mounts.iter().all(CardMount::ended);
-        self.cards.iter().any(|card| card.meter.broken()) || (unmounted && self.nbd.is_none())
+    pub fn has_ended(&self) -> bool {
+        let unmounted = !self.mounts.is_empty() && self.mounts.iter().all(CardMount::session_ended);
+        self.cards.iter().any(|card| card.meter.is_broken()) || (unmounted && self.nbd.is_none())
     }
 
     pub fn reports(&self) -> Vec<ServeReport> {
@@ -124,14 +125,14 @@ impl CardServer {
     pub fn stop(mut self) -> Result<Vec<ServeReport>, ServeError> {
         drop(self.nbd.take());
         let ends: Vec<_> = self.mounts.iter_mut().map(CardMount::unmount).collect();
-        let broken = self.cards.iter().find(|card| card.meter.broken());
+        let broken = self.cards.iter().find(|card| card.meter.is_broken());
         let broken = broken.map(|card| ServeError::Session {
-            what: card.text.clone(),
+            what: card.spec_text.clone(),
             source: std::io::Error::other("a thread panicked; please report it"),
         });
         let close = |card: &Arc<ServedCard>| {
-            if card.meter.broken() {
-                card.live.abandon()
+            if card.meter.is_broken() {
+                card.live.close_unsaved()
             }
             card.live.close()
         };
@@ -146,30 +147,32 @@ impl CardServer {
 
 impl CardMount {
     fn new(card: &Arc<ServedCard>, directory: &Path, made: bool) -> Result<CardMount, ServeError> {
-        let mut mount = CardMount { session: None, directory: directory.to_owned(), id: None, made };
-        mount::prepare(directory)?;
+        let mut mount =
+            CardMount { session: None, directory: directory.to_owned(), id: None, made_directory: made };
+        mount::prepare_directory(directory)?;
         // The kernel's table has absolute paths only.
         mount.directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
-        let mounted = fuse::mount(card, &mount.directory).map_err(|e| mount::explain(directory, &e))?;
+        let mounted =
+            fuse::mount_card(card, &mount.directory).map_err(|e| mount::mount_error(directory, &e))?;
         mount.session = Some(mounted);
-        mount.id = mount::id(&mount.directory);
+        mount.id = mount::mount_id(&mount.directory);
         Ok(mount)
     }
 
-    fn ended(&self) -> bool {
+    fn session_ended(&self) -> bool {
         self.session.as_ref().is_none_or(|s| s.guard.is_finished())
     }
 
     fn unmount(&mut self) -> Result<(), ServeError> {
         let Some(session) = self.session.take() else { return Ok(()) };
         let ended = session.guard.is_finished();
-        let result = match (ended, mount::id(&self.directory)) {
+        let result = match (ended, mount::mount_id(&self.directory)) {
             // Either this server's threads broke, or the mount was removed by others and something else is mounted
             // there by now, which ending the session would unmount.
             (true, Some(found)) => {
                 std::mem::forget(session);
                 if self.id.as_ref() == Some(&found) {
-                    mount::detach(&self.directory);
+                    mount::unmount_lazily(&self.directory);
                 }
                 Ok(())
             }
@@ -179,7 +182,11 @@ impl CardMount {
         match result {
             // A file that is still open prevents the kernel from unmounting: the mount is detached, and ends with the
             // process.
-            Err(_) if !ended && (mount::id(&self.directory).is_none() || mount::detach(&self.directory)) => {
+            Err(_)
+                if !ended
+                    && (mount::mount_id(&self.directory).is_none()
+                        || mount::unmount_lazily(&self.directory)) =>
+            {
                 Ok(())
             }
             Err(source) => Err(ServeError::Session { what: self.directory.display().to_string(), source }),
@@ -192,7 +199,7 @@ impl Drop for CardMount {
     fn drop(&mut self) {
         // `drop` cannot report an error; `stop` does.
         let _ = self.unmount();
-        if self.made {
+        if self.made_directory {
             let _ = std::fs::remove_dir(&self.directory);
         }
     }
@@ -222,7 +229,7 @@ fn refuse_shared_save_file(cards: &[TargetSpec]) -> Result<(), ServeError> {
 }
 
 /// Names of the cards; a second card of a name gets `-2`.
-fn names(cards: &[TargetSpec]) -> Vec<String> {
+fn unique_names(cards: &[TargetSpec]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for card in cards {
         let own = card.archetype.name.clone();
@@ -235,14 +242,14 @@ fn names(cards: &[TargetSpec]) -> Vec<String> {
 
 /// Serves cards until `stop` is raised or others unmount them; calls `ready` when they can be used. Returns their
 /// counters. Fails if they cannot be mounted, or break while they are served.
-pub fn serve(
+pub fn serve_cards(
     job: &ServeJob,
     stop: &InterruptFlag,
     ready: impl FnOnce(&CardServer),
 ) -> Result<Vec<ServeReport>, ServeError> {
     let server = CardServer::start(job)?;
     ready(&server);
-    while !stop.raised() && !server.ended() {
+    while !stop.is_raised() && !server.has_ended() {
         std::thread::sleep(END_CHECK);
     }
     server.stop()

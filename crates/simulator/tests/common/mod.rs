@@ -9,22 +9,22 @@ pub(crate) const KIB: u64 = 1 << 10;
 pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const GIB: u64 = 1 << 30;
 
-pub(crate) fn card(name: &str) -> SimTarget {
-    SimTarget::named(name).unwrap_or_else(|e| panic!("{e}"))
+pub(crate) fn open_card(name: &str) -> SimTarget {
+    SimTarget::open_named(name).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Plan for direct I/O, past the page cache.
-pub(crate) fn plan(depth: u32, block: u64) -> LanePlan {
+pub(crate) fn direct_plan(depth: u32, block: u64) -> LanePlan {
     LanePlan { depth, block, path: KernelPath::Direct, sync_each: false, own_buffers: false }
 }
 
-pub(crate) fn io(slot: u32, write: bool, offset: u64, len: u64) -> IoRequest {
+pub(crate) fn slot_io(slot: u32, write: bool, offset: u64, len: u64) -> IoRequest {
     let direction = if write { IoDirection::Write } else { IoDirection::Read };
     IoRequest { slot, direction, offset, len: len as u32, content: IoContent::Noise }
 }
 
 /// Executes I/Os at the given offsets with `depth` in flight; returns their seconds.
-pub(crate) fn drive(
+pub(crate) fn run_ios(
     card: &mut SimTarget,
     plan: &LanePlan,
     write: bool,
@@ -38,7 +38,7 @@ pub(crate) fn drive(
     loop {
         while let Some(slot) = free.pop() {
             match places.next() {
-                Some(offset) => card.submit(&io(slot, write, offset, plan.block)).unwrap(),
+                Some(offset) => card.submit(&slot_io(slot, write, offset, plan.block)).unwrap(),
                 None => {
                     free.push(slot);
                     break;
@@ -58,12 +58,12 @@ pub(crate) fn drive(
 }
 
 /// Seconds of a single I/O.
-pub(crate) fn one(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> f64 {
-    drive(card, &plan(1, len), write, [offset])
+pub(crate) fn run_one(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> f64 {
+    run_ios(card, &direct_plan(1, len), write, [offset])
 }
 
 /// MB/s of I/O in order over `bytes` from `start`.
-pub(crate) fn sequential(
+pub(crate) fn sequential_speed(
     card: &mut SimTarget,
     write: bool,
     block: u64,
@@ -72,12 +72,12 @@ pub(crate) fn sequential(
     bytes: u64,
 ) -> f64 {
     let count = bytes / block;
-    let seconds = drive(card, &plan(depth, block), write, (0..count).map(|i| start + i * block));
+    let seconds = run_ios(card, &direct_plan(depth, block), write, (0..count).map(|i| start + i * block));
     (count * block) as f64 / 1e6 / seconds
 }
 
 /// MB/s of `count` random 4 KiB I/Os within `span` bytes from `start`.
-pub(crate) fn random_4k(
+pub(crate) fn random_4k_speed(
     card: &mut SimTarget,
     write: bool,
     depth: u32,
@@ -92,12 +92,12 @@ pub(crate) fn random_4k(
         state ^= state << 17;
         start + state % (span / 4096) * 4096
     });
-    let seconds = drive(card, &plan(depth, 4096), write, places);
+    let seconds = run_ios(card, &direct_plan(depth, 4096), write, places);
     (count * 4096) as f64 / 1e6 / seconds
 }
 
 /// Fails unless `found` is within `percent` of `published`.
-pub(crate) fn near(what: &str, found: f64, published: f64, percent: f64) {
+pub(crate) fn assert_near(what: &str, found: f64, published: f64, percent: f64) {
     let off = (found / published - 1.0) * 100.0;
     println!("{what}: {found:.3} against {published} ({off:+.1} %)");
     assert!(

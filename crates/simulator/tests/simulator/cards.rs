@@ -1,7 +1,10 @@
 //! Behaviour of single cards beyond the published figures (those are in `fidelity`), and the calibration card against
 //! its file.
 
-use crate::common::{GIB, KIB, MIB, card, drive, io, near, one, plan, random_4k, sequential};
+use crate::common::{
+    GIB, KIB, MIB, assert_near, direct_plan, open_card, random_4k_speed, run_ios, run_one, sequential_speed,
+    slot_io,
+};
 use cardscope_engine::content::{ContentMatch, IoContent};
 use cardscope_engine::target::{IoDirection, IoRequest, LanePlan, Target, TargetError, TargetRegion};
 use cardscope_sd::registers::Ssr;
@@ -13,15 +16,17 @@ const SANDIAN: &str = "sim:sandian-1tb-52g";
 
 #[test]
 fn bus_speed_limits_reads() {
-    let freed = sequential(&mut card(&format!("{EXTREME}?bus_mb_s=104")), false, MIB, 1, 0, 256 * MIB);
+    let freed =
+        sequential_speed(&mut open_card(&format!("{EXTREME}?bus_mb_s=104")), false, MIB, 1, 0, 256 * MIB);
     assert!(freed > 90.0, "{freed:.1} MB/s");
 }
 
 #[test]
 fn split_commands_slow_large_writes() {
-    let native = sequential(&mut card("sim:lexar-16g-c10"), true, 128 * KIB, 1, 192 * MIB, 64 * MIB);
-    let cut = sequential(
-        &mut card("sim:lexar-16g-c10?split_bytes=120KiB"),
+    let native =
+        sequential_speed(&mut open_card("sim:lexar-16g-c10"), true, 128 * KIB, 1, 192 * MIB, 64 * MIB);
+    let cut = sequential_speed(
+        &mut open_card("sim:lexar-16g-c10?split_bytes=120KiB"),
         true,
         128 * KIB,
         1,
@@ -35,16 +40,22 @@ fn split_commands_slow_large_writes() {
 fn calibration_card_matches_its_file() {
     // 0.5 ms and 50 MB/s: 4 KiB take 0.58192 ms, one after the other at any queue depth.
     for depth in [1, 8, 32] {
-        near("4 KiB", random_4k(&mut card("sim:constant"), false, depth, 0, GIB, 10_000), 7.0388, 0.01);
+        assert_near(
+            "4 KiB",
+            random_4k_speed(&mut open_card("sim:constant"), false, depth, 0, GIB, 10_000),
+            7.0388,
+            0.01,
+        );
     }
-    let fast = sequential(&mut card("sim:constant?mb_s=100&command_s=0"), true, MIB, 1, 0, 64 * MIB);
-    near("without command time", fast, 100.0, 0.01);
-    let queued = random_4k(&mut card("sim:constant?depth=8&mb_s=1000"), false, 8, 0, GIB, 100_000);
-    near("8 at a time", queued, 8.0 * 4096e-6 / (0.0005 + 4.096e-6), 0.1);
+    let fast =
+        sequential_speed(&mut open_card("sim:constant?mb_s=100&command_s=0"), true, MIB, 1, 0, 64 * MIB);
+    assert_near("without command time", fast, 100.0, 0.01);
+    let queued = random_4k_speed(&mut open_card("sim:constant?depth=8&mb_s=1000"), false, 8, 0, GIB, 100_000);
+    assert_near("8 at a time", queued, 8.0 * 4096e-6 / (0.0005 + 4.096e-6), 0.1);
 }
 
 fn own_buffer_plan(depth: u32, block: u64) -> LanePlan {
-    LanePlan { own_buffers: true, ..plan(depth, block) }
+    LanePlan { own_buffers: true, ..direct_plan(depth, block) }
 }
 
 /// Reads a range and compares it with `expected`.
@@ -56,15 +67,15 @@ fn compare_range(
 ) -> ContentMatch {
     card.plan(&own_buffer_plan(1, len)).unwrap();
     let mut done = Vec::new();
-    card.submit(&io(0, false, offset, len)).unwrap();
+    card.submit(&slot_io(0, false, offset, len)).unwrap();
     card.complete(1, &mut done).unwrap();
     done[0].result.clone().unwrap();
     card.compare(0, expected).unwrap()
 }
 
 fn write_range(card: &mut cardscope_simulator::SimTarget, offset: u64, len: u64, content: IoContent) {
-    card.plan(&plan(1, len)).unwrap();
-    card.submit(&IoRequest { content, ..io(0, true, offset, len) }).unwrap();
+    card.plan(&direct_plan(1, len)).unwrap();
+    card.submit(&IoRequest { content, ..slot_io(0, true, offset, len) }).unwrap();
     card.complete(1, &mut Vec::new()).unwrap();
 }
 
@@ -72,7 +83,7 @@ const STAMP: IoContent = IoContent::Stamp { salt: 99, generation: 3 };
 
 #[test]
 fn sandian_fake_keeps_52_gb_only() {
-    let mut fake = card(SANDIAN);
+    let mut fake = open_card(SANDIAN);
     let usable = fake.truth().usable_bytes;
     assert_eq!(usable, 52_000_002_048);
     assert_eq!(fake.info().bytes, 1_000_000_192_512);
@@ -89,12 +100,12 @@ fn sandian_fake_keeps_52_gb_only() {
 
 #[test]
 fn fake_can_be_genuine_or_return_read_errors() {
-    let mut honest = card(&format!("{SANDIAN}?fake=none"));
+    let mut honest = open_card(&format!("{SANDIAN}?fake=none"));
     write_range(&mut honest, 900 * GIB, MIB, STAMP);
     assert_eq!(compare_range(&mut honest, 900 * GIB, MIB, STAMP), ContentMatch::Same);
-    let mut failing = card(&format!("{SANDIAN}?lost=error"));
-    failing.plan(&plan(1, 4096)).unwrap();
-    failing.submit(&io(0, false, 100 * GIB, 4096)).unwrap();
+    let mut failing = open_card(&format!("{SANDIAN}?lost=error"));
+    failing.plan(&direct_plan(1, 4096)).unwrap();
+    failing.submit(&slot_io(0, false, 100 * GIB, 4096)).unwrap();
     let mut done = Vec::new();
     failing.complete(1, &mut done).unwrap();
     assert!(matches!(done[0].result, Err(TargetError::Io { errno: 5, .. })), "{:?}", done[0]);
@@ -103,7 +114,7 @@ fn fake_can_be_genuine_or_return_read_errors() {
 #[test]
 fn fake_variants_match_their_parameters() {
     for cache in [2 * MIB, 128 * MIB, 256 * MIB] {
-        let mut fake = card(&format!("{SANDIAN}?cache_bytes={cache}"));
+        let mut fake = open_card(&format!("{SANDIAN}?cache_bytes={cache}"));
         write_range(&mut fake, 100 * GIB, MIB, STAMP);
         write_range(&mut fake, 100 * GIB + MIB, cache - MIB, IoContent::Noise);
         assert_eq!(
@@ -121,7 +132,7 @@ fn fake_variants_match_their_parameters() {
     for (kind, period) in
         [("fake=wraparound&wrap_bytes=64GiB", 64 * GIB), ("fake=chain&wrap_bytes=64GiB", 64 * GIB)]
     {
-        let mut fake = card(&format!("{SANDIAN}?{kind}"));
+        let mut fake = open_card(&format!("{SANDIAN}?{kind}"));
         write_range(&mut fake, 3 * period + GIB, MIB, STAMP);
         assert_eq!(compare_range(&mut fake, 3 * period + GIB, MIB, STAMP), ContentMatch::Same, "{kind}");
         write_range(&mut fake, GIB, MIB, IoContent::Constant(1));
@@ -131,7 +142,7 @@ fn fake_variants_match_their_parameters() {
             "{kind}: one place"
         );
     }
-    let mut chain = card(&format!("{SANDIAN}?fake=chain&wrap_bytes=64GiB"));
+    let mut chain = open_card(&format!("{SANDIAN}?fake=chain&wrap_bytes=64GiB"));
     write_range(&mut chain, 64 * GIB + 60 * GIB, MIB, STAMP);
     assert_eq!(
         compare_range(&mut chain, 124 * GIB, MIB, STAMP),
@@ -166,32 +177,32 @@ fn registers_state_the_marks_of_the_labels() {
 
 #[test]
 fn written_bytes_are_read_back() {
-    let mut lexar = card("sim:lexar-16g-c10");
+    let mut lexar = open_card("sim:lexar-16g-c10");
     lexar.plan(&own_buffer_plan(2, 8192)).unwrap();
     let text: Vec<u8> = (0..8192).map(|i| (i % 251) as u8).collect();
     lexar.buffer(0).unwrap().copy_from_slice(&text);
-    lexar.submit(&IoRequest { content: IoContent::Buffer, ..io(0, true, 4096, 8192) }).unwrap();
-    lexar.submit(&io(1, false, 4096, 8192)).unwrap();
+    lexar.submit(&IoRequest { content: IoContent::Buffer, ..slot_io(0, true, 4096, 8192) }).unwrap();
+    lexar.submit(&slot_io(1, false, 4096, 8192)).unwrap();
     let mut done = Vec::new();
     lexar.complete(2, &mut done).unwrap();
     assert_eq!(done.len(), 2);
     assert_eq!(lexar.buffer(1).unwrap(), text);
     assert_eq!(lexar.compare(1, IoContent::Constant(0)).unwrap(), ContentMatch::DiffersAt(1));
     // A later write must not change an earlier read.
-    lexar.submit(&IoRequest { content: IoContent::Constant(7), ..io(0, true, 4096, 8192) }).unwrap();
+    lexar.submit(&IoRequest { content: IoContent::Constant(7), ..slot_io(0, true, 4096, 8192) }).unwrap();
     lexar.complete(1, &mut done).unwrap();
     assert_eq!(lexar.buffer(1).unwrap(), text);
 }
 
 #[test]
 fn read_slot_can_be_written_without_compare() {
-    let mut lexar = card("sim:lexar-16g-c10");
+    let mut lexar = open_card("sim:lexar-16g-c10");
     write_range(&mut lexar, 0, 8192, STAMP);
     lexar.plan(&own_buffer_plan(1, 8192)).unwrap();
     let mut done = Vec::new();
-    lexar.submit(&io(0, false, 0, 8192)).unwrap();
+    lexar.submit(&slot_io(0, false, 0, 8192)).unwrap();
     lexar.complete(1, &mut done).unwrap();
-    lexar.submit(&IoRequest { content: IoContent::Buffer, ..io(0, true, GIB, 8192) }).unwrap();
+    lexar.submit(&IoRequest { content: IoContent::Buffer, ..slot_io(0, true, GIB, 8192) }).unwrap();
     lexar.complete(1, &mut done).unwrap();
     assert!(
         matches!(compare_range(&mut lexar, GIB, 8192, STAMP), ContentMatch::DiffersAt(_)),
@@ -204,7 +215,7 @@ fn read_slot_can_be_written_without_compare() {
 
 #[test]
 fn noise_reads_same_incompressible_bytes() {
-    let mut lexar = card("sim:lexar-16g-c10");
+    let mut lexar = open_card("sim:lexar-16g-c10");
     write_range(&mut lexar, 0, MIB, IoContent::Noise);
     assert_eq!(compare_range(&mut lexar, 8192, 4096, IoContent::Noise), ContentMatch::Same);
     let first = lexar.buffer(0).unwrap().to_vec();
@@ -217,9 +228,9 @@ fn noise_reads_same_incompressible_bytes() {
 
 #[test]
 fn invalid_io_fails_at_completion() {
-    let mut lexar = card("sim:lexar-16g-c10");
+    let mut lexar = open_card("sim:lexar-16g-c10");
     let end = lexar.info().bytes;
-    lexar.plan(&plan(4, 4096)).unwrap();
+    lexar.plan(&direct_plan(4, 4096)).unwrap();
     for (slot, offset, len) in [(0, end - 512, 4096), (1, 100, 512), (2, 0, 100), (3, u64::MAX - 511, 512)] {
         lexar
             .submit(&IoRequest { slot, direction: IoDirection::Read, offset, len, content: IoContent::Noise })
@@ -233,7 +244,7 @@ fn invalid_io_fails_at_completion() {
 
 #[test]
 fn test_area_is_at_192_mib_or_at_start() {
-    let mut lexar = card("sim:lexar-16g-c10");
+    let mut lexar = open_card("sim:lexar-16g-c10");
     assert_eq!(lexar.area(GIB).unwrap(), TargetRegion { start: 192 * MIB, len: GIB });
     let bytes = lexar.info().bytes;
     assert_eq!(lexar.area(bytes).unwrap().start, 0);
@@ -242,26 +253,27 @@ fn test_area_is_at_192_mib_or_at_start() {
 
 #[test]
 fn express_card_warms_up_and_cools_down() {
-    let mut express = card("sim:lexar-1tb-express?cooling=passive");
+    let mut express = open_card("sim:lexar-1tb-express?cooling=passive");
     assert_eq!(express.temperature(), Some(20.0), "published: 20 °C idle");
-    sequential(&mut express, false, 32 * MIB, 32, 0, 400 * GIB);
+    sequential_speed(&mut express, false, 32 * MIB, 32, 0, 400 * GIB);
     let hot = express.temperature().unwrap();
     assert!((60.0..=84.0).contains(&hot), "{hot} °C");
     express.idle(Duration::from_secs(3600));
     assert_eq!(express.temperature(), Some(20.0));
-    let mut cold = card("sim:lexar-1tb-express?cooling=passive&heat=off");
-    sequential(&mut cold, false, 32 * MIB, 32, 0, 400 * GIB);
+    let mut cold = open_card("sim:lexar-1tb-express?cooling=passive&heat=off");
+    sequential_speed(&mut cold, false, 32 * MIB, 32, 0, 400 * GIB);
     assert_eq!(cold.temperature(), Some(17.0), "as warm as the room");
-    assert_eq!(card("sim:lexar-16g-c10").temperature(), None, "an SD card does not tell");
+    assert_eq!(open_card("sim:lexar-16g-c10").temperature(), None, "an SD card does not tell");
 }
 
 #[test]
 fn express_cache_refills_after_rest_or_discard() {
-    let speed =
-        |express: &mut cardscope_simulator::SimTarget| sequential(express, true, 32 * MIB, 32, 0, 4 * GIB);
+    let speed = |express: &mut cardscope_simulator::SimTarget| {
+        sequential_speed(express, true, 32 * MIB, 32, 0, 4 * GIB)
+    };
     let used_up = || {
-        let mut express = card("sim:lexar-1tb-express");
-        sequential(&mut express, true, 32 * MIB, 32, 0, 128 * GIB);
+        let mut express = open_card("sim:lexar-1tb-express");
+        sequential_speed(&mut express, true, 32 * MIB, 32, 0, 128 * GIB);
         express
     };
     let mut tired = used_up();
@@ -278,18 +290,18 @@ fn express_cache_refills_after_rest_or_discard() {
 
 #[test]
 fn reopen_empties_read_buffer() {
-    let mut lexar = card("sim:lexar-16g-c10");
-    one(&mut lexar, false, 0, 1024);
-    let again = one(&mut lexar, false, 2048, 1024);
+    let mut lexar = open_card("sim:lexar-16g-c10");
+    run_one(&mut lexar, false, 0, 1024);
+    let again = run_one(&mut lexar, false, 2048, 1024);
     lexar.reopen().unwrap();
-    let afresh = one(&mut lexar, false, 2048, 1024);
+    let afresh = run_one(&mut lexar, false, 2048, 1024);
     assert!(afresh > 5.0 * again, "{afresh} against {again}");
 }
 
 #[test]
 fn full_pass_over_terabyte_takes_little_memory() {
-    let mut express = card("sim:lexar-1tb-express");
+    let mut express = open_card("sim:lexar-1tb-express");
     let blocks = express.info().bytes / (64 * MIB);
-    drive(&mut express, &plan(4, 64 * MIB), true, (0..blocks).map(|i| i * 64 * MIB));
+    run_ios(&mut express, &direct_plan(4, 64 * MIB), true, (0..blocks).map(|i| i * 64 * MIB));
     assert_eq!(compare_range(&mut express, 0, 1 << 31, IoContent::Noise), ContentMatch::Same);
 }

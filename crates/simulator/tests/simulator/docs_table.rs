@@ -2,8 +2,8 @@
 //! row.
 
 use cardscope_model::units::DecimalSize;
-use cardscope_simulator::{Archetype, archetypes};
-use cardscope_testkit::written_docs::{Column, compare, table};
+use cardscope_simulator::{Archetype, load_builtin};
+use cardscope_testkit::measured_tables::{Column, compare, table};
 
 #[test]
 fn simulated_cards_are_listed() {
@@ -12,5 +12,5 @@ fn simulated_cards_are_listed() {
         ("announces", &|card| DecimalSize(card.announced_bytes).to_string()),
         ("is", &|card| card.title.clone()),
     ];
-    compare("simulator", "cards", &table(&archetypes().unwrap(), columns));
+    compare("simulator", "cards", &table(&load_builtin().unwrap(), columns));
 }

@@ -1,10 +1,10 @@
 //! Faults of simulated cards as the measuring code meets them, and cards that continue from a saved state.
 
-use crate::common::{GIB, MIB, card, io, plan, random_4k, sequential};
-use cardscope_engine::card::{IoDriver, ReadAnswer, extents};
+use crate::common::{GIB, MIB, direct_plan, open_card, random_4k_speed, sequential_speed, slot_io};
 use cardscope_engine::content::{ContentMatch, IoContent};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{IoDriver, ReadAnswer, split_extents};
 use cardscope_engine::runner::{PassRecorder, RecorderError, RunnerSettings, StopRule, run_pass};
 use cardscope_engine::target::{IoCompletion, IoRequest, LanePlan, Target, TargetError, TargetRegion};
 use cardscope_model::caveat::Caveat;
@@ -18,8 +18,8 @@ const STAMP: IoContent = IoContent::Stamp { salt: 99, generation: 3 };
 
 /// Executes one I/O; returns its result.
 fn run_one_io(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> Result<(), TargetError> {
-    card.plan(&LanePlan { own_buffers: true, ..plan(1, len) })?;
-    card.submit(&IoRequest { content: STAMP, ..io(0, write, offset, len) })?;
+    card.plan(&LanePlan { own_buffers: true, ..direct_plan(1, len) })?;
+    card.submit(&IoRequest { content: STAMP, ..slot_io(0, write, offset, len) })?;
     let mut done: Vec<IoCompletion> = Vec::new();
     let ended = card.complete(1, &mut done);
     done.pop().unwrap().result.and(ended)
@@ -33,7 +33,7 @@ fn holds_content(card: &mut SimTarget, offset: u64, len: u64, expected: IoConten
 #[test]
 fn vanished_card_fails_every_call() {
     for fault in ["vanish_after_ios=3", "vanish_after_bytes=12KiB"] {
-        let mut fading = card(&format!("sim:constant?{fault}"));
+        let mut fading = open_card(&format!("sim:constant?{fault}"));
         for block in 0..3 {
             run_one_io(&mut fading, true, block * 4096, 4096).unwrap();
         }
@@ -50,13 +50,13 @@ fn vanished_card_fails_every_call() {
 
 #[test]
 fn card_vanishes_during_command_or_rest() {
-    let mut fading = card("sim:constant?vanish_after_s=0.0016");
+    let mut fading = open_card("sim:constant?vanish_after_s=0.0016");
     // 0.5 ms and 4 KiB at 50 MB/s are 0.58 ms, so the third command would end at 1.75 ms.
     run_one_io(&mut fading, true, 0, 4096).unwrap();
     run_one_io(&mut fading, true, 0, 4096).unwrap();
     assert!(matches!(run_one_io(&mut fading, true, 0, 4096), Err(TargetError::Gone { .. })));
     assert_eq!(fading.now(), 1_600_000);
-    let mut resting = card("sim:constant?vanish_after_s=60");
+    let mut resting = open_card("sim:constant?vanish_after_s=60");
     run_one_io(&mut resting, true, 0, 4096).unwrap();
     resting.idle(Duration::from_secs(61));
     assert!(matches!(run_one_io(&mut resting, false, 0, 4096), Err(TargetError::Gone { .. })));
@@ -67,25 +67,25 @@ fn bad_units_fail_always_and_random_errors_once() {
     let errors = |card: &mut SimTarget| -> Vec<bool> {
         (0..200).map(|unit| run_one_io(card, false, unit * 4 * MIB, 4096).is_err()).collect()
     };
-    let mut bad = card("sim:constant?failing_share=0.2&seed=5");
+    let mut bad = open_card("sim:constant?failing_share=0.2&seed=5");
     let first = errors(&mut bad);
     let count = first.iter().filter(|failed| **failed).count();
     assert!((22..60).contains(&count), "40 of 200: {count}");
     assert_eq!(errors(&mut bad), first);
     let place = first.iter().position(|failed| *failed).unwrap() as u64 * 4 * MIB;
     assert!(matches!(run_one_io(&mut bad, true, place, 4096), Err(TargetError::Io { errno: 5, .. })));
-    let mut unlucky = card("sim:constant?read_error_p=0.2&seed=5");
+    let mut unlucky = open_card("sim:constant?read_error_p=0.2&seed=5");
     assert_ne!(errors(&mut unlucky), errors(&mut unlucky));
     run_one_io(&mut unlucky, true, 0, 4096).unwrap();
     assert_eq!(
-        errors(&mut card("sim:constant?read_error_p=0.2&seed=5")),
-        errors(&mut card("sim:constant?read_error_p=0.2&seed=5"))
+        errors(&mut open_card("sim:constant?read_error_p=0.2&seed=5")),
+        errors(&mut open_card("sim:constant?read_error_p=0.2&seed=5"))
     );
 }
 
 #[test]
 fn random_error_repeats_error_tries_times() {
-    let mut twice = card("sim:constant?read_error_p=0.05&error_tries=2");
+    let mut twice = open_card("sim:constant?read_error_p=0.05&error_tries=2");
     let mut failures = 0;
     for block in 0..400 {
         if run_one_io(&mut twice, false, block * 4096, 4096).is_err() {
@@ -98,7 +98,7 @@ fn random_error_repeats_error_tries_times() {
 
 #[test]
 fn error_ranges_fail_their_commands() {
-    let mut bad = card("sim:constant?error_ranges=1MiB+4096,2MiB+512:read,3MiB+512:write");
+    let mut bad = open_card("sim:constant?error_ranges=1MiB+4096,2MiB+512:read,3MiB+512:write");
     for (write, offset, len, fails) in [
         (false, MIB, 512, true),
         (true, MIB + 3584, 1024, true),
@@ -116,7 +116,7 @@ fn error_ranges_fail_their_commands() {
 
 #[test]
 fn stall_delays_one_io() {
-    let mut slow = card("sim:constant?stall_every_ios=10&stall_s=7");
+    let mut slow = open_card("sim:constant?stall_every_ios=10&stall_s=7");
     let mut times = Vec::new();
     for block in 0..30 {
         let before = slow.now();
@@ -134,13 +134,13 @@ fn power_cut_tears_write_and_paired_pages() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state");
     let cut = format!("sim:lexar-16g-c10?vanish_after_ios=3&vanish_tears=on&save={}", file.display());
-    let mut before = card(&cut);
+    let mut before = open_card(&cut);
     let page = before.spec().archetype.flash.page_bytes;
     run_one_io(&mut before, true, 0, 4 * MIB).unwrap();
     run_one_io(&mut before, true, 8 * MIB, MIB).unwrap();
     assert!(matches!(run_one_io(&mut before, true, MIB, MIB), Err(TargetError::Gone { .. })));
     before.close().unwrap();
-    let mut after = card(&format!("sim:lexar-16g-c10?state={}", file.display()));
+    let mut after = open_card(&format!("sim:lexar-16g-c10?state={}", file.display()));
     let torn = MIB + MIB / 2;
     assert!(
         holds_content(&mut after, 0, torn - 7 * page, STAMP)
@@ -154,7 +154,7 @@ fn power_cut_tears_write_and_paired_pages() {
 
 #[test]
 fn late_faults_begin_after_bytes_written() {
-    let mut late = card("sim:constant?lost_share=0.5&begin_after_bytes=1GiB");
+    let mut late = open_card("sim:constant?lost_share=0.5&begin_after_bytes=1GiB");
     let good = |card: &mut SimTarget| {
         (0..100).filter(|unit| holds_content(card, unit * 4 * MIB, MIB, STAMP)).count()
     };
@@ -162,7 +162,7 @@ fn late_faults_begin_after_bytes_written() {
         run_one_io(&mut late, true, unit * 4 * MIB, MIB).unwrap();
     }
     assert_eq!(good(&mut late), 100);
-    sequential(&mut late, true, MIB, 1, 4 * GIB, GIB);
+    sequential_speed(&mut late, true, MIB, 1, 4 * GIB, GIB);
     let left = good(&mut late);
     assert!((35..65).contains(&left), "about half: {left}");
     assert_eq!(late.truth().verdict, cardscope_model::verify::Verdict::Damaged);
@@ -170,7 +170,7 @@ fn late_faults_begin_after_bytes_written() {
 
 #[test]
 fn flipped_bit_shows_in_compare_and_buffer() {
-    let mut weak = card("sim:constant?flip_p=0.01&seed=3");
+    let mut weak = open_card("sim:constant?flip_p=0.01&seed=3");
     run_one_io(&mut weak, true, 0, MIB).unwrap();
     run_one_io(&mut weak, false, 0, MIB).unwrap();
     let ContentMatch::DiffersAt(at) = weak.compare(0, STAMP).unwrap() else {
@@ -178,21 +178,21 @@ fn flipped_bit_shows_in_compare_and_buffer() {
     };
     let read = weak.buffer(0).unwrap()[at as usize];
     let mut expected = vec![0; MIB as usize];
-    cardscope_engine::content::fill(STAMP, 0, &mut expected);
+    cardscope_engine::content::fill_content(STAMP, 0, &mut expected);
     assert_eq!((read ^ expected[at as usize]).count_ones(), 1);
     assert_eq!(weak.truth().usable_bytes, at / 512 * 512, "the truth knows the first of them");
 }
 
 #[test]
 fn overcommitted_card_slows_or_dies_when_full() {
-    let mut slow = card("sim:constant?fake=overcommitted&fake_bytes=1GiB&pool_full=slow");
-    let before = sequential(&mut slow, true, MIB, 1, 0, GIB);
-    let after = sequential(&mut slow, true, MIB, 1, GIB, 16 * MIB);
+    let mut slow = open_card("sim:constant?fake=overcommitted&fake_bytes=1GiB&pool_full=slow");
+    let before = sequential_speed(&mut slow, true, MIB, 1, 0, GIB);
+    let after = sequential_speed(&mut slow, true, MIB, 1, GIB, 16 * MIB);
     assert!((95.0..105.0).contains(&(before / after)), "{before} and {after} MB/s");
-    let reads = sequential(&mut slow, false, MIB, 1, 0, 16 * MIB);
+    let reads = sequential_speed(&mut slow, false, MIB, 1, 0, 16 * MIB);
     assert!((reads / before - 1.0).abs() < 0.05, "reads are as before: {reads}");
-    let mut dying = card("sim:constant?fake=overcommitted&fake_bytes=1GiB&pool_full=dies");
-    sequential(&mut dying, true, MIB, 1, 0, GIB);
+    let mut dying = open_card("sim:constant?fake=overcommitted&fake_bytes=1GiB&pool_full=dies");
+    sequential_speed(&mut dying, true, MIB, 1, 0, GIB);
     assert!(matches!(run_one_io(&mut dying, true, GIB, MIB), Err(TargetError::Gone { .. })));
     assert!(matches!(run_one_io(&mut dying, false, 0, MIB), Err(TargetError::Gone { .. })));
 }
@@ -202,25 +202,25 @@ fn saved_card_continues_to_the_nanosecond() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state");
     for name in ["sandian-1tb-52g?cache_bytes=2MiB&cache_kind=lru&", "lexar-16g-c10?", "lexar-1tb-express?"] {
-        let mut first = card(&format!("sim:{name}save={}", file.display()));
+        let mut first = open_card(&format!("sim:{name}save={}", file.display()));
         run_one_io(&mut first, true, 0, 4 * MIB).unwrap();
         run_one_io(&mut first, true, 10 * GIB, MIB).unwrap();
-        first.plan(&LanePlan { own_buffers: true, ..plan(1, 8192) }).unwrap();
+        first.plan(&LanePlan { own_buffers: true, ..direct_plan(1, 8192) }).unwrap();
         first.buffer(0).unwrap().iter_mut().zip(0u8..=250).for_each(|(b, n)| *b = n);
-        first.submit(&IoRequest { content: IoContent::Buffer, ..io(0, true, 4096, 8192) }).unwrap();
+        first.submit(&IoRequest { content: IoContent::Buffer, ..slot_io(0, true, 4096, 8192) }).unwrap();
         first.complete(1, &mut Vec::new()).unwrap();
-        random_4k(&mut first, true, 1, 1 << 30, GIB, 300);
+        random_4k_speed(&mut first, true, 1, 1 << 30, GIB, 300);
         let saved_at = first.now();
         first.save(&file).unwrap();
-        let mut second = card(&format!("sim:{name}state={}", file.display()));
+        let mut second = open_card(&format!("sim:{name}state={}", file.display()));
         assert_eq!(second.now(), saved_at, "{name}: the clock goes on");
         for card in [&mut first, &mut second] {
             assert!(holds_content(card, 10 * GIB, MIB, STAMP), "{name}");
             run_one_io(card, false, 4096, 8192).unwrap();
             assert_eq!(card.buffer(0).unwrap()[..251], (0u8..=250).collect::<Vec<_>>());
         }
-        let on = random_4k(&mut first, true, 1, 1 << 30, GIB, 300);
-        let again = random_4k(&mut second, true, 1, 1 << 30, GIB, 300);
+        let on = random_4k_speed(&mut first, true, 1, 1 << 30, GIB, 300);
+        let again = random_4k_speed(&mut second, true, 1, 1 << 30, GIB, 300);
         assert_eq!(on.to_bits(), again.to_bits(), "{name}: to the nanosecond");
     }
 }
@@ -229,14 +229,19 @@ fn saved_card_continues_to_the_nanosecond() {
 fn state_is_saved_at_close_and_drop() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state");
-    let mut closed = card(&format!("sim:constant?save={}", file.display()));
+    let mut closed = open_card(&format!("sim:constant?save={}", file.display()));
     run_one_io(&mut closed, true, 0, MIB).unwrap();
     closed.close().unwrap();
-    assert!(holds_content(&mut card(&format!("sim:constant?state={}", file.display())), 0, MIB, STAMP));
-    let mut dropped = card(&format!("sim:constant?state={0}&save={0}", file.display()));
+    assert!(holds_content(&mut open_card(&format!("sim:constant?state={}", file.display())), 0, MIB, STAMP));
+    let mut dropped = open_card(&format!("sim:constant?state={0}&save={0}", file.display()));
     run_one_io(&mut dropped, true, MIB, MIB).unwrap();
     drop(dropped);
-    assert!(holds_content(&mut card(&format!("sim:constant?state={}", file.display())), 0, 2 * MIB, STAMP));
+    assert!(holds_content(
+        &mut open_card(&format!("sim:constant?state={}", file.display())),
+        0,
+        2 * MIB,
+        STAMP
+    ));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no other file is left");
 }
 
@@ -244,11 +249,11 @@ fn state_is_saved_at_close_and_drop() {
 fn foreign_and_damaged_states_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state");
-    let mut first = card(&format!("sim:constant?save={}", file.display()));
+    let mut first = open_card(&format!("sim:constant?save={}", file.display()));
     run_one_io(&mut first, true, 0, MIB).unwrap();
     drop(first);
     let open = |name: &str| {
-        SimTarget::named(&format!("sim:{name}state={}", file.display())).unwrap_err().to_string()
+        SimTarget::open_named(&format!("sim:{name}state={}", file.display())).unwrap_err().to_string()
     };
     assert!(open("lexar-16g-c10?").contains("card constant"));
     assert!(open("constant?fake=limbo&fake_bytes=1G&").contains("not of"));
@@ -271,7 +276,7 @@ fn foreign_and_damaged_states_are_refused() {
     assert!(open("constant?").contains("data after its end"));
     std::fs::remove_file(&file).unwrap();
     assert!(open("constant?").contains("cannot be read"));
-    let nowhere = SimTarget::named("sim:constant?save=/nonexistent/folder/state").unwrap_err();
+    let nowhere = SimTarget::open_named("sim:constant?save=/nonexistent/folder/state").unwrap_err();
     assert!(matches!(nowhere, target_spec::SpecError::State(StateError::Unwritable(..))), "{nowhere}");
 }
 
@@ -290,13 +295,14 @@ fn state_files_are_plain_files_only() {
         ("save", "letter", "another file has that name"),
         ("save", "none/x", "No such file"),
     ] {
-        let refused = SimTarget::named(&format!("sim:constant?{key}={}", at(name))).unwrap_err().to_string();
+        let refused =
+            SimTarget::open_named(&format!("sim:constant?{key}={}", at(name))).unwrap_err().to_string();
         assert!(refused.contains(word), "{refused}");
     }
     // A file that takes the name later is not overwritten, and a link is not followed.
     let file = folder.path().join("card");
     for plant in [true, false] {
-        let mut used = card(&format!("sim:constant?save={}", file.display()));
+        let mut used = open_card(&format!("sim:constant?save={}", file.display()));
         run_one_io(&mut used, true, 0, MIB).unwrap();
         match plant {
             true => std::os::unix::fs::symlink("letter", &file).unwrap(),
@@ -311,14 +317,14 @@ fn state_files_are_plain_files_only() {
 
 #[test]
 fn start_content_matches_state() {
-    let mut filled = card("sim:constant?state=filled");
+    let mut filled = open_card("sim:constant?state=filled");
     let bytes = filled.info().bytes;
     assert!(holds_content(&mut filled, bytes - MIB, MIB, IoContent::Noise));
-    let mut used = card("sim:lexar-16g-c10?state=used&used_share=0.25");
+    let mut used = open_card("sim:lexar-16g-c10?state=used&used_share=0.25");
     let full =
         (0..400).filter(|unit| holds_content(&mut used, unit * 4 * MIB, 4 * MIB, IoContent::Noise)).count();
     assert!((70..130).contains(&full), "a quarter of 400 units: {full}");
-    let mut fresh = card("sim:constant?unwritten=ones");
+    let mut fresh = open_card("sim:constant?unwritten=ones");
     assert!(holds_content(&mut fresh, 0, MIB, IoContent::Constant(0xff)));
 }
 
@@ -351,7 +357,7 @@ fn impossible_fakes_and_faults_are_refused() {
         ("memory=much", "memory"),
         ("save=", "save="),
     ] {
-        let error = SimTarget::named(&format!("sim:constant?{overrides}")).unwrap_err().to_string();
+        let error = SimTarget::open_named(&format!("sim:constant?{overrides}")).unwrap_err().to_string();
         assert!(error.contains(part), "{overrides}: {error}");
     }
 }
@@ -379,29 +385,30 @@ fn truth_gives_verdict_and_usable_bytes() {
         ("end_bytes=4GiB", "reader-suspect", 4 * GIB),
         ("vanish_after_ios=1000", "genuine", 8_000_634_880),
     ] {
-        let truth = *card(&format!("sim:constant?{overrides}")).truth();
+        let truth = *open_card(&format!("sim:constant?{overrides}")).truth();
         assert_eq!(serde_json::to_value(truth.verdict).unwrap(), verdict, "{overrides}");
         assert_eq!(truth.usable_bytes, usable, "{overrides}");
     }
-    let line = card("sim:constant?announced_bytes=7GiB&fake=address-line&wrap_bytes=2GiB").truth().good_bytes;
+    let line =
+        open_card("sim:constant?announced_bytes=7GiB&fake=address-line&wrap_bytes=2GiB").truth().good_bytes;
     assert_eq!(line, 4 << 30, "0 to 2 and 4 to 6 GiB have places of their own");
-    let damaged = *card("sim:constant?fake=damaged&damaged_share=0.16").truth();
+    let damaged = *open_card("sim:constant?fake=damaged&damaged_share=0.16").truth();
     let share = damaged.good_bytes as f64 / 8_000_634_880.0;
     assert!((0.81..0.87).contains(&share) && damaged.usable_bytes < 200 * MIB, "{damaged:?}");
 }
 
 #[test]
 fn ios_in_flight_end_before_next_plan() {
-    let mut card = card("sim:constant");
-    card.plan(&plan(32, 4096)).unwrap();
+    let mut card = open_card("sim:constant");
+    card.plan(&direct_plan(32, 4096)).unwrap();
     for slot in 0..32 {
-        card.submit(&io(slot, false, u64::from(slot) * 4096, 4096)).unwrap();
+        card.submit(&slot_io(slot, false, u64::from(slot) * 4096, 4096)).unwrap();
     }
     let began = card.now();
-    card.plan(&plan(1, 4096)).unwrap();
+    card.plan(&direct_plan(1, 4096)).unwrap();
     let replanned = card.now();
     assert!(replanned > began, "the card works on them until they have ended");
-    card.submit(&io(0, false, MIB, 4096)).unwrap();
+    card.submit(&slot_io(0, false, MIB, 4096)).unwrap();
     let mut done = Vec::new();
     card.complete(1, &mut done).unwrap();
     assert_eq!((done.len(), done[0].slot), (1, 0), "and only the new one is answered");
@@ -417,7 +424,7 @@ fn card_works_after_error_in_deep_queue() {
     let mut failed = 0;
     for seed in 1..=100 {
         let mut card =
-            card(&format!("sim:constant?announced_bytes=64MiB&faults.read_error_p=0.01&seed={seed}"));
+            open_card(&format!("sim:constant?announced_bytes=64MiB&faults.read_error_p=0.01&seed={seed}"));
         let interrupt = InterruptFlag::default();
         let settings = RunnerSettings {
             label: "",
@@ -436,7 +443,7 @@ fn card_works_after_error_in_deep_queue() {
             read += 1;
             Ok(())
         };
-        driven.read(extents(0, MIB, 4096), IoContent::Buffer, each).unwrap();
+        driven.read(split_extents(0, MIB, 4096), IoContent::Buffer, each).unwrap();
         assert_eq!(read, 256, "seed {seed}");
     }
     assert!(failed > 90, "{failed} of 100 tests met an error");
@@ -453,7 +460,7 @@ impl PassRecorder for FailureCount {
         Ok(())
     }
     fn not_measured(&mut self, _test: usize, _reason: String) {}
-    fn caveat(&mut self, _test: usize, _caveat: Caveat) {}
+    fn add_caveat(&mut self, _test: usize, _caveat: Caveat) {}
     fn stop_rule(&mut self, _test: usize) -> Option<Box<dyn StopRule>> {
         None
     }

@@ -5,9 +5,9 @@
 mod cards;
 #[path = "../common/mod.rs"]
 mod common;
+mod determinism;
 mod docs_table;
 mod faults;
 mod fidelity;
+mod lying_readers;
 mod ping;
-mod readers;
-mod same_everywhere;

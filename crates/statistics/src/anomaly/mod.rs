@@ -2,27 +2,27 @@
 //! ones, a harmful queue, speeds above the bus, an overheating reader. The rules come from published reports
 //! (docs/reference/reports.md).
 
-mod runs;
-mod shape;
-mod table;
+mod run_differences;
+mod test_differences;
+mod test_table;
 #[cfg(test)]
 mod tests;
 
-pub use runs::{UsbLoad, hot_host, is_over_usb};
-pub use shape::{SizedTest, small_against_large};
-pub use table::AnomalySession;
+pub use run_differences::{UsbLoad, hot_host_finding, is_over_usb};
+pub use test_differences::{SizedTest, optimistic_small_tests};
+pub use test_table::AnomalySession;
 
 use cardscope_model::finding::Finding;
-use table::AnomalyTable;
+use test_table::AnomalyTable;
 
 /// Finds all anomalies of a session.
-pub fn findings(session: &AnomalySession<'_>) -> Vec<Finding> {
+pub fn session_anomalies(session: &AnomalySession<'_>) -> Vec<Finding> {
     let table = AnomalyTable::new(session.runs);
-    let mut found = runs::levels_of(&table);
-    found.extend(runs::states(&table));
-    found.extend(shape::reads(&table, session.condition));
-    found.extend(shape::all(&table));
-    found.extend(shape::above_bus(&table, session.ceiling_mb_s));
-    found.extend(runs::of_session(session));
+    let mut found = run_differences::level_findings(&table);
+    found.extend(run_differences::run_state_findings(&table));
+    found.extend(test_differences::slow_reads_finding(&table, session.condition));
+    found.extend(test_differences::test_findings(&table));
+    found.extend(test_differences::above_bus_finding(&table, session.ceiling_mb_s));
+    found.extend(run_differences::hot_host_in_session(session));
     found
 }

@@ -7,7 +7,7 @@ use cardscope_model::result::{RunResult, TestResult};
 use cardscope_model::series::SeriesBucket;
 
 fn result(name: &str, mb_s: f64) -> TestResult {
-    TestResult { seconds: 20.0, ..TestResult::of(name.parse().unwrap(), mb_s) }
+    TestResult { seconds: 20.0, ..TestResult::from_speed(name.parse().unwrap(), mb_s) }
 }
 
 /// Runs from the name of a test and its speed in each.
@@ -23,7 +23,7 @@ fn runs(tests: &[(&str, &[f64])]) -> Vec<RunResult> {
 }
 
 fn find_anomalies(runs: &[RunResult], ceiling_mb_s: Option<f64>) -> Vec<Finding> {
-    findings(&AnomalySession { runs, condition: &Condition::default(), ceiling_mb_s })
+    session_anomalies(&AnomalySession { runs, condition: &Condition::default(), ceiling_mb_s })
 }
 
 fn claims(found: &[Finding]) -> Vec<&str> {
@@ -95,7 +95,8 @@ fn reads_are_compared_within_the_class_only() {
     let on = |mode: &str| {
         let mut condition = Condition::default();
         condition.set("bus_mode", mode, ConditionOrigin::Read);
-        let found = findings(&AnomalySession { runs: &slow, condition: &condition, ceiling_mb_s: None });
+        let found =
+            session_anomalies(&AnomalySession { runs: &slow, condition: &condition, ceiling_mb_s: None });
         found.into_iter().find(|f| f.claim == "read-below-class")
     };
     assert_eq!(on("USB 5000 Mbit/s UAS"), None);
@@ -148,16 +149,16 @@ fn small_test_of_the_pro_is_optimistic() {
         area_bytes: mib << 20,
         mb_s,
     };
-    let found = small_against_large(&[over(64, 2.32), over(1024, 0.58)]);
+    let found = optimistic_small_tests(&[over(64, 2.32), over(1024, 0.58)]);
     assert_eq!(claims(&found), ["small-test-flatters"]);
     assert!(
         found[0].verdict.contains("25 %") && evidence(&found[0]).contains("over 1 GiB: 0.580 MB/s"),
         "{found:?}"
     );
-    assert!(small_against_large(&[over(64, 2.21), over(1024, 2.13)]).is_empty());
-    assert!(small_against_large(&[over(64, 2.32), over(128, 0.58)]).is_empty());
+    assert!(optimistic_small_tests(&[over(64, 2.21), over(1024, 2.13)]).is_empty());
+    assert!(optimistic_small_tests(&[over(64, 2.32), over(128, 0.58)]).is_empty());
     let whole = SizedTest { area_bytes: u64::MAX, ..over(1, 1.0) };
-    assert!(small_against_large(&[whole]).is_empty(), "one size says nothing, however large");
+    assert!(optimistic_small_tests(&[whole]).is_empty(), "one size says nothing, however large");
 }
 
 #[test]
@@ -173,19 +174,19 @@ fn speed_above_the_bus_is_attributed_to_the_host() {
 fn slowing_usb_reads_blame_the_hot_controller() {
     // "over 300 MB/s" with a fan, "sometimes 2-3x slower" without.
     let load = UsbLoad { seconds: 180.0, first_mb_s: 310.0, last_mb_s: 125.0, ..UsbLoad::default() };
-    let found = hot_host(&load).unwrap();
+    let found = hot_host_finding(&load).unwrap();
     assert!(
         found.verdict.contains("2.5 × slower") && found.weight == FindingWeight::Hint,
         "{}",
         found.verdict
     );
     assert!((found.confidence - 0.5).abs() < 1e-9);
-    let sure = hot_host(&UsbLoad { null_rise: Some(0.4), host_rise_k: Some(25.0), ..load }).unwrap();
+    let sure = hot_host_finding(&UsbLoad { null_rise: Some(0.4), host_rise_k: Some(25.0), ..load }).unwrap();
     assert!(sure.confidence > 0.9);
     // A card at 82 °C explains it by itself; a short load and a steady one say nothing.
-    assert_eq!(hot_host(&UsbLoad { card_c: Some(82.0), ..load }), None);
-    assert_eq!(hot_host(&UsbLoad { seconds: 10.0, ..load }), None);
-    assert_eq!(hot_host(&UsbLoad { last_mb_s: 300.0, ..load }), None);
+    assert_eq!(hot_host_finding(&UsbLoad { card_c: Some(82.0), ..load }), None);
+    assert_eq!(hot_host_finding(&UsbLoad { seconds: 10.0, ..load }), None);
+    assert_eq!(hot_host_finding(&UsbLoad { last_mb_s: 300.0, ..load }), None);
 }
 
 #[test]
@@ -200,8 +201,9 @@ fn hot_host_is_searched_on_usb_only() {
     falling[0].results[0].seconds = 120.0;
     let mut usb = Condition::default();
     usb.set("bus_mode", "USB 5000 Mbit/s UAS", ConditionOrigin::Read);
-    let of =
-        |condition: &Condition| findings(&AnomalySession { runs: &falling, condition, ceiling_mb_s: None });
+    let of = |condition: &Condition| {
+        session_anomalies(&AnomalySession { runs: &falling, condition, ceiling_mb_s: None })
+    };
     assert_eq!(claims(&of(&usb)), ["hot-usb-host"]);
     assert!(of(&Condition::default()).is_empty());
 }

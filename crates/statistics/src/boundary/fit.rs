@@ -2,8 +2,8 @@
 //! including none, are compared by BIC, with a χ² that no single level can dominate.
 
 use super::BoundaryLevel;
-use super::levels::{CandidateUnits, divides};
-use crate::bend::eliminate;
+use super::candidate_sizes::{CandidateUnits, is_boundary};
+use crate::page_size::gauss_eliminate;
 
 /// Squared deviation (4 σ) above which a level hardly adds cost, since a single bad place must not decide.
 const CLIP_SQUARE: f64 = 16.0;
@@ -50,9 +50,10 @@ pub struct LevelFit {
 }
 
 impl LevelFit {
-    pub fn at(&self, level: u64) -> f64 {
-        let of =
-            |choice: &EffectChoice| choice.step.filter(|s| divides(s.bytes, level)).map_or(0.0, |s| s.height);
+    pub fn expected_extra(&self, level: u64) -> f64 {
+        let of = |choice: &EffectChoice| {
+            choice.step.filter(|s| is_boundary(s.bytes, level)).map_or(0.0, |s| s.height)
+        };
         self.offset + of(&self.page) + of(&self.unit)
     }
 }
@@ -67,23 +68,23 @@ struct UnitAccount {
     bic: f64,
 }
 
-pub fn fit(levels: &[BoundaryLevel], candidates: &CandidateUnits) -> Option<LevelFit> {
+pub fn fit_levels(levels: &[BoundaryLevel], candidates: &CandidateUnits) -> Option<LevelFit> {
     if levels.len() < 4 {
         return None;
     }
     let first = all_accounts(levels, candidates, 1.0);
-    let scatter = scatter(levels, best(&first)?);
+    let scatter = residual_scatter(levels, best_account(&first)?);
     let all = all_accounts(levels, candidates, scatter);
-    let best = *best(&all)?;
+    let best = *best_account(&all)?;
     let heights = |a: &UnitAccount| (a.heights[1], a.heights[2]);
-    let page = choice(&all, best, |a| (a.page, heights(a).0));
-    let unit = choice(&all, best, |a| (a.unit, heights(a).1));
+    let page = marginal_choice(&all, best, |a| (a.page, heights(a).0));
+    let unit = marginal_choice(&all, best, |a| (a.unit, heights(a).1));
     Some(LevelFit { offset: best.heights[0], page, unit, scatter })
 }
 
 pub fn height_error(levels: &[BoundaryLevel], unit: u64) -> f64 {
     let weight = |on: bool| {
-        let side = levels.iter().filter(|l| divides(unit, l.bytes) == on);
+        let side = levels.iter().filter(|l| is_boundary(unit, l.bytes) == on);
         side.map(|l| l.error.powi(-2)).sum::<f64>()
     };
     (1.0 / weight(true) + 1.0 / weight(false)).sqrt()
@@ -97,7 +98,7 @@ pub fn fit_segment(left: &[BoundaryLevel], segments: &[u64]) -> Option<EffectCho
     let one = |segment: u64| {
         let (weighted, weights) = left
             .iter()
-            .filter(|l| divides(segment, l.bytes))
+            .filter(|l| is_boundary(segment, l.bytes))
             .map(|l| (l.extra / l.error.powi(2), 1.0 / l.error.powi(2)))
             .fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
         let heights = [0.0, 0.0, weighted / weights];
@@ -106,16 +107,16 @@ pub fn fit_segment(left: &[BoundaryLevel], segments: &[u64]) -> Option<EffectCho
     };
     let all: Vec<UnitAccount> =
         std::iter::once(none).chain(segments.iter().filter_map(|s| one(*s))).collect();
-    let best = *best(&all).filter(|_| !left.is_empty())?;
-    Some(choice(&all, best, |a| (a.unit, a.heights[2])))
+    let best = *best_account(&all).filter(|_| !left.is_empty())?;
+    Some(marginal_choice(&all, best, |a| (a.unit, a.heights[2])))
 }
 
 fn single_step_chi2(left: &[BoundaryLevel], segment: u64, height: f64) -> f64 {
-    let off = |l: &BoundaryLevel| (l.extra - at(&[0.0, 0.0, height], 0, segment, l.bytes)) / l.error;
+    let off = |l: &BoundaryLevel| (l.extra - extra_at(&[0.0, 0.0, height], 0, segment, l.bytes)) / l.error;
     left.iter().map(|l| clipped_square(off(l))).sum()
 }
 
-fn best(all: &[UnitAccount]) -> Option<&UnitAccount> {
+fn best_account(all: &[UnitAccount]) -> Option<&UnitAccount> {
     all.iter().min_by(|a, b| a.bic.total_cmp(&b.bic))
 }
 
@@ -125,10 +126,10 @@ fn all_accounts(levels: &[BoundaryLevel], candidates: &CandidateUnits, scatter: 
     let units: Vec<u64> = none.chain(candidates.units.iter().copied()).collect();
     let fits = |page: u64, unit: u64| page == 0 || unit == 0 || unit.is_multiple_of(page);
     let pairs = pages.iter().flat_map(|p| units.iter().map(move |u| (*p, *u)));
-    pairs.filter(|(p, u)| fits(*p, *u)).filter_map(|(p, u)| account(levels, p, u, scatter)).collect()
+    pairs.filter(|(p, u)| fits(*p, *u)).filter_map(|(p, u)| fit_account(levels, p, u, scatter)).collect()
 }
 
-fn account(levels: &[BoundaryLevel], page: u64, unit: u64, scatter: f64) -> Option<UnitAccount> {
+fn fit_account(levels: &[BoundaryLevel], page: u64, unit: u64, scatter: f64) -> Option<UnitAccount> {
     let effects = f64::from(u8::from(page != 0)) + f64::from(u8::from(unit != 0));
     let penalty = effects * EFFECT_PARAMETERS * (levels.len() as f64).ln();
     let points: Vec<LevelPoint> = levels.iter().map(|l| LevelPoint::new(l, page, unit, scatter)).collect();
@@ -137,14 +138,17 @@ fn account(levels: &[BoundaryLevel], page: u64, unit: u64, scatter: f64) -> Opti
     let mut soft = solve_heights(&points, page, unit, |_| 1.0);
     for _ in 0..SOFT_ROUNDS {
         let heights = soft?;
-        soft = solve_heights(&points, page, unit, |p| 1.0 / p.off(&heights).abs().max(1.0));
+        soft = solve_heights(&points, page, unit, |p| 1.0 / p.standardized_residual(&heights).abs().max(1.0));
     }
     let soft = soft?;
-    let near =
-        solve_heights(&points, page, unit, |p| f64::from(u8::from(p.off(&soft).powi(2) <= CLIP_SQUARE)));
+    let near = solve_heights(&points, page, unit, |p| {
+        f64::from(u8::from(p.standardized_residual(&soft).powi(2) <= CLIP_SQUARE))
+    });
     let positive = |h: &[f64; 3]| (page == 0 || h[1] > 0.0) && (unit == 0 || h[2] > 0.0);
     let heights = [Some(soft), near].into_iter().flatten().filter(positive);
-    let cost = |h: &[f64; 3]| points.iter().map(|p| clipped_square(p.off(h))).sum::<f64>() + penalty;
+    let cost = |h: &[f64; 3]| {
+        points.iter().map(|p| clipped_square(p.standardized_residual(h))).sum::<f64>() + penalty
+    };
     let costs = heights.map(|h| (h, cost(&h)));
     let (heights, bic) = costs.min_by(|a, b| a.1.total_cmp(&b.1))?;
     Some(UnitAccount { page, unit, heights, bic })
@@ -159,11 +163,11 @@ struct LevelPoint {
 
 impl LevelPoint {
     fn new(level: &BoundaryLevel, page: u64, unit: u64, scatter: f64) -> LevelPoint {
-        let on = |unit: u64| f64::from(u8::from(divides(unit, level.bytes)));
+        let on = |unit: u64| f64::from(u8::from(is_boundary(unit, level.bytes)));
         LevelPoint { page: on(page), unit: on(unit), extra: level.extra, error: level.error * scatter }
     }
 
-    fn off(&self, heights: &[f64; 3]) -> f64 {
+    fn standardized_residual(&self, heights: &[f64; 3]) -> f64 {
         (self.extra - heights[0] - heights[1] * self.page - heights[2] * self.unit) / self.error
     }
 }
@@ -189,26 +193,30 @@ fn solve_heights(
         system[*place][*place] = system[0][0];
     }
     let least = 1e-9 * system[0][0];
-    eliminate(&mut system, least)?;
+    gauss_eliminate(&mut system, least)?;
     Some([0, 1, 2].map(|i| system[i][3] / system[i][i]))
 }
 
-fn at(heights: &[f64; 3], page: u64, unit: u64, level: u64) -> f64 {
-    let on = |unit: u64, height: f64| if divides(unit, level) { height } else { 0.0 };
+fn extra_at(heights: &[f64; 3], page: u64, unit: u64, level: u64) -> f64 {
+    let on = |unit: u64, height: f64| if is_boundary(unit, level) { height } else { 0.0 };
     heights[0] + on(page, heights[1]) + on(unit, heights[2])
 }
 
 /// Ratio of residuals to errors, by the median, so that a few outliers do not make the whole card look uncertain.
-fn scatter(levels: &[BoundaryLevel], account: &UnitAccount) -> f64 {
+fn residual_scatter(levels: &[BoundaryLevel], account: &UnitAccount) -> f64 {
     let off = |l: &BoundaryLevel| {
-        ((l.extra - at(&account.heights, account.page, account.unit, l.bytes)) / l.error).abs()
+        ((l.extra - extra_at(&account.heights, account.page, account.unit, l.bytes)) / l.error).abs()
     };
     let mut all: Vec<f64> = levels.iter().map(off).collect();
     // Half of all normal deviates lie within 0.6745 standard deviations.
     cardscope_model::statistics::median_in_place(&mut all).map_or(1.0, |m| (m / 0.6745).max(1.0))
 }
 
-fn choice(all: &[UnitAccount], best: UnitAccount, of: impl Fn(&UnitAccount) -> (u64, f64)) -> EffectChoice {
+fn marginal_choice(
+    all: &[UnitAccount],
+    best: UnitAccount,
+    of: impl Fn(&UnitAccount) -> (u64, f64),
+) -> EffectChoice {
     // Unit, unnormalized probability, and its best BIC.
     let mut weights: Vec<(u64, f64, f64)> = Vec::new();
     for account in all {

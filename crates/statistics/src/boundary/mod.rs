@@ -2,16 +2,16 @@
 //! docs/reference/flash.md#erase-blocks). The extra time grows at the sizes of page, erase block and segment of the mapping
 //! table.
 
+mod candidate_sizes;
 mod fit;
-mod levels;
 
-pub use fit::{EffectChoice, LevelFit, UnitStep, fit, fit_segment, height_error};
-pub use levels::{
-    CandidateUnits, TimeModes, divides, levels, page_candidates, segment_candidates, two_modes,
+pub use candidate_sizes::{
+    CandidateUnits, TimeModes, is_boundary, measured_levels, page_candidates, segment_candidates, two_modes,
     unit_candidates,
 };
+pub use fit::{EffectChoice, LevelFit, UnitStep, fit_levels, fit_segment, height_error};
 
-use cardscope_model::statistics::{quantile_of_sorted, sorted};
+use cardscope_model::statistics::{quantile_of_sorted, sorted_copy};
 
 /// Cost of crossing boundaries that are multiples of `bytes` and of no larger unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,11 +27,11 @@ const TRIMMED_SHARE: f64 = 0.2;
 
 /// Trimmed mean, and standard deviation of one value estimated from the middle of the distribution. None for fewer than
 /// three values.
-pub fn trimmed(values: &[f64]) -> Option<(f64, f64)> {
+pub fn trimmed_mean(values: &[f64]) -> Option<(f64, f64)> {
     if values.len() < 3 {
         return None;
     }
-    let ordered = sorted(values);
+    let ordered = sorted_copy(values);
     let cut = (ordered.len() as f64 * TRIMMED_SHARE) as usize;
     let kept = &ordered[cut..ordered.len() - cut];
     let mean = kept.iter().sum::<f64>() / kept.len() as f64;
@@ -41,7 +41,7 @@ pub fn trimmed(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// Ratio of the standard error of a trimmed mean to that of a mean, for a normal distribution and a cut of 20 %.
-pub const TRIMMED_WIDER: f64 = 1.08;
+pub const TRIMMED_ERROR_RATIO: f64 = 1.08;
 
 #[cfg(test)]
 mod tests;

@@ -6,13 +6,13 @@ use proptest::prelude::*;
 
 /// Levels of a card with these units and heights in µs, with noise.
 fn card(page: UnitStep, unit: UnitStep, error: f64, random: &mut SeededRandom) -> Vec<BoundaryLevel> {
-    let on = |step: UnitStep, level| if divides(step.bytes, level) { step.height } else { 0.0 };
+    let on = |step: UnitStep, level| if is_boundary(step.bytes, level) { step.height } else { 0.0 };
     let level = |bytes: u64| BoundaryLevel {
         bytes,
         extra: on(page, bytes) + on(unit, bytes) + error * random.normal(),
         error,
     };
-    levels(16_012_804_096, 512).into_iter().map(level).collect()
+    measured_levels(16_012_804_096, 512).into_iter().map(level).collect()
 }
 
 fn step(bytes: u64, height: f64) -> UnitStep {
@@ -25,14 +25,14 @@ fn candidates_include_three_bit_sizes() {
     assert!(
         [12 << 20, 24 << 20, 48 << 20, 64 << 20, 512 << 10].iter().all(|u| unit_candidates().contains(u))
     );
-    assert_eq!((levels(16 << 30, 512)[0], levels(16 << 30, 4096)[0]), (2 << 10, 16 << 10));
+    assert_eq!((measured_levels(16 << 30, 512)[0], measured_levels(16 << 30, 4096)[0]), (2 << 10, 16 << 10));
     assert!(segment_candidates(4 << 30).iter().all(|s| *s < 4 << 30 && *s > 192 << 20));
 }
 
 #[test]
 fn fit_finds_three_bit_page_and_block() {
     let levels = card(step(48 << 10, 60.0), step(24 << 20, 90.0), 8.0, &mut SeededRandom::from_state(1));
-    let fit = fit(&levels, &CandidateUnits::default()).unwrap();
+    let fit = fit_levels(&levels, &CandidateUnits::default()).unwrap();
     assert_eq!(fit.page.step.map(|s| s.bytes), Some(48 << 10));
     assert_eq!(fit.unit.step.map(|s| s.bytes), Some(24 << 20));
     assert!(fit.unit.confidence > 0.99 && fit.unit.lead > 12.0, "{:?}", fit.unit);
@@ -43,7 +43,7 @@ fn fit_finds_nothing_in_noise() {
     let mut random = SeededRandom::from_state(5);
     let nothing = step(0, 0.0);
     let wrong = (0..200).filter(|_| {
-        let fit = fit(&card(nothing, nothing, 10.0, &mut random), &CandidateUnits::default()).unwrap();
+        let fit = fit_levels(&card(nothing, nothing, 10.0, &mut random), &CandidateUnits::default()).unwrap();
         let claims = |c: &EffectChoice| c.step.is_some() && c.confidence > 0.95;
         claims(&fit.page) || claims(&fit.unit)
     });
@@ -57,7 +57,7 @@ fn ambiguous_level_leaves_two_pages_open() {
     let levels = card(step(12 << 10, 60.0), step(3 << 20, 90.0), 8.0, &mut SeededRandom::from_state(246));
     let half_way = levels.iter().find(|l| l.bytes == 12 << 10).unwrap().extra;
     assert!((25.0..35.0).contains(&half_way), "{half_way}");
-    let page = fit(&levels, &CandidateUnits::default()).unwrap().page;
+    let page = fit_levels(&levels, &CandidateUnits::default()).unwrap().page;
     assert!(page.confidence < 0.6, "{page:?}");
     assert!([12 << 10, 24 << 10].iter().all(|size| page.open.contains(size)), "{page:?}");
 }
@@ -69,7 +69,7 @@ fn single_outlier_is_no_unit() {
     for odd in [10, 22] {
         levels[odd].extra += 1000.0;
     }
-    let fit = fit(&levels, &CandidateUnits::default()).unwrap();
+    let fit = fit_levels(&levels, &CandidateUnits::default()).unwrap();
     assert_eq!((fit.page.step.unwrap().bytes, fit.unit.step.unwrap().bytes), (16 << 10, 4 << 20));
 }
 
@@ -79,7 +79,7 @@ fn segment_is_distinguished_from_noise() {
     let candidates = segment_candidates(32 << 30);
     let mut left = |segment: u64| {
         let extra = |x: u64, random: &mut SeededRandom| {
-            f64::from(divides(segment, x)) * 50.0 + 10.0 * random.normal()
+            f64::from(is_boundary(segment, x)) * 50.0 + 10.0 * random.normal()
         };
         candidates
             .iter()
@@ -104,7 +104,7 @@ fn two_modes_are_distinguished_from_a_tail() {
     assert!((modes.fast_share - 0.4).abs() < 1e-9 && modes.split > 0.3 && modes.split < 1.3, "{modes:?}");
     assert_eq!((two_modes(&times(0)), two_modes(&times(200)), two_modes(&times(5))), (None, None, None));
     assert_eq!((two_modes(&[]), two_modes(&[1.0])), (None, None));
-    let tail: Vec<f64> = (0..200).map(|_| 1.0 - 2.0 * (1.0 - random.unit()).ln()).collect();
+    let tail: Vec<f64> = (0..200).map(|_| 1.0 - 2.0 * (1.0 - random.unit_interval()).ln()).collect();
     assert_eq!(two_modes(&tail), None);
 }
 
@@ -113,9 +113,9 @@ fn trimmed_mean_ignores_a_stall() {
     let mut random = SeededRandom::from_state(4);
     let mut values: Vec<f64> = (0..2000).map(|_| 10.0 + random.normal()).collect();
     values[..100].fill(5000.0);
-    let (mean, deviation) = trimmed(&values).unwrap();
+    let (mean, deviation) = trimmed_mean(&values).unwrap();
     assert!((mean - 10.0).abs() < 0.15 && (deviation - 1.0).abs() < 0.15, "{mean} {deviation}");
-    assert_eq!(trimmed(&[1.0, 2.0]), None);
+    assert_eq!(trimmed_mean(&[1.0, 2.0]), None);
 }
 
 fn two_power(from: u32, to: u32) -> impl Strategy<Value = u64> {
@@ -164,7 +164,7 @@ fn fit_finds_units_unless_noise_hides_them() {
     let mut wrong = Vec::new();
     for seed in (0..SEEDS).filter(|seed| long || seed % 100 == 0 || named(seed)) {
         for (page, unit) in pairs().filter(|(page, unit)| unit.is_multiple_of(*page)) {
-            let found = fit(&noisy(page, unit, seed), &CandidateUnits::default()).unwrap();
+            let found = fit_levels(&noisy(page, unit, seed), &CandidateUnits::default()).unwrap();
             wrong.extend(wrong_fit(&found, page, unit, seed));
         }
     }
@@ -176,8 +176,8 @@ fn listed_exceptions_are_hidden_by_noise() {
     for (page, seed, _) in HIDDEN_BY_NOISE {
         let thrown = noisy(*page, 48 << 20, *seed).into_iter().find(|level| level.bytes == *page).unwrap();
         assert!(thrown.extra < HEIGHTS.0 / 2.0 + 0.5, "{thrown:?}");
-        let differ = |level: &&u64| divides(*page, **level) != divides(2 * page, **level);
-        assert_eq!(levels(16_012_804_096, 512).iter().filter(differ).collect::<Vec<_>>(), [page]);
+        let differ = |level: &&u64| is_boundary(*page, **level) != is_boundary(2 * page, **level);
+        assert_eq!(measured_levels(16_012_804_096, 512).iter().filter(differ).collect::<Vec<_>>(), [page]);
     }
 }
 
@@ -192,7 +192,7 @@ proptest! {
         for level in &mut levels {
             (level.extra, level.error) = (level.extra * scale, level.error * scale);
         }
-        let fit = fit(&levels, &CandidateUnits::default()).unwrap();
+        let fit = fit_levels(&levels, &CandidateUnits::default()).unwrap();
         prop_assert_eq!(wrong_fit(&fit, page, unit, seed), None);
         prop_assert!(fit.page.step.unwrap().height > 0.0 && fit.scatter >= 1.0);
         let sum = fit.page.confidence;
@@ -203,10 +203,10 @@ proptest! {
     fn fit_of_any_levels_is_finite_or_none(
         extras in prop::collection::vec(-1e6..1e6f64, 0..32), error in 1e-9..1e6f64,
     ) {
-        let places = levels(16 << 30, 512);
+        let places = measured_levels(16 << 30, 512);
         let levels: Vec<BoundaryLevel> = extras.iter().zip(places)
             .map(|(extra, bytes)| BoundaryLevel { bytes, extra: *extra, error }).collect();
-        if let Some(fit) = fit(&levels, &CandidateUnits::default()) {
+        if let Some(fit) = fit_levels(&levels, &CandidateUnits::default()) {
             for choice in [&fit.page, &fit.unit] {
                 prop_assert!((0.0..=1.0 + 1e-9).contains(&choice.confidence), "{:?}", choice);
                 prop_assert!(choice.step.is_none_or(|s| s.height > 0.0 && s.height.is_finite()));

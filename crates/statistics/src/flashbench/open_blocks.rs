@@ -3,17 +3,17 @@
 //! Writes of whole blocks are ignored, since they leave no block open. In the public logs
 //! (docs/reference/flash.md#open-blocks) most smaller sizes become slower at the limit, by 1.5 to 100 times.
 
-use super::certainty::{MOST_SURE, NOT_IN_LOG, SURE};
+use super::certainty::{MAX_CONFIDENCE, MIN_CONFIDENCE, NOT_IN_LOG};
 use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::flashbench::{FlashbenchTables, OpenAu};
 use cardscope_model::statistics::median;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ratio of write times that marks a soft limit. SanDisk cards show 2 to 5.
-pub const SOFT: f64 = 1.25;
+pub const SOFT_LIMIT_RATIO: f64 = 1.25;
 
 /// The same from one block to two, where many cards slow by up to 1.25 times without any limit.
-pub const SOFT_FIRST: f64 = 1.8;
+pub const SOFT_LIMIT_RATIO_FIRST: f64 = 1.8;
 
 /// Share of slow lines up to the limit and beyond it. Beyond it only some write sizes become slower.
 const SLOW_LINE_SHARES: (f64, f64) = (0.03, 0.8);
@@ -25,8 +25,8 @@ const MIN_SHARPNESS: f64 = 3.0;
 type RoundTimes = BTreeMap<u64, f64>;
 
 /// Largest number of blocks without extra cost, for sequential or random writes.
-pub(super) fn limit(tables: &FlashbenchTables, random: bool) -> Property<u32> {
-    let rounds = rounds(tables, random);
+pub(super) fn open_block_limit(tables: &FlashbenchTables, random: bool) -> Property<u32> {
+    let rounds = rounds_by_count(tables, random);
     let counts: Vec<u32> = rounds.keys().copied().collect();
     let (Some(first), Some(most)) = (counts.first(), counts.last()) else {
         return Property::not_tested(NOT_IN_LOG);
@@ -39,7 +39,9 @@ pub(super) fn limit(tables: &FlashbenchTables, random: bool) -> Property<u32> {
     let (limit, sure) = likeliest_limit(&rounds);
     let next = counts.iter().find(|n| **n > limit);
     match next {
-        _ if sure < SURE => Property::not_tested(format!("undecided: {limit}, {:.0} % sure", 100.0 * sure)),
+        _ if sure < MIN_CONFIDENCE => {
+            Property::not_tested(format!("undecided: {limit}, {:.0} % sure", 100.0 * sure))
+        }
         Some(next) if *next > limit + 1 => Property::not_tested(format!(
             "between {limit} and {} blocks: no numbers tested between",
             next - 1
@@ -47,14 +49,14 @@ pub(super) fn limit(tables: &FlashbenchTables, random: bool) -> Property<u32> {
         Some(_) if !is_sharp(&rounds, limit) => {
             Property::not_tested("no sharp limit: writes get slower with each block")
         }
-        Some(_) => Property::measured(limit, sure, evidence(&rounds, limit)),
+        Some(_) => Property::measured(limit, sure, limit_evidence(&rounds, limit)),
         // If even the fewest blocks may be beyond the limit, equal times prove nothing.
         None if *first > 1 => Property::not_tested(format!("fewer than {first} blocks were not tested")),
-        None => Property::at_least(limit, sure, evidence(&rounds, limit)),
+        None => Property::at_least(limit, sure, limit_evidence(&rounds, limit)),
     }
 }
 
-fn rounds(tables: &FlashbenchTables, random: bool) -> BTreeMap<u32, RoundTimes> {
+fn rounds_by_count(tables: &FlashbenchTables, random: bool) -> BTreeMap<u32, RoundTimes> {
     let Some(au_bytes) = most_tested_block_size(tables, random) else { return BTreeMap::new() };
     let mut all: BTreeMap<u32, BTreeMap<u64, Vec<f64>>> = BTreeMap::new();
     let in_order = |row: &&OpenAu| row.random == random && row.au_bytes == au_bytes;
@@ -88,7 +90,7 @@ fn likeliest_limit(rounds: &BTreeMap<u32, RoundTimes>) -> (u32, f64) {
     let (limit, best) =
         all.iter().copied().fold((0, f64::NEG_INFINITY), |a, b| if b.1 > a.1 { b } else { a });
     let weights: f64 = all.iter().map(|(_, one)| (one - best).exp()).sum();
-    (limit, (1.0 / weights).min(MOST_SURE))
+    (limit, (1.0 / weights).min(MAX_CONFIDENCE))
 }
 
 fn limit_likelihood(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> f64 {
@@ -103,15 +105,15 @@ fn limit_likelihood(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> f64 {
 fn slow_lines(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> impl Iterator<Item = (u32, Vec<bool>)> {
     let mut known = rounds.iter();
     let usual = known.next().map(|(_, first)| first.clone()).unwrap_or_default();
-    known.scan((usual, SOFT_FIRST), move |(usual, factor), (count, round)| {
+    known.scan((usual, SOFT_LIMIT_RATIO_FIRST), move |(usual, factor), (count, round)| {
         let slow =
             round.iter().filter_map(|(block, time)| Some(*time > *factor * usual.get(block)?)).collect();
         // Below the limit the slower of the first two rounds becomes the reference.
-        if *factor > SOFT && *count <= limit {
+        if *factor > SOFT_LIMIT_RATIO && *count <= limit {
             round.iter().for_each(|(block, time)| {
                 usual.entry(*block).and_modify(|known| *known = known.max(*time)).or_insert(*time);
             });
-            *factor = SOFT;
+            *factor = SOFT_LIMIT_RATIO;
         }
         Some((*count, slow))
     })
@@ -119,23 +121,23 @@ fn slow_lines(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> impl Iterator<I
 
 fn is_sharp(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> bool {
     let all: Vec<(&u32, &RoundTimes)> = rounds.iter().collect();
-    let steps = all.windows(2).filter_map(|pair| Some((*pair[0].0, step(pair[0].1, pair[1].1)?)));
+    let steps = all.windows(2).filter_map(|pair| Some((*pair[0].0, log_time_ratio(pair[0].1, pair[1].1)?)));
     let (before, beyond): (Vec<_>, Vec<_>) =
         steps.filter(|(from, _)| *from <= limit).partition(|(from, _)| *from < limit);
     let largest = before.iter().map(|(_, step)| *step).fold(0.0, f64::max);
     beyond.iter().all(|(_, step)| *step > MIN_SHARPNESS * largest)
 }
 
-fn step(from: &RoundTimes, to: &RoundTimes) -> Option<f64> {
+fn log_time_ratio(from: &RoundTimes, to: &RoundTimes) -> Option<f64> {
     let factors = to.iter().filter_map(|(block, time)| Some((time / from.get(block)?).ln()));
     median(&factors.collect::<Vec<_>>())
 }
 
-fn evidence(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> PropertyEvidence {
-    let evidence = PropertyEvidence::by("writes to several blocks in turn (flashbench -O)");
+fn limit_evidence(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> PropertyEvidence {
+    let evidence = PropertyEvidence::from_method("writes to several blocks in turn (flashbench -O)");
     let near = slow_lines(rounds, limit).filter(|(count, _)| (limit..=limit + 1).contains(count));
     near.fold(evidence, |evidence, (count, slow)| {
         let share = slow.iter().filter(|slow| **slow).count() as f64 / slow.len().max(1) as f64;
-        evidence.number(&format!("write sizes slower with {count} blocks"), 100.0 * share, "%")
+        evidence.with_number(&format!("write sizes slower with {count} blocks"), 100.0 * share, "%")
     })
 }

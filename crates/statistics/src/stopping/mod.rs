@@ -12,7 +12,7 @@ mod units;
 
 pub use units::unit_ios;
 
-use crate::estimate::t95;
+use crate::estimate::student_t95;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::RepeatUntil;
 use cardscope_model::test_name::TestName;
@@ -44,7 +44,7 @@ pub struct StopPrecision {
     unseen_stall_s: f64,
     units: IoUnits,
     elapsed_s: f64,
-    next_look_s: f64,
+    next_check_s: f64,
 }
 
 impl StopPrecision {
@@ -54,7 +54,7 @@ impl StopPrecision {
             unseen_stall_s: if test.op.writes() { UNSEEN_WRITE_STALL_S } else { UNSEEN_READ_STALL_S },
             units: IoUnits::new(unit_ios(test.pattern)),
             elapsed_s: 0.0,
-            next_look_s: until.min_s.min(until.max_s),
+            next_check_s: until.min_s.min(until.max_s),
         }
     }
 
@@ -63,22 +63,22 @@ impl StopPrecision {
     pub fn push(&mut self, seconds: f64, ios: u64) -> StopDecision {
         self.units.push(seconds, ios);
         self.elapsed_s += seconds;
-        if self.elapsed_s < self.next_look_s { StopDecision::Continue } else { self.check() }
+        if self.elapsed_s < self.next_check_s { StopDecision::Continue } else { self.check() }
     }
 
-    pub fn known(&self) -> Option<KnownMean> {
+    pub fn estimate(&self) -> Option<KnownMean> {
         evaluate_units(self.units.complete(), self.unseen_stall_s)
     }
 
     /// Caveat for a test that `limit` ended before the interval was narrow enough, None if it was.
     pub fn caveat(&self, limit: &str) -> Option<Caveat> {
-        let reached = self.known().map(|k| k.half_width_percent);
+        let reached = self.estimate().map(|k| k.half_width_percent);
         reached.is_none_or(|r| r > self.until.ci95_percent).then(|| self.precision_caveat(reached, limit))
     }
 
     fn check(&mut self) -> StopDecision {
-        self.next_look_s = (self.elapsed_s * CHECK_GROWTH).min(self.until.max_s);
-        let known = self.known();
+        self.next_check_s = (self.elapsed_s * CHECK_GROWTH).min(self.until.max_s);
+        let known = self.estimate();
         match known {
             Some(k) if k.half_width_percent <= self.until.ci95_percent => StopDecision::Reached(k),
             _ if self.elapsed_s >= self.until.max_s => {
@@ -133,7 +133,7 @@ fn evaluate_units(units: &[IoUnit], unseen_stall_s: f64) -> Option<KnownMean> {
     if seconds <= 0.0 {
         return None;
     }
-    let usual = UsualPace::of(counted);
+    let usual = UsualPace::from_units(counted);
     let (stalled, fast): (Vec<IoUnit>, Vec<IoUnit>) = counted.iter().partition(|u| usual.is_stall(**u));
     let stalls: Vec<f64> = stalled.iter().map(|u| usual.excess(*u)).collect();
     let longest = stalls.iter().copied().fold(0.0, f64::max);
@@ -141,7 +141,7 @@ fn evaluate_units(units: &[IoUnit], unseen_stall_s: f64) -> Option<KnownMean> {
     let variance = variance_of_fast(&fast) + seen + longest.max(unseen_stall_s).powi(2);
     let degrees = (counted.len() as f64 - 1.0).max(1.0);
     Some(KnownMean {
-        half_width_percent: 100.0 * t95(degrees) * variance.sqrt() / seconds,
+        half_width_percent: 100.0 * student_t95(degrees) * variance.sqrt() / seconds,
         iops: ios / seconds,
         startup_s: total(&units[..start]).0,
         counted_s: seconds,

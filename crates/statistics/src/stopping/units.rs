@@ -50,7 +50,7 @@ pub(super) struct UsualPace {
 }
 
 impl UsualPace {
-    pub(super) fn of(units: &[IoUnit]) -> Self {
+    pub(super) fn from_units(units: &[IoUnit]) -> Self {
         let paces: Vec<f64> = units.iter().map(|u| u.pace()).collect();
         let pace = median(&paces).unwrap_or(0.0);
         let spread = median_deviation(&paces, pace).unwrap_or(0.0);
@@ -116,7 +116,7 @@ const BATCH_UNITS: usize = 5;
 pub(super) fn end_of_startup(units: &[IoUnit]) -> usize {
     let first = after_the_first_half_second(units);
     let rest = &units[first..];
-    let usual = UsualPace::of(rest);
+    let usual = UsualPace::from_units(rest);
     let slow = rest.iter().take_while(|u| usual.is_stall(**u)).count();
     first + slow + mser_cut(&batch_means(&rest[slow..], usual)) * BATCH_UNITS
 }

@@ -5,8 +5,8 @@
 use cardscope_model::condition::Condition;
 use cardscope_model::result::{RunResult, TestResult};
 use cardscope_model::test_name::TestName;
-use cardscope_statistics::anomaly::{AnomalySession, findings};
-use cardscope_statistics::levels::{levels, run_states};
+use cardscope_statistics::anomaly::{AnomalySession, session_anomalies};
+use cardscope_statistics::run_levels::{find_levels, run_states};
 use std::path::PathBuf;
 
 /// Names in the log and names of the tests.
@@ -32,7 +32,7 @@ fn log(name: &str) -> Option<String> {
 }
 
 fn result(name: TestName, mb_s: f64) -> TestResult {
-    TestResult { seconds: 60.0, ..TestResult::of(name, mb_s) }
+    TestResult { seconds: 60.0, ..TestResult::from_speed(name, mb_s) }
 }
 
 /// Runs with an area of 1024m, each of which begins with `Results:`.
@@ -98,7 +98,7 @@ fn states(runs: &[RunResult]) -> (Vec<usize>, Vec<usize>) {
         LINES[..3].iter().map(|(_, pattern)| speeds(runs, &format!("{pattern} {op}"))).collect()
     };
     let states = run_states(&of("read"), &of("write"));
-    let numbered = |wanted: fn(&cardscope_statistics::levels::RunState) -> bool| {
+    let numbered = |wanted: fn(&cardscope_statistics::run_levels::RunState) -> bool| {
         (1..).zip(&states).filter(|(_, s)| wanted(s)).map(|(run, _): (usize, _)| run).collect()
     };
     (numbered(|s| s.hot), numbered(|s| s.behind_cache))
@@ -106,7 +106,7 @@ fn states(runs: &[RunResult]) -> (Vec<usize>, Vec<usize>) {
 
 fn named(runs: &[RunResult]) -> Vec<String> {
     let condition = Condition::default();
-    let found = findings(&AnomalySession { runs, condition: &condition, ceiling_mb_s: None });
+    let found = session_anomalies(&AnomalySession { runs, condition: &condition, ceiling_mb_s: None });
     found.iter().map(|f| format!("{}: {}", f.claim, f.verdict)).collect()
 }
 
@@ -119,9 +119,9 @@ fn adata_with_fan_is_cool_with_two_write_levels() {
     assert!(hot.is_empty(), "{hot:?}");
     // docs/reference/flash.md#causes-of-a-slow-spell: the cache ends in 6 to 8 of 10 runs with a fan.
     assert!((6..=8).contains(&behind.len()), "{behind:?}");
-    let found = levels(&speeds(&runs, "SEQ1G Q1T1 write")).unwrap();
+    let found = find_levels(&speeds(&runs, "SEQ1G Q1T1 write")).unwrap();
     assert_eq!(found.levels.len(), 2, "{found:?}");
-    assert!(!levels(&speeds(&runs, "SEQ1G Q1T1 read")).unwrap().several());
+    assert!(!find_levels(&speeds(&runs, "SEQ1G Q1T1 read")).unwrap().has_several());
     let named = named(&runs);
     assert!(named.iter().any(|f| f.starts_with("bimodal-runs: SEQ1G Q1T1 write")), "{named:#?}");
     assert!(!named.iter().any(|f| f.starts_with("hot-runs")), "{named:#?}");
@@ -151,7 +151,7 @@ fn lexar_with_fan_is_cool_with_two_write_levels() {
     let (hot, behind) = states(&runs);
     assert!(hot.is_empty(), "{hot:?}");
     assert_eq!(behind, [3, 4, 5, 6, 7, 9, 10]);
-    let found = levels(&speeds(&runs, "SEQ1G Q1T1 write")).unwrap();
+    let found = find_levels(&speeds(&runs, "SEQ1G Q1T1 write")).unwrap();
     assert_eq!((found.levels.len(), &found.levels[0].runs[..]), (2, &[0, 1, 7][..]));
     let named = named(&runs);
     assert!(named.iter().any(|f| f.starts_with("bimodal-runs: SEQ1G Q1T1 write")), "{named:#?}");

@@ -5,7 +5,7 @@ use cardscope_model::random::SeededRandom;
 use cardscope_model::recipe::RepeatUntil;
 use cardscope_model::statistics::mean;
 use cardscope_model::test_name::TestName;
-use cardscope_statistics::estimate::estimate;
+use cardscope_statistics::estimate::estimate_values;
 use cardscope_statistics::stopping::unit_ios;
 use cardscope_statistics::{StopDecision, StopPrecision};
 
@@ -55,9 +55,9 @@ impl Simulated {
     fn slice(&mut self, ios: u64) -> f64 {
         let Card { usual_s, cv, rho, stall_rate, stall_s, .. } = self.card;
         self.off = rho * self.off + (1.0 - rho * rho).sqrt() * self.random.normal();
-        let stalls = (0..ios).filter(|_| self.random.unit() < stall_rate).count();
+        let stalls = (0..ios).filter(|_| self.random.unit_interval() < stall_rate).count();
         let usual = usual_s * (ios as f64 + cv * (ios as f64).sqrt() * self.off);
-        usual + (0..stalls).map(|_| -stall_s * (1.0 - self.random.unit()).ln()).sum::<f64>()
+        usual + (0..stalls).map(|_| -stall_s * (1.0 - self.random.unit_interval()).ln()).sum::<f64>()
     }
 }
 
@@ -128,7 +128,7 @@ fn naive_session(simulated: &mut Simulated, percent: f64) -> bool {
         }
         next_look = elapsed * 1.15;
         let batches: Vec<f64> = units.chunks_exact(units.len() / 10).take(10).filter_map(mean).collect();
-        let interval = estimate(&batches).unwrap();
+        let interval = estimate_values(&batches).unwrap();
         let half = interval.half_width_percent().unwrap();
         if half <= percent || elapsed >= 120.0 {
             return (interval.mean / simulated.card.true_pace() - 1.0).abs() * 100.0 <= half;

@@ -2,7 +2,7 @@
 //! judgement of a person (docs/reference/flash.md#causes-of-a-slow-spell): no run is hot with a fan; without one the Lexar
 //! is hot from the second run on and the ADATA from the sixth, the SanDisk never.
 
-use cardscope_statistics::levels::{RunState, run_states};
+use cardscope_statistics::run_levels::{RunState, run_states};
 use std::path::PathBuf;
 
 /// Text of a log. None, with a message, if the logs are missing.

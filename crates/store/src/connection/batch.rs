@@ -1,7 +1,7 @@
 //! Inserts and looks up many rows with few statements.
 
 use super::database::Connection;
-use super::value::{SqlResult, SqlRow, SqlValue, composed};
+use super::value::{SqlResult, SqlRow, SqlValue, dynamic_statement};
 use std::fmt::Write;
 
 /// Parameters in one statement: below SQLite's 32 766 (SQLITE_MAX_VARIABLE_NUMBER,
@@ -37,13 +37,14 @@ impl RowBatch {
         let mut values = std::mem::take(&mut self.values).into_iter();
         while values.len() > 0 {
             let some: Vec<SqlValue> = values.by_ref().take(at_once).collect();
-            let text = self.text(some.len() / self.columns, |first, count| c.places(first, count));
-            c.execute(composed(text).bind_all(some)).await?;
+            let text =
+                self.insert_text(some.len() / self.columns, |first, count| c.placeholders_from(first, count));
+            c.execute(dynamic_statement(text).bind_all(some)).await?;
         }
         Ok(())
     }
 
-    fn text(&self, rows: usize, places: impl Fn(usize, usize) -> String) -> String {
+    fn insert_text(&self, rows: usize, places: impl Fn(usize, usize) -> String) -> String {
         let mut text = format!("{} VALUES ", self.head);
         for row in 0..rows {
             let separator = if row == 0 { "" } else { ", " };
@@ -58,12 +59,12 @@ impl RowBatch {
 
 impl Connection {
     /// Placeholders of a statement: `$1, $2, $3`.
-    pub(crate) fn all_places(&self, count: usize) -> String {
-        self.places(1, count)
+    pub(crate) fn placeholders(&self, count: usize) -> String {
+        self.placeholders_from(1, count)
     }
 
     /// Selects the rows of all keys in as many statements as needed; `head` ends before `IN`.
-    pub(crate) async fn all_of<K: Clone + Into<SqlValue>, T: Send + Unpin>(
+    pub(crate) async fn fetch_for_keys<K: Clone + Into<SqlValue>, T: Send + Unpin>(
         &mut self,
         head: &str,
         keys: &[K],
@@ -71,8 +72,8 @@ impl Connection {
     ) -> SqlResult<Vec<T>> {
         let mut all = Vec::new();
         for some in keys.chunks(MAX_PARAMETERS) {
-            let asked = composed(format!("{head} IN ({})", self.all_places(some.len())));
-            all.extend(self.all(asked.bind_all(some.iter().cloned()), &mut read).await?);
+            let asked = dynamic_statement(format!("{head} IN ({})", self.placeholders(some.len())));
+            all.extend(self.fetch_all(asked.bind_all(some.iter().cloned()), &mut read).await?);
         }
         Ok(all)
     }
@@ -81,15 +82,17 @@ impl Connection {
     ///
     /// SQLite searches a name among all names of a statement, which for thousands takes longer than everything else, so
     /// there they are unnamed.
-    fn places(&self, first: usize, count: usize) -> String {
+    fn placeholders_from(&self, first: usize, count: usize) -> String {
         match self {
-            Connection::Sqlite(_) => joined(std::iter::repeat_n("?", count)),
-            Connection::Postgres(_) => joined((first..first + count).map(|place| format!("${place}"))),
+            Connection::Sqlite(_) => join_with_commas(std::iter::repeat_n("?", count)),
+            Connection::Postgres(_) => {
+                join_with_commas((first..first + count).map(|place| format!("${place}")))
+            }
         }
     }
 }
 
-fn joined(places: impl Iterator<Item = impl AsRef<str>>) -> String {
+fn join_with_commas(places: impl Iterator<Item = impl AsRef<str>>) -> String {
     let mut text = String::new();
     for place in places {
         text.push_str(if text.is_empty() { "" } else { ", " });
@@ -105,9 +108,10 @@ mod tests {
     #[test]
     fn rows_become_one_statement_with_numbered_placeholders() {
         let rows = RowBatch::new("INSERT INTO rig (hash, words)", "ON CONFLICT (hash) DO NOTHING");
-        let numbered = |first, count| joined((first..first + count).map(|place| format!("${place}")));
+        let numbered =
+            |first, count| join_with_commas((first..first + count).map(|place| format!("${place}")));
         assert_eq!(
-            rows.text(2, numbered),
+            rows.insert_text(2, numbered),
             "INSERT INTO rig (hash, words) VALUES ($1, $2), ($3, $4) ON CONFLICT (hash) DO NOTHING"
         );
     }

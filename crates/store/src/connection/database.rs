@@ -2,7 +2,7 @@
 //!
 //! sqlx's own `Any` supports fewer types than either database.
 
-use super::server::{ServerConnection, answered, ended, patience};
+use super::server::{ServerConnection, statement_timeout, with_silence_limit, with_timeout};
 use super::value::{SqlResult, SqlRow, SqlStatement, statement};
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Connection as _, SqlStr};
@@ -33,27 +33,28 @@ impl Connection {
         Ok(match self {
             Connection::Sqlite(c) => statement.sqlite()?.execute(c).await?.rows_affected(),
             Connection::Postgres(c) => {
-                let patience = patience(c.answer, &statement);
+                let patience = statement_timeout(c.answer_timeout, &statement);
                 let done = statement.postgres()?.execute(&mut c.connection);
-                ended(patience, done).await?.rows_affected()
+                with_timeout(patience, done).await?.rows_affected()
             }
         })
     }
 
     /// Runs several statements without values.
-    pub(crate) async fn script(&mut self, text: SqlStr) -> SqlResult<()> {
+    pub(crate) async fn execute_script(&mut self, text: SqlStr) -> SqlResult<()> {
         match self {
             Connection::Sqlite(c) => sqlx::raw_sql(text).execute(c).await.map(|_| ()),
-            Connection::Postgres(c) => {
-                ended(c.answer * SCRIPT_TIMEOUT_FACTOR, sqlx::raw_sql(text).execute(&mut c.connection))
-                    .await
-                    .map(|_| ())
-            }
+            Connection::Postgres(c) => with_timeout(
+                c.answer_timeout * SCRIPT_TIMEOUT_FACTOR,
+                sqlx::raw_sql(text).execute(&mut c.connection),
+            )
+            .await
+            .map(|_| ()),
         }
     }
 
     /// Reads all rows.
-    pub(crate) async fn all<T: Send + Unpin>(
+    pub(crate) async fn fetch_all<T: Send + Unpin>(
         &mut self,
         statement: SqlStatement,
         mut read: impl FnMut(&SqlRow) -> SqlResult<T> + Send,
@@ -63,41 +64,45 @@ impl Connection {
                 statement.sqlite()?.try_map(|row| read(&SqlRow::Sqlite(row))).fetch_all(c).await
             }
             Connection::Postgres(c) => {
-                let (patience, rows) = (patience(c.answer, &statement), AtomicU64::new(0));
+                let (patience, rows) = (statement_timeout(c.answer_timeout, &statement), AtomicU64::new(0));
                 let read = |row| {
                     rows.fetch_add(1, Ordering::Relaxed);
                     read(&SqlRow::Postgres(row))
                 };
-                answered(patience, &rows, statement.postgres()?.try_map(read).fetch_all(&mut c.connection))
-                    .await
+                with_silence_limit(
+                    patience,
+                    &rows,
+                    statement.postgres()?.try_map(read).fetch_all(&mut c.connection),
+                )
+                .await
             }
         }
     }
 
     /// Reads the only row, if there is one.
-    pub(crate) async fn optional<T: Send + Unpin>(
+    pub(crate) async fn fetch_optional<T: Send + Unpin>(
         &mut self,
         statement: SqlStatement,
         read: impl FnMut(&SqlRow) -> SqlResult<T> + Send,
     ) -> SqlResult<Option<T>> {
-        Ok(self.all(statement, read).await?.pop())
+        Ok(self.fetch_all(statement, read).await?.pop())
     }
 
     /// Reads the only row; fails if there is none.
-    pub(crate) async fn one<T: Send + Unpin>(
+    pub(crate) async fn fetch_one<T: Send + Unpin>(
         &mut self,
         statement: SqlStatement,
         read: impl FnMut(&SqlRow) -> SqlResult<T> + Send,
     ) -> SqlResult<T> {
-        self.optional(statement, read).await?.ok_or(sqlx::Error::RowNotFound)
+        self.fetch_optional(statement, read).await?.ok_or(sqlx::Error::RowNotFound)
     }
 
     /// Runs a transaction that excludes other writers, for work that reads before it writes.
-    pub(crate) async fn alone<T>(
+    pub(crate) async fn exclusive<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        self.together(async |c| {
+        self.transaction(async |c| {
             // SQLite allows one writer at a time anyway.
             if c.is_server() {
                 c.execute(statement("SELECT pg_advisory_xact_lock($1)").bind(WRITER_LOCK_KEY)).await?;
@@ -108,47 +113,47 @@ impl Connection {
     }
 
     /// Runs a transaction and notifies watchers.
-    pub(crate) async fn told<T>(
+    pub(crate) async fn notifying<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
     ) -> SqlResult<T> {
         if !self.is_server() {
             return work(self).await;
         }
-        self.together(async |c| {
+        self.transaction(async |c| {
             let done = work(c).await?;
-            c.announce().await.map(|()| done)
+            c.notify_watchers().await.map(|()| done)
         })
         .await
     }
 
     /// Notifies watchers of changed sessions or cards at the commit. A server merges several calls of one transaction;
     /// SQLite files are polled.
-    pub(crate) async fn announce(&mut self) -> SqlResult<()> {
+    pub(crate) async fn notify_watchers(&mut self) -> SqlResult<()> {
         if self.is_server() {
-            self.execute(statement("SELECT pg_notify($1, '')").bind(CHANNEL)).await?;
+            self.execute(statement("SELECT pg_notify($1, '')").bind(NOTIFY_CHANNEL)).await?;
         }
         Ok(())
     }
 
     /// Runs a transaction.
-    pub(crate) async fn together<T>(
+    pub(crate) async fn transaction<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        self.transaction(if self.is_server() { "BEGIN" } else { "BEGIN IMMEDIATE" }, work).await
+        self.run_transaction(if self.is_server() { "BEGIN" } else { "BEGIN IMMEDIATE" }, work).await
     }
 
     /// Runs reads on one snapshot.
-    pub(crate) async fn at_once<T>(
+    pub(crate) async fn snapshot<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
     ) -> SqlResult<T> {
         let as_it_is = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-        self.transaction(if self.is_server() { as_it_is } else { "BEGIN" }, work).await
+        self.run_transaction(if self.is_server() { as_it_is } else { "BEGIN" }, work).await
     }
 
-    async fn transaction<T>(
+    async fn run_transaction<T>(
         &mut self,
         begin: &'static str,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
@@ -171,7 +176,7 @@ impl Connection {
     }
 
     /// Sets the durability of the commits that follow.
-    pub(crate) async fn set(&mut self, durability: Durability) -> SqlResult<()> {
+    pub(crate) async fn set_durability(&mut self, durability: Durability) -> SqlResult<()> {
         let text = match (self.is_server(), durability) {
             (false, Durability::Later) => "PRAGMA synchronous = NORMAL",
             (false, Durability::Now) => "PRAGMA synchronous = FULL",
@@ -183,7 +188,7 @@ impl Connection {
 
     /// Enlarges SQLite's cache to 16 MB for a batch of thousands of logs (a negative number is KiB,
     /// <https://www.sqlite.org/pragma.html#pragma_cache_size>). It overflows the default of 2 MB and would be written twice.
-    pub(crate) async fn expect_a_batch(&mut self) -> SqlResult<()> {
+    pub(crate) async fn enlarge_cache(&mut self) -> SqlResult<()> {
         match self.is_server() {
             true => Ok(()),
             false => self.execute(statement("PRAGMA cache_size = -16000")).await.map(drop),
@@ -194,7 +199,7 @@ impl Connection {
     pub(crate) async fn close(self) {
         let _ = match self {
             Connection::Sqlite(c) => c.close().await,
-            Connection::Postgres(c) => ended(CLOSE_TIMEOUT, c.connection.close()).await,
+            Connection::Postgres(c) => with_timeout(CLOSE_TIMEOUT, c.connection.close()).await,
         };
     }
 }
@@ -206,12 +211,12 @@ const SCRIPT_TIMEOUT_FACTOR: u32 = 20;
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Channel of PostgreSQL's notifications; each database has its own.
-pub(crate) const CHANNEL: &str = "cardscope_changes";
+pub(crate) const NOTIFY_CHANNEL: &str = "cardscope_changes";
 
 /// Key of PostgreSQL's advisory lock for writers; an arbitrary number: "CSc1".
 const WRITER_LOCK_KEY: i64 = 0x4353_6331;
 
 /// Fails as not found unless exactly one row was changed.
-pub(crate) fn found(rows: u64) -> SqlResult<()> {
+pub(crate) fn require_one_row(rows: u64) -> SqlResult<()> {
     if rows == 1 { Ok(()) } else { Err(sqlx::Error::RowNotFound) }
 }

@@ -11,19 +11,19 @@ use std::time::Duration;
 pub(crate) struct ServerConnection {
     pub(crate) connection: PgConnection,
     /// Longest silence within a statement.
-    pub(crate) answer: Duration,
+    pub(crate) answer_timeout: Duration,
 }
 
 /// Assumed minimum speed of the line in bytes a second: sending a large statement takes time.
 const MIN_LINE_SPEED: u64 = 128 << 10;
 
 /// Returns the longest silence allowed for a statement, by its size.
-pub(super) fn patience(answer: Duration, statement: &SqlStatement) -> Duration {
-    let bytes: usize = statement.values.iter().map(bytes).sum();
+pub(super) fn statement_timeout(answer: Duration, statement: &SqlStatement) -> Duration {
+    let bytes: usize = statement.values.iter().map(value_bytes).sum();
     answer + Duration::from_secs(bytes as u64 / MIN_LINE_SPEED)
 }
 
-fn bytes(value: &SqlValue) -> usize {
+fn value_bytes(value: &SqlValue) -> usize {
     match value {
         SqlValue::Text(Some(text)) => text.len(),
         SqlValue::Bytes(Some(bytes)) => bytes.len(),
@@ -35,7 +35,7 @@ fn bytes(value: &SqlValue) -> usize {
 ///
 /// # Errors
 /// That of the work, or `TimedOut` after a silence.
-pub(super) async fn answered<T>(
+pub(super) async fn with_silence_limit<T>(
     patience: Duration,
     rows: &AtomicU64,
     work: impl Future<Output = SqlResult<T>>,
@@ -55,8 +55,11 @@ pub(super) async fn answered<T>(
 }
 
 /// Awaits work that returns no rows.
-pub(super) async fn ended<T>(patience: Duration, work: impl Future<Output = SqlResult<T>>) -> SqlResult<T> {
-    answered(patience, &AtomicU64::new(0), work).await
+pub(super) async fn with_timeout<T>(
+    patience: Duration,
+    work: impl Future<Output = SqlResult<T>>,
+) -> SqlResult<T> {
+    with_silence_limit(patience, &AtomicU64::new(0), work).await
 }
 
 #[cfg(test)]
@@ -80,14 +83,14 @@ mod tests {
             }
             Ok(5)
         };
-        assert_eq!(runtime().block_on(answered(SHORT, &rows, slow)).unwrap(), 5);
-        let silent = runtime().block_on(ended(SHORT, std::future::pending::<SqlResult<()>>()));
+        assert_eq!(runtime().block_on(with_silence_limit(SHORT, &rows, slow)).unwrap(), 5);
+        let silent = runtime().block_on(with_timeout(SHORT, std::future::pending::<SqlResult<()>>()));
         assert!(silent.unwrap_err().to_string().contains("no answer within 0.2 s"));
     }
 
     #[test]
     fn timeout_grows_with_statement_size() {
         let long = statement("INSERT").bind(vec![0; 64 << 20]);
-        assert_eq!(patience(Duration::from_secs(60), &long), Duration::from_secs(60 + 512));
+        assert_eq!(statement_timeout(Duration::from_secs(60), &long), Duration::from_secs(60 + 512));
     }
 }

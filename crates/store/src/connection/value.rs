@@ -43,10 +43,10 @@ macro_rules! arguments {
     };
 }
 
-arguments!(sqlite, SqliteArguments, whole);
+arguments!(sqlite, SqliteArguments, keep_text);
 arguments!(postgres, PgArguments, without_nul);
 
-fn whole(text: String) -> String {
+fn keep_text(text: String) -> String {
     text
 }
 
@@ -56,12 +56,12 @@ fn without_nul(text: String) -> String {
 }
 
 /// Serializes a value as the text of a column.
-pub(crate) fn json(value: &impl Serialize) -> SqlResult<String> {
+pub(crate) fn json_text(value: &impl Serialize) -> SqlResult<String> {
     serde_json::to_string(value).map_err(|e| sqlx::Error::Encode(Box::new(e)))
 }
 
 /// Serializes a value as JSON that can be changed before it is stored.
-pub(crate) fn tree(value: &impl Serialize) -> SqlResult<serde_json::Value> {
+pub(crate) fn json_value(value: &impl Serialize) -> SqlResult<serde_json::Value> {
     serde_json::to_value(value).map_err(|e| sqlx::Error::Encode(Box::new(e)))
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn statement(text: &'static str) -> SqlStatement {
 }
 
 /// Statement of a text assembled here, which must never contain foreign input.
-pub(crate) fn composed(text: String) -> SqlStatement {
+pub(crate) fn dynamic_statement(text: String) -> SqlStatement {
     SqlStatement { text: AssertSqlSafe(text).into_sql_str(), values: Vec::new() }
 }
 
@@ -156,26 +156,35 @@ impl SqlRow {
         }
     }
 
-    pub(crate) fn json<T: DeserializeOwned>(&self, column: impl SqlColumn) -> SqlResult<T> {
+    pub(crate) fn get_json<T: DeserializeOwned>(&self, column: impl SqlColumn) -> SqlResult<T> {
         parse_json(&self.get::<String>(column)?, column)
     }
 
-    pub(crate) fn optional_json<T: DeserializeOwned>(&self, column: impl SqlColumn) -> SqlResult<Option<T>> {
+    pub(crate) fn get_optional_json<T: DeserializeOwned>(
+        &self,
+        column: impl SqlColumn,
+    ) -> SqlResult<Option<T>> {
         self.get::<Option<String>>(column)?.map(|text| parse_json(&text, column)).transpose()
     }
 
     /// Parses the text of a column.
-    pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, column: impl SqlColumn) -> SqlResult<T> {
+    pub(crate) fn get_parsed<T: FromStr<Err: std::fmt::Display>>(
+        &self,
+        column: impl SqlColumn,
+    ) -> SqlResult<T> {
         let text: String = self.get(column)?;
         text.parse().map_err(|e: T::Err| unreadable(column, e.to_string()))
     }
 
     /// Reads a count and checks its range.
-    pub(crate) fn whole<T: TryFrom<i64>>(&self, column: impl SqlColumn) -> SqlResult<T> {
+    pub(crate) fn get_integer<T: TryFrom<i64>>(&self, column: impl SqlColumn) -> SqlResult<T> {
         in_range(self.get(column)?, column)
     }
 
-    pub(crate) fn optional_whole<T: TryFrom<i64>>(&self, column: impl SqlColumn) -> SqlResult<Option<T>> {
+    pub(crate) fn get_optional_integer<T: TryFrom<i64>>(
+        &self,
+        column: impl SqlColumn,
+    ) -> SqlResult<Option<T>> {
         self.get::<Option<i64>>(column)?.map(|number| in_range(number, column)).transpose()
     }
 }

@@ -2,28 +2,28 @@
 
 use super::checked::CheckedFile;
 use crate::attachments::{self, AttachmentOwner, NewAttachment};
-use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, json, statement, tree};
+use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, json_text, json_value, statement};
 use crate::events::StoredEvents;
+use crate::measurement_writing::{insert_findings, insert_sample};
 use crate::naming::CardSighting;
 use crate::resolver::{CardResolver, ResolvedSighting, mark_stale};
-use crate::rig::SharedSettings;
-use crate::write::{findings, sample};
-use crate::{ImportedSource, figures, once, process, removal, sql};
+use crate::shared_settings::SharedSettings;
+use crate::{ImportedSource, deduplication, figure_json, process, removal, sql};
 use cardscope_model::result::RunResult;
 use cardscope_model::session_file::{AttachedTo, FileRun, SessionFile};
 use cardscope_model::setting::Setting;
 
 /// Stores a session, unless the archive has it.
-pub(super) async fn file(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<ImportedSource> {
+pub(super) async fn import_file(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<ImportedSource> {
     match find_stored(c, checked).await? {
-        FilePresence::Whole(known) => return Ok(known),
-        FilePresence::Open => clear_unfinished(c, checked).await?,
-        FilePresence::Not => {}
+        FilePresence::Complete(known) => return Ok(known),
+        FilePresence::Unfinished => clear_unfinished(c, checked).await?,
+        FilePresence::Absent => {}
     }
     let file = checked.file;
-    let placed = card(c, checked).await?;
+    let placed = resolve_card(c, checked).await?;
     if let Some(placed) = &placed {
-        events(c, file, placed).await?;
+        insert_events(c, file, placed).await?;
     }
     insert_session_rows(c, checked, placed.as_ref()).await?;
     attach_files(c, checked, placed.as_ref()).await?;
@@ -33,10 +33,10 @@ pub(super) async fn file(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlRe
 
 enum FilePresence {
     /// The session is complete here, or a process is still measuring it.
-    Whole(ImportedSource),
+    Complete(ImportedSource),
     /// Imported before its end; the file has the end.
-    Open,
-    Not,
+    Unfinished,
+    Absent,
 }
 
 /// Looks up the session by id, else by the content of the same imported log.
@@ -46,18 +46,20 @@ async fn find_stored(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult
     let read = |row: &SqlRow| {
         // A record never completes a session, nor a session a record.
         let open = is_unfinished(row)? && row.get::<bool>(5)? == file.recipe.is_some();
-        Ok((ImportedSource::known(row, 0)?, open))
+        Ok((ImportedSource::known_from_row(row, 0)?, open))
     };
-    match (c.optional(by_name, read).await?, &file.content_hash) {
-        (Some((_, true)), _) if file.ended_at.is_some() => Ok(FilePresence::Open),
-        (Some((known, _)), _) => Ok(FilePresence::Whole(known)),
+    match (c.fetch_optional(by_name, read).await?, &file.content_hash) {
+        (Some((_, true)), _) if file.ended_at.is_some() => Ok(FilePresence::Unfinished),
+        (Some((known, _)), _) => Ok(FilePresence::Complete(known)),
         (None, Some(content)) => {
             let size = file.runs.iter().find_map(|run| run.size_bytes);
-            let asked = statement(SELECT_BY_CONTENT).bind(content).bind(json(&file.condition)?).bind(size);
-            let known = c.all(asked, |row| ImportedSource::known(row, 0)).await?.into_iter().next();
-            Ok(known.map_or(FilePresence::Not, FilePresence::Whole))
+            let asked =
+                statement(SELECT_BY_CONTENT).bind(content).bind(json_text(&file.condition)?).bind(size);
+            let known =
+                c.fetch_all(asked, |row| ImportedSource::known_from_row(row, 0)).await?.into_iter().next();
+            Ok(known.map_or(FilePresence::Absent, FilePresence::Complete))
         }
-        (None, None) => Ok(FilePresence::Not),
+        (None, None) => Ok(FilePresence::Absent),
     }
 }
 
@@ -71,7 +73,7 @@ const SELECT_BY_CONTENT: &str = "SELECT o.hash, o.name, o.imported_at FROM sessi
 
 /// True if the session has no end and no living process of this machine.
 fn is_unfinished(row: &SqlRow) -> SqlResult<bool> {
-    Ok(row.get::<Option<String>>(3)?.is_none() && !process::lives(&row.get::<String>(4)?))
+    Ok(row.get::<Option<String>>(3)?.is_none() && !process::is_alive(&row.get::<String>(4)?))
 }
 
 /// Removes the measurements of an unfinished session, whose row is then overwritten, and marks its card as stale,
@@ -79,25 +81,25 @@ fn is_unfinished(row: &SqlRow) -> SqlResult<bool> {
 async fn clear_unfinished(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<()> {
     let card =
         statement("SELECT card_id FROM session WHERE id = $1 AND card_id IS NOT NULL").bind(&checked.name);
-    let cards = c.all(card, |row| row.get::<String>(0)).await?;
-    removal::measured(c, &checked.name).await?;
+    let cards = c.fetch_all(card, |row| row.get::<String>(0)).await?;
+    removal::delete_measurements(c, &checked.name).await?;
     mark_stale(c, &cards.into_iter().collect()).await
 }
 
-async fn card(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<Option<ResolvedSighting>> {
+async fn resolve_card(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<Option<ResolvedSighting>> {
     let file = checked.file;
     let Some(card) = &file.card else { return Ok(None) };
     let sighting = CardSighting {
         facts: card.facts.clone(),
         unit: file.specimen.clone(),
-        met_at: checked.name.clone(),
+        place: checked.name.clone(),
         title: card.title.clone(),
         id: Some(card.id.clone()),
     };
-    Ok(Some(CardResolver::place(c, &sighting).await?))
+    Ok(Some(CardResolver::resolve_and_store(c, &sighting).await?))
 }
 
-async fn events(c: &mut Connection, file: &SessionFile, placed: &ResolvedSighting) -> SqlResult<()> {
+async fn insert_events(c: &mut Connection, file: &SessionFile, placed: &ResolvedSighting) -> SqlResult<()> {
     let mut events = StoredEvents::default();
     for event in &file.events {
         let unit = event.specimen.as_ref().and(placed.unit.as_deref());
@@ -114,19 +116,19 @@ async fn insert_session_rows(
     let file = checked.file;
     let mut shared = SharedSettings::default();
     let recipe_hash = match &file.recipe {
-        Some(recipe) => shared.recipe(&recipe.name, &recipe.version, &recipe.text),
+        Some(recipe) => shared.add_recipe(&recipe.name, &recipe.version, &recipe.text),
         None => sql::NO_RECIPE.to_owned(),
     };
-    let rig = shared.rig(&file.condition)?;
-    let mut runs = runs(checked, &mut shared)?;
-    let mut report = file.report.as_ref().map(tree).transpose()?;
+    let rig = shared.add_rig(&file.condition)?;
+    let mut runs = run_rows(checked, &mut shared)?;
+    let mut report = file.report.as_ref().map(json_value).transpose()?;
     if let Some(report) = &mut report {
-        once::leave_out_runs(report, &compact_runs(file));
+        deduplication::remove_stored_runs(report, &compact_runs(file));
     }
-    let report = report.as_ref().map(json).transpose()?;
-    shared.write(c).await?;
-    source(c, checked).await?;
-    let mut rows = RowBatch::new(sql::INSERT_SESSIONS, sql::SESSION_AGAIN);
+    let report = report.as_ref().map(json_text).transpose()?;
+    shared.write_missing(c).await?;
+    insert_source(c, checked).await?;
+    let mut rows = RowBatch::new(sql::INSERT_SESSIONS, sql::ON_SESSION_CONFLICT);
     rows.push([
         (&checked.name).into(),
         (&file.kind).into(),
@@ -135,16 +137,16 @@ async fn insert_session_rows(
         rig.into(),
         file.source.as_ref().map(|source| source.hash.as_str()).into(),
         (&file.content_hash).into(),
-        file.log.as_ref().map(json).transpose()?.into(),
+        file.log.as_ref().map(json_text).transpose()?.into(),
         (&file.target).into(),
         recipe_hash.into(),
         (&file.seed).into(),
-        json(&file.condition)?.into(),
-        json(&file.origins)?.into(),
+        json_text(&file.condition)?.into(),
+        json_text(&file.origins)?.into(),
         file.io_path.as_deref().unwrap_or_default().into(),
         file.bus_ceiling_mb_s.into(),
-        json(&file.identity)?.into(),
-        json(&file.host)?.into(),
+        json_text(&file.identity)?.into(),
+        json_text(&file.host)?.into(),
         (&file.tool_version).into(),
         // No process of this machine measures an imported session.
         "".into(),
@@ -153,20 +155,20 @@ async fn insert_session_rows(
         (&file.updated_at).into(),
         (&file.ended_at).into(),
         (&file.ended).into(),
-        report.or(file.document.as_ref().map(json).transpose()?).into(),
+        report.or(file.document.as_ref().map(json_text).transpose()?).into(),
     ]);
     rows.write(c).await?;
     runs.write(c).await?;
     for run in &file.runs {
         for loop_of_test in &run.samples {
-            sample(c, &checked.name, run.run, loop_of_test).await?;
+            insert_sample(c, &checked.name, run.run, loop_of_test).await?;
         }
     }
-    findings(c, &checked.name, &file.findings).await?;
+    insert_findings(c, &checked.name, &file.findings).await?;
     mark_stale(c, &placed.map(|p| p.card.clone()).into_iter().collect()).await
 }
 
-fn runs(checked: &CheckedFile<'_>, shared: &mut SharedSettings) -> SqlResult<RowBatch> {
+fn run_rows(checked: &CheckedFile<'_>, shared: &mut SharedSettings) -> SqlResult<RowBatch> {
     let file = checked.file;
     let mut rows = RowBatch::new(sql::INSERT_RUNS, "");
     for run in &file.runs {
@@ -175,7 +177,7 @@ fn runs(checked: &CheckedFile<'_>, shared: &mut SharedSettings) -> SqlResult<Row
             size_bytes: run.size_bytes,
             condition: file.condition.clone(),
         };
-        let setting = run.figures.as_ref().map(|_| shared.setting(&setting)).transpose()?;
+        let setting = run.figures.as_ref().map(|_| shared.add_setting(&setting)).transpose()?;
         rows.push([
             (&checked.name).into(),
             run.run.into(),
@@ -183,34 +185,34 @@ fn runs(checked: &CheckedFile<'_>, shared: &mut SharedSettings) -> SqlResult<Row
             run.counted.into(),
             (&run.started_at).into(),
             (&run.ended_at).into(),
-            results(run).as_ref().map(json).transpose()?.into(),
+            compact_results(run).as_ref().map(json_text).transpose()?.into(),
             setting.into(),
             run.size_bytes.into(),
             run.loops.into(),
-            run.figures.as_deref().map(figures::to_text).transpose()?.into(),
+            run.figures.as_deref().map(figure_json::figures_to_json).transpose()?.into(),
         ]);
     }
     Ok(rows)
 }
 
 /// Results of a run as its row stores them: without series if the loops of the file reproduce them exactly.
-fn results(run: &FileRun) -> Option<RunResult> {
+fn compact_results(run: &FileRun) -> Option<RunResult> {
     let results = run.results.as_ref()?;
-    let bare = once::without_series(results, &tests_with_samples(run));
+    let bare = deduplication::without_series(results, &tests_with_samples(run));
     let mut again = bare.clone();
-    once::with_series(&mut again, &run.samples);
+    deduplication::restore_series(&mut again, &run.samples);
     Some(if again == *results { bare } else { results.clone() })
 }
 
-fn tests_with_samples(run: &FileRun) -> Vec<once::SampledTest> {
+fn tests_with_samples(run: &FileRun) -> Vec<deduplication::SampledTest> {
     run.samples.iter().map(|sample| (sample.test, sample.step.clone())).collect()
 }
 
-fn compact_runs(file: &SessionFile) -> Vec<(RunResult, Vec<once::SampledTest>)> {
-    file.runs.iter().filter_map(|run| Some((results(run)?, tests_with_samples(run)))).collect()
+fn compact_runs(file: &SessionFile) -> Vec<(RunResult, Vec<deduplication::SampledTest>)> {
+    file.runs.iter().filter_map(|run| Some((compact_results(run)?, tests_with_samples(run)))).collect()
 }
 
-async fn source(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<()> {
+async fn insert_source(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<()> {
     let (Some(source), Some(bytes)) = (&checked.file.source, &checked.source) else { return Ok(()) };
     let mut rows = RowBatch::new(sql::INSERT_SOURCES, "ON CONFLICT (hash) DO NOTHING");
     rows.push([
@@ -243,7 +245,7 @@ async fn attach_files(
             bytes,
         };
         if let Some(on) = on {
-            attachments::store(c, on, &attachment, &file.added_at).await?;
+            attachments::store_attachment(c, on, &attachment, &file.added_at).await?;
         }
     }
     Ok(())

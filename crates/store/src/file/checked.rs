@@ -1,12 +1,12 @@
 //! Validates a session file before anything of it is stored.
 
-use crate::stamp::is_time;
+use crate::timestamps::is_valid_time;
 use crate::{SessionEnd, SessionId, hash};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cardscope_model::card::is_date;
-use cardscope_model::outside::shortened;
 use cardscope_model::session_file::{AttachedTo, FileAttachment, SessionFile, SessionFileError};
+use cardscope_model::untrusted_text::shorten_text;
 use std::collections::BTreeSet;
 
 /// A consistent session file with its binary parts decoded.
@@ -20,17 +20,17 @@ pub(super) struct CheckedFile<'a> {
 }
 
 impl<'a> CheckedFile<'a> {
-    pub(super) fn of(file: &'a SessionFile) -> Result<Self, SessionFileError> {
+    pub(super) fn validate(file: &'a SessionFile) -> Result<Self, SessionFileError> {
         let id: SessionId =
             file.session.parse().map_err(|_| damaged(format!("{:?} is not a session", file.session)))?;
-        numbers(file)?;
+        check_numbers(file)?;
         check_speeds(file)?;
         check_ids(file)?;
-        times(file)?;
+        check_times(file)?;
         check_parts(file)?;
         let source = file.source.as_ref().map(|source| {
             let bytes = decode_base64(&source.content, "source")?;
-            match hash::of_bytes(&bytes) == source.hash {
+            match hash::hash_bytes(&bytes) == source.hash {
                 true => Ok(bytes),
                 false => Err(damaged("its source does not match its hash".to_owned())),
             }
@@ -50,11 +50,11 @@ fn decode_base64(text: &str, what: &str) -> Result<Vec<u8>, SessionFileError> {
     STANDARD.decode(text).map_err(|e| damaged(format!("the bytes of {what} are not base64: {e}")))
 }
 
-pub(super) fn encoded(bytes: &[u8]) -> String {
+pub(super) fn encode_base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-fn numbers(file: &SessionFile) -> Result<(), SessionFileError> {
+fn check_numbers(file: &SessionFile) -> Result<(), SessionFileError> {
     let seeds = file.runs.iter().map(|run| &run.seed).chain([&file.seed]);
     for seed in seeds {
         seed.parse::<u64>().map_err(|_| damaged(format!("{seed:?} is not a seed")))?;
@@ -64,7 +64,7 @@ fn numbers(file: &SessionFile) -> Result<(), SessionFileError> {
         return Err(damaged("two of its runs have the same number".to_owned()));
     }
     match &file.ended {
-        Some(word) if !SessionEnd::ALL.iter().any(|how| how.word() == word) => {
+        Some(word) if !SessionEnd::ALL.iter().any(|how| how.as_str() == word) => {
             Err(damaged(format!("unknown way to end: {word:?}")))
         }
         _ => Ok(()),
@@ -85,14 +85,14 @@ fn check_ids(file: &SessionFile) -> Result<(), SessionFileError> {
     let card = file.card.as_ref().map(|card| &card.id);
     let unit = file.specimen.as_ref().map(|unit| &unit.id);
     let mut hashes = card.into_iter().chain(unit).chain(&file.content_hash);
-    if let Some(wrong) = hashes.find(|name| !hash::is_one(name)) {
+    if let Some(wrong) = hashes.find(|name| !hash::is_hash(name)) {
         return Err(damaged(format!("{wrong:?} is not a hash")));
     }
     Ok(())
 }
 
 /// Sessions are sorted, dated and compared by their times, so all must be valid.
-fn times(file: &SessionFile) -> Result<(), SessionFileError> {
+fn check_times(file: &SessionFile) -> Result<(), SessionFileError> {
     let of_session = [
         ("started_at", Some(&file.started_at)),
         ("measured_at", file.measured_at.as_ref()),
@@ -110,8 +110,9 @@ fn times(file: &SessionFile) -> Result<(), SessionFileError> {
         .zip(&file.attachments)
         .map(|(n, a): (usize, _)| (format!("added_at of attachment {n}"), Some(&a.added_at)));
     let mut times = of_session.chain(of_runs).chain(of_attachments);
-    if let Some((field, Some(wrong))) = times.find(|(_, time)| time.is_some_and(|time| !is_time(time))) {
-        return Err(damaged(format!("{field} is {:?}, which is not a time", shortened(wrong))));
+    if let Some((field, Some(wrong))) = times.find(|(_, time)| time.is_some_and(|time| !is_valid_time(time)))
+    {
+        return Err(damaged(format!("{field} is {:?}, which is not a time", shorten_text(wrong))));
     }
     let of_log = file.log.iter().flat_map(|log| &log.events);
     let events = file.events.iter().map(|event| &event.event).chain(of_log);
@@ -119,7 +120,7 @@ fn times(file: &SessionFile) -> Result<(), SessionFileError> {
     match (1..).zip(events).find(|(_, date)| !is_date(date)) {
         Some((n, wrong)) => {
             let n: usize = n;
-            Err(damaged(format!("the date of event {n} is {:?}, which is not a date", shortened(wrong))))
+            Err(damaged(format!("the date of event {n} is {:?}, which is not a date", shorten_text(wrong))))
         }
         None => Ok(()),
     }

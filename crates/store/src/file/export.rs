@@ -1,9 +1,9 @@
 //! Exports a session from all tables into a session file.
 
-use super::checked::encoded;
-use crate::attachments::attached_to;
+use super::checked::encode_base64;
+use crate::attachments::owner_kind;
 use crate::connection::{Connection, SqlResult, SqlRow, statement};
-use crate::{SessionId, events, figures, once, read, rig, sql};
+use crate::{SessionId, deduplication, events, figure_json, row_reading, shared_settings, sql};
 use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::finding::Finding;
 use cardscope_model::session_file::{
@@ -31,40 +31,41 @@ pub(super) struct SessionKeys {
     source: Option<String>,
 }
 
-pub(super) async fn file(c: &mut Connection, id: SessionId) -> SqlResult<SessionFile> {
-    let (mut file, named) = session(c, id).await?;
+pub(super) async fn export_file(c: &mut Connection, id: SessionId) -> SqlResult<SessionFile> {
+    let (mut file, named) = load_session(c, id).await?;
     if let Some(id) = &named.card {
-        file.card = c.optional(statement(CARD).bind(id), card).await?;
-        let events = events::of_card(c, id).await?.into_iter();
+        file.card = c.fetch_optional(statement(CARD).bind(id), card_from_row).await?;
+        let events = events::load_events(c, id).await?.into_iter();
         // Events of another unit are exported with that unit's sessions.
         let here = events.filter(|(unit, _)| unit.is_none() || *unit == named.unit);
         file.events = here.map(|(specimen, event)| FileEvent { specimen, event }).collect();
     }
     if let Some(hash) = &named.source {
-        file.source = c.optional(statement(SOURCE).bind(hash), source).await?;
+        file.source = c.fetch_optional(statement(SOURCE).bind(hash), source_from_row).await?;
     }
-    file.findings = c.all(statement(FINDINGS).bind(&file.session), finding_from_row).await?;
+    file.findings = c.fetch_all(statement(FINDINGS).bind(&file.session), finding_from_row).await?;
     let hanging = statement(ATTACHMENTS).bind(named.card).bind(named.unit).bind(&file.session);
-    file.attachments = c.all(hanging, attachment_from_row).await?;
+    file.attachments = c.fetch_all(hanging, attachment_from_row).await?;
     Ok(file)
 }
 
 /// Returns a session with its unit, runs and samples, and the keys of the other tables.
-pub(super) async fn session(c: &mut Connection, id: SessionId) -> SqlResult<(SessionFile, SessionKeys)> {
-    let (mut file, named) = c.one(statement(SESSION).bind(id.to_string()), session_from_row).await?;
+pub(super) async fn load_session(c: &mut Connection, id: SessionId) -> SqlResult<(SessionFile, SessionKeys)> {
+    let (mut file, named) = c.fetch_one(statement(SESSION).bind(id.to_string()), session_from_row).await?;
     if let Some(id) = &named.unit {
-        file.specimen = c.optional(statement(read::UNIT).bind(id), read::unit).await?;
+        file.specimen =
+            c.fetch_optional(statement(row_reading::UNIT).bind(id), row_reading::unit_from_row).await?;
     }
-    file.runs = runs(c, id).await?;
+    file.runs = load_runs(c, id).await?;
     if let Some(report) = &mut file.report {
-        once::with_runs(report, file.runs.iter().filter_map(|run| run.results.as_ref()));
+        deduplication::restore_runs(report, file.runs.iter().filter_map(|run| run.results.as_ref()));
     }
     Ok((file, named))
 }
 
 fn session_from_row(row: &SqlRow) -> SqlResult<(SessionFile, SessionKeys)> {
-    let mut condition: Condition = row.json("condition")?;
-    let origins: BTreeMap<String, ConditionOrigin> = row.json("condition_origins")?;
+    let mut condition: Condition = row.get_json("condition")?;
+    let origins: BTreeMap<String, ConditionOrigin> = row.get_json("condition_origins")?;
     for (word, origin) in &origins {
         if let Some(value) = condition.get(word).map(str::to_owned) {
             condition.set(word, value, *origin);
@@ -81,7 +82,7 @@ fn session_from_row(row: &SqlRow) -> SqlResult<(SessionFile, SessionKeys)> {
         specimen: None,
         events: Vec::new(),
         attachments: Vec::new(),
-        rig: rig::words(&condition),
+        rig: shared_settings::rig_words(&condition),
         condition,
         origins,
         recipe: has_recipe.then_some(recipe),
@@ -89,8 +90,8 @@ fn session_from_row(row: &SqlRow) -> SqlResult<(SessionFile, SessionKeys)> {
         seed: row.get("seed")?,
         io_path: Some(row.get("io_path")?).filter(|_| has_recipe),
         bus_ceiling_mb_s: row.get("bus_ceiling_mb_s")?,
-        identity: row.json("identity")?,
-        host: row.json("host")?,
+        identity: row.get_json("identity")?,
+        host: row.get_json("host")?,
         tool_version: row.get("tool_version")?,
         started_at: row.get("started_at")?,
         measured_at: row.get("measured_at")?,
@@ -98,10 +99,10 @@ fn session_from_row(row: &SqlRow) -> SqlResult<(SessionFile, SessionKeys)> {
         ended_at: row.get("ended_at")?,
         ended: row.get("ended_how")?,
         runs: Vec::new(),
-        report: if has_recipe { row.optional_json("document")? } else { None },
-        document: if has_recipe { None } else { row.optional_json("document")? },
+        report: if has_recipe { row.get_optional_json("document")? } else { None },
+        document: if has_recipe { None } else { row.get_optional_json("document")? },
         findings: Vec::new(),
-        log: row.optional_json("log")?,
+        log: row.get_optional_json("log")?,
         content_hash: row.get("content_hash")?,
         source: None,
     };
@@ -113,28 +114,28 @@ fn session_from_row(row: &SqlRow) -> SqlResult<(SessionFile, SessionKeys)> {
     Ok((file, named))
 }
 
-fn card(row: &SqlRow) -> SqlResult<FileCard> {
-    Ok(FileCard { id: row.get(0)?, title: row.get(1)?, facts: row.json(2)? })
+fn card_from_row(row: &SqlRow) -> SqlResult<FileCard> {
+    Ok(FileCard { id: row.get(0)?, title: row.get(1)?, facts: row.get_json(2)? })
 }
 
-fn source(row: &SqlRow) -> SqlResult<FileSource> {
+fn source_from_row(row: &SqlRow) -> SqlResult<FileSource> {
     Ok(FileSource {
         hash: row.get(0)?,
         name: row.get(1)?,
         format: row.get(2)?,
         imported_at: row.get(3)?,
-        content: encoded(&row.get::<Vec<u8>>(4)?),
+        content: encode_base64(&row.get::<Vec<u8>>(4)?),
     })
 }
 
 fn attachment_from_row(row: &SqlRow) -> SqlResult<FileAttachment> {
     Ok(FileAttachment {
-        on: attached_to(&[row.get(0)?, row.get(1)?]),
+        on: owner_kind(&[row.get(0)?, row.get(1)?]),
         name: row.get(2)?,
         media_type: row.get(3)?,
         note: row.get(4)?,
         added_at: row.get(5)?,
-        content: encoded(&row.get::<Vec<u8>>(6)?),
+        content: encode_base64(&row.get::<Vec<u8>>(6)?),
     })
 }
 
@@ -142,41 +143,41 @@ fn finding_from_row(row: &SqlRow) -> SqlResult<Finding> {
     Ok(Finding {
         claim: row.get(0)?,
         verdict: row.get(1)?,
-        weight: weight(&row.get::<String>(2)?)?,
+        weight: parse_weight(&row.get::<String>(2)?)?,
         confidence: row.get(3)?,
-        evidence: row.json(4)?,
+        evidence: row.get_json(4)?,
         advice: row.get(5)?,
         advised_verb: None,
     })
 }
 
-fn weight(word: &str) -> SqlResult<cardscope_model::finding::FindingWeight> {
+fn parse_weight(word: &str) -> SqlResult<cardscope_model::finding::FindingWeight> {
     let word = serde_json::Value::from(word);
     serde_json::from_value(word).map_err(|e| crate::connection::unreadable("weight", e.to_string()))
 }
 
-async fn runs(c: &mut Connection, id: SessionId) -> SqlResult<Vec<FileRun>> {
-    let mut runs = c.all(statement(sql::RUNS).bind(id.to_string()), run).await?;
+async fn load_runs(c: &mut Connection, id: SessionId) -> SqlResult<Vec<FileRun>> {
+    let mut runs = c.fetch_all(statement(sql::RUNS).bind(id.to_string()), run_from_row).await?;
     for run in &mut runs {
         let samples = statement(sql::SAMPLES).bind(id.to_string()).bind(run.run);
-        run.samples = c.all(samples, read::sample).await?;
-        run.results.iter_mut().for_each(|results| once::with_series(results, &run.samples));
+        run.samples = c.fetch_all(samples, row_reading::sample_from_row).await?;
+        run.results.iter_mut().for_each(|results| deduplication::restore_series(results, &run.samples));
     }
     Ok(runs)
 }
 
-fn run(row: &SqlRow) -> SqlResult<FileRun> {
+fn run_from_row(row: &SqlRow) -> SqlResult<FileRun> {
     let figures: Option<String> = row.get("figures")?;
     Ok(FileRun {
-        run: row.whole("number")?,
+        run: row.get_integer("number")?,
         seed: row.get("seed")?,
         counted: row.get("counted")?,
         started_at: row.get("started_at")?,
         ended_at: row.get("ended_at")?,
-        size_bytes: row.optional_whole("size_bytes")?,
-        loops: row.optional_whole("loops")?,
-        figures: figures.map(|text| figures::of_text(&text)).transpose()?,
-        results: row.optional_json("results")?,
+        size_bytes: row.get_optional_integer("size_bytes")?,
+        loops: row.get_optional_integer("loops")?,
+        figures: figures.map(|text| figure_json::figures_from_json(&text)).transpose()?,
+        results: row.get_optional_json("results")?,
         samples: Vec::new(),
     })
 }

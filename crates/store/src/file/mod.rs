@@ -5,7 +5,7 @@ mod checked;
 mod export;
 
 use crate::connection::{Connection, statement};
-use crate::{Archive, ArchiveError, ImportedSource, SessionId, StoredSession, read, sql};
+use crate::{Archive, ArchiveError, ImportedSource, SessionId, StoredSession, row_reading, sql};
 use cardscope_model::session_file::SessionFile;
 
 impl Archive {
@@ -13,23 +13,23 @@ impl Archive {
     pub fn session(&mut self, session: SessionId) -> Result<StoredSession, ArchiveError> {
         let read = async |c: &mut Connection| {
             let asked = statement(sql::SUMMARY).bind(session.to_string());
-            let summary = c.one(asked, read::summary).await?;
-            Ok(StoredSession { summary, file: export::session(c, session).await?.0 })
+            let summary = c.fetch_one(asked, row_reading::summary_from_row).await?;
+            Ok(StoredSession { summary, file: export::load_session(c, session).await?.0 })
         };
-        self.read(read).map_err(|e| e.about(session))
+        self.run_read(read).map_err(|e| e.for_session(session))
     }
 
     /// Returns a session or record as a file, with its card, events and attachments.
     pub fn export(&mut self, session: SessionId) -> Result<SessionFile, ArchiveError> {
-        let export = async |c: &mut Connection| export::file(c, session).await;
-        self.read(async |c| c.at_once(export).await).map_err(|e| e.about(session))
+        let export = async |c: &mut Connection| export::export_file(c, session).await;
+        self.run_read(async |c| c.snapshot(export).await).map_err(|e| e.for_session(session))
     }
 
     /// Imports an exported session and syncs it. Nothing is changed if the file contradicts itself.
     pub fn add_file(&mut self, file: &SessionFile) -> Result<ImportedSource, ArchiveError> {
-        let checked = checked::CheckedFile::of(file)?;
-        let stored = self.write(async |c| add::file(c, &checked).await)?;
-        self.settle()?;
+        let checked = checked::CheckedFile::validate(file)?;
+        let stored = self.run_write(async |c| add::import_file(c, &checked).await)?;
+        self.recompute_stale()?;
         Ok(stored)
     }
 }

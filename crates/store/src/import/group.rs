@@ -17,10 +17,10 @@ pub(super) struct RunGroup {
 }
 
 /// Returns the sessions of a log in order of appearance; one without runs if the log has no figures.
-pub(super) fn groups(log: &CardLog) -> Vec<RunGroup> {
+pub(super) fn split_by_setting(log: &CardLog) -> Vec<RunGroup> {
     let mut groups: Vec<RunGroup> = Vec::new();
     for run in log.runs.iter().filter(|run| run.results.iter().any(TestFigure::is_speed)) {
-        let Setting { condition, size_bytes, .. } = setting_of(log, run);
+        let Setting { condition, size_bytes, .. } = run_setting(log, run);
         let index = groups.iter().position(|g| g.size_bytes == size_bytes && g.condition == condition);
         let index = index.unwrap_or_else(|| {
             groups.push(RunGroup { condition, size_bytes, runs: Vec::new() });
@@ -29,11 +29,11 @@ pub(super) fn groups(log: &CardLog) -> Vec<RunGroup> {
         groups[index].runs.push(Run {
             run: run.run,
             loops: run.loops,
-            results: run.speeds(),
+            results: run.valid_figures(),
             ..Run::default()
         });
     }
-    groups.iter_mut().for_each(RunGroup::number);
+    groups.iter_mut().for_each(RunGroup::renumber_runs);
     if groups.is_empty() {
         groups.push(RunGroup { condition: log.condition.clone(), size_bytes: None, runs: Vec::new() });
     }
@@ -42,7 +42,7 @@ pub(super) fn groups(log: &CardLog) -> Vec<RunGroup> {
 
 impl RunGroup {
     /// Keeps the log's numbers of the runs; renumbers all if they do not rise from 1.
-    fn number(&mut self) {
+    fn renumber_runs(&mut self) {
         let rising = self.runs.windows(2).all(|pair| pair[0].run < pair[1].run);
         if !rising || self.runs.first().is_some_and(|run| run.run == 0) {
             (1..).zip(&mut self.runs).for_each(|(number, run)| run.run = number);
@@ -51,21 +51,21 @@ impl RunGroup {
 }
 
 /// Returns the setting under which the archive stores a run of a log.
-pub fn setting_of(log: &CardLog, run: &Run) -> Setting {
+pub fn run_setting(log: &CardLog, run: &Run) -> Setting {
     let mut condition = log.condition.clone();
     if let Some(own) = &run.condition {
         condition.overlay(own);
     }
-    Setting { recipe: method(log).to_owned(), size_bytes: run.size_bytes, condition }
+    Setting { recipe: method_name(log).to_owned(), size_bytes: run.size_bytes, condition }
 }
 
 /// Replacement for the recipe: the tool, else the format of the log.
-pub(super) fn method(log: &CardLog) -> &str {
+pub(super) fn method_name(log: &CardLog) -> &str {
     log.tool.as_ref().map_or(log.format.as_str(), |tool| &tool.name)
 }
 
 /// Number of figures that are not valid speeds and are dropped.
-pub(super) fn left_out(log: &CardLog) -> usize {
+pub(super) fn count_invalid_figures(log: &CardLog) -> usize {
     log.runs.iter().flat_map(|run| &run.results).filter(|figure| !figure.is_speed()).count()
 }
 
@@ -76,11 +76,11 @@ pub(super) fn left_out(log: &CardLog) -> usize {
 pub(super) fn content_hash(log: &CardLog, bytes: &[u8]) -> String {
     let has_figures = log.runs.iter().any(|run| !run.results.is_empty());
     let figures = if has_figures { json_text(&log.runs) } else { json_text(&log.other) };
-    let counts: &[u8] = if CardNames::of(&log.card).is_none() { bytes } else { &[] };
+    let counts: &[u8] = if CardNames::from_facts(&log.card).is_none() { bytes } else { &[] };
     let [date, part] = [&log.date, &log.part].map(|part| part.as_deref().unwrap_or_default());
     // Only visible ASCII counts, which drops line ends, byte order marks and the zero bytes of UTF-16.
     let visible = counts.iter().copied().filter(u8::is_ascii_graphic);
-    hash::of_with(
+    hash::hash_with_stream(
         &[&log.format, part, date, &json_text(&log.card), &json_text(&log.condition), &figures],
         visible,
     )

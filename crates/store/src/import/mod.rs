@@ -7,7 +7,7 @@ mod group;
 mod prepared;
 mod write;
 
-pub use group::setting_of;
+pub use group::run_setting;
 pub use prepared::{ImportedSource, NewSource};
 
 use crate::connection::{Connection, SqlResult};
@@ -23,20 +23,20 @@ impl Archive {
         sources: impl IntoIterator<Item = NewSource<'a>>,
     ) -> Result<Vec<ImportedSource>, ArchiveError> {
         let sources = sources.into_iter().collect();
-        let stored = self.write(async |c| import(c, sources).await)?;
-        self.settle()?;
+        let stored = self.run_write(async |c| import(c, sources).await)?;
+        self.recompute_stale()?;
         Ok(stored)
     }
 }
 
 async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> SqlResult<Vec<ImportedSource>> {
-    c.expect_a_batch().await?;
-    let prepared = prepared::all(&sources);
-    let mut known = KnownFiles::of(c, &prepared).await?;
+    c.enlarge_cache().await?;
+    let prepared = prepared::prepare_all(&sources);
+    let mut known = KnownFiles::load(c, &prepared).await?;
     let fresh: Vec<Option<Vec<&PreparedLog<'_>>>> =
-        prepared.iter().map(|source| known.fresh(source)).collect();
+        prepared.iter().map(|source| known.new_logs(source)).collect();
     let sightings: Vec<_> = fresh.iter().flatten().flatten().map(|log| log.sighting.clone()).collect();
-    let mut resolver = CardResolver::of(c, &sightings).await?;
+    let mut resolver = CardResolver::load(c, &sightings).await?;
     let mut batch = RowsInOrder::new();
     for ((source, logs), new) in prepared.iter().zip(&fresh).zip(sources) {
         if logs.is_some() {
@@ -49,11 +49,11 @@ async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> SqlResult<Ve
         stored.push(match logs {
             Some(logs) => ImportedSource::New {
                 source: source.hash.clone(),
-                sessions: batch.add(source, &logs, &mut resolver)?,
+                sessions: batch.add_logs(source, &logs, &mut resolver)?,
             },
-            None => known.found(source),
+            None => known.stored_file(source),
         });
     }
-    batch.write(c, resolver).await?;
+    batch.write_rows(c, resolver).await?;
     Ok(stored)
 }

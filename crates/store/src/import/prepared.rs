@@ -56,28 +56,33 @@ pub(super) struct PreparedLog<'a> {
 
 impl NewSource<'_> {
     fn card_title(&self) -> String {
-        self.title.map_or_else(|| naming::unnamed(self.name), str::to_owned)
+        self.title.map_or_else(|| naming::unnamed_title(self.name), str::to_owned)
     }
 }
 
 /// Prepares all files; a file that shares a card takes the place of the other file's sighting.
-pub(super) fn all<'a>(sources: &[NewSource<'a>]) -> Vec<PreparedSource<'a>> {
-    let mut prepared: Vec<PreparedSource<'a>> = sources.iter().map(PreparedSource::of).collect();
+pub(super) fn prepare_all<'a>(sources: &[NewSource<'a>]) -> Vec<PreparedSource<'a>> {
+    let mut prepared: Vec<PreparedSource<'a>> = sources.iter().map(PreparedSource::from_source).collect();
     for (at, source) in sources.iter().enumerate() {
         let first = source.shares_card_of.and_then(|first| prepared.get(first)?.logs.first());
-        if let Some(place) = first.map(|log| log.sighting.met_at.clone()) {
-            prepared[at].logs.iter_mut().for_each(|log| log.sighting.met_at.clone_from(&place));
+        if let Some(place) = first.map(|log| log.sighting.place.clone()) {
+            prepared[at].logs.iter_mut().for_each(|log| log.sighting.place.clone_from(&place));
         }
     }
     prepared
 }
 
 impl<'a> PreparedSource<'a> {
-    fn of(source: &NewSource<'a>) -> Self {
+    fn from_source(source: &NewSource<'a>) -> Self {
         let logs = source.logs.iter().filter(|log| !log.is_empty() || !log.doubts.is_empty());
-        let mut logs: Vec<_> = logs.map(|log| PreparedLog::of(log, source)).collect();
+        let mut logs: Vec<_> = logs.map(|log| PreparedLog::from_log(log, source)).collect();
         disambiguate(&mut logs);
-        PreparedSource { name: source.name, format: source.format, hash: hash::of_bytes(&source.bytes), logs }
+        PreparedSource {
+            name: source.name,
+            format: source.format,
+            hash: hash::hash_bytes(&source.bytes),
+            logs,
+        }
     }
 }
 
@@ -87,22 +92,22 @@ fn disambiguate(logs: &mut [PreparedLog<'_>]) {
     for log in logs {
         let count = seen.entry(log.content_hash.clone()).and_modify(|count| *count += 1).or_insert(1);
         if *count > 1 {
-            log.content_hash = hash::of(&[&log.content_hash, &count.to_string()]);
+            log.content_hash = hash::hash_texts(&[&log.content_hash, &count.to_string()]);
         }
     }
 }
 
 impl<'a> PreparedLog<'a> {
-    fn of(log: &'a CardLog, source: &NewSource<'_>) -> Self {
+    fn from_log(log: &'a CardLog, source: &NewSource<'_>) -> Self {
         let content_hash = group::content_hash(log, &source.bytes);
-        let sighting = naming::of_log(log, &content_hash, &source.card_title());
+        let sighting = naming::sighting_of_log(log, &content_hash, &source.card_title());
         PreparedLog { log, content_hash, sighting }
     }
 }
 
 impl ImportedSource {
     /// Reads hash, name and time of import from three columns, starting at `first`.
-    pub(crate) fn known(row: &SqlRow, first: usize) -> SqlResult<ImportedSource> {
+    pub(crate) fn known_from_row(row: &SqlRow, first: usize) -> SqlResult<ImportedSource> {
         let [source, name, imported_at] = [row.get(first)?, row.get(first + 1)?, row.get(first + 2)?];
         Ok(ImportedSource::Known { source, name, imported_at })
     }
@@ -116,21 +121,24 @@ pub(super) struct KnownFiles {
 }
 
 impl KnownFiles {
-    pub(super) async fn of(c: &mut Connection, batch: &[PreparedSource<'_>]) -> SqlResult<Self> {
+    pub(super) async fn load(c: &mut Connection, batch: &[PreparedSource<'_>]) -> SqlResult<Self> {
         let hashes: Vec<String> = batch.iter().map(|s| s.hash.clone()).collect();
         let contents: Vec<String> =
             batch.iter().flat_map(|s| &s.logs).map(|log| log.content_hash.clone()).collect();
         let by_hash =
-            there(c, "SELECT hash, hash, name, imported_at FROM source WHERE hash", &hashes).await?;
+            find_stored(c, "SELECT hash, hash, name, imported_at FROM source WHERE hash", &hashes).await?;
         let by_content = "SELECT s.content_hash, o.hash, o.name, o.imported_at FROM session s \
             JOIN source o ON o.hash = s.source_hash WHERE s.content_hash";
-        let by_content = there(c, by_content, &contents).await?;
-        Ok(KnownFiles { by_hash, by_content, now: crate::stamp::now() })
+        let by_content = find_stored(c, by_content, &contents).await?;
+        Ok(KnownFiles { by_hash, by_content, now: crate::timestamps::now() })
     }
 
     /// Returns the new logs of a file, or `None` if it has none. They count as stored from now on, so that a copy later in
     /// the batch is not imported again.
-    pub(super) fn fresh<'l>(&mut self, source: &'l PreparedSource<'l>) -> Option<Vec<&'l PreparedLog<'l>>> {
+    pub(super) fn new_logs<'l>(
+        &mut self,
+        source: &'l PreparedSource<'l>,
+    ) -> Option<Vec<&'l PreparedLog<'l>>> {
         if self.by_hash.contains_key(&source.hash) {
             return None;
         }
@@ -151,18 +159,20 @@ impl KnownFiles {
     }
 
     /// Returns the stored file that has the same content.
-    pub(super) fn found(&self, source: &PreparedSource<'_>) -> ImportedSource {
+    pub(super) fn stored_file(&self, source: &PreparedSource<'_>) -> ImportedSource {
         let by_content = || source.logs.iter().find_map(|log| self.by_content.get(&log.content_hash));
         let known = self.by_hash.get(&source.hash).or_else(by_content).cloned();
         known.unwrap_or_else(|| ImportedSource::New { source: source.hash.clone(), sessions: Vec::new() })
     }
 }
 
-async fn there(
+async fn find_stored(
     c: &mut Connection,
     head: &str,
     keys: &[String],
 ) -> SqlResult<HashMap<String, ImportedSource>> {
-    let there = c.all_of(head, keys, |row| Ok((row.get(0)?, ImportedSource::known(row, 1)?))).await?;
+    let there = c
+        .fetch_for_keys(head, keys, |row| Ok((row.get(0)?, ImportedSource::known_from_row(row, 1)?)))
+        .await?;
     Ok(there.into_iter().collect())
 }

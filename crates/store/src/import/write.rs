@@ -1,22 +1,22 @@
 //! Writes the rows of a batch of logs.
 
-use super::group::{RunGroup, groups, left_out, method};
+use super::group::{RunGroup, count_invalid_figures, method_name, split_by_setting};
 use super::prepared::{PreparedLog, PreparedSource};
-use crate::connection::{Connection, RowBatch, SqlResult, SqlValue, json};
+use crate::connection::{Connection, RowBatch, SqlResult, SqlValue, json_text};
 use crate::events::StoredEvents;
+use crate::measurement_writing::condition_origins;
 use crate::resolver::{CardResolver, ResolvedSighting};
-use crate::rig::SharedSettings;
-use crate::write::origins;
-use crate::{SessionId, figures, sql, stamp};
+use crate::shared_settings::SharedSettings;
+use crate::{SessionId, figure_json, sql, timestamps};
 use cardscope_model::log::CardLog;
 use cardscope_model::setting::Setting;
 use uuid::Uuid;
 
 /// Kind of a session made of an imported log.
-pub(crate) const IMPORT: &str = "import";
+pub(crate) const IMPORT_KIND: &str = "import";
 
 /// I/O path of an imported log, where it is unknown.
-pub(crate) const IO_PATH: &str = "imported";
+pub(crate) const IMPORTED_IO_PATH: &str = "imported";
 
 /// Seed of an imported run, which is unknown.
 const NO_SEED: &str = "0";
@@ -34,7 +34,7 @@ pub(super) struct RowsInOrder {
 impl RowsInOrder {
     pub(super) fn new() -> Self {
         RowsInOrder {
-            now: stamp::now(),
+            now: timestamps::now(),
             sources: RowBatch::new(sql::INSERT_SOURCES, ""),
             sessions: RowBatch::new(sql::INSERT_SESSIONS, ""),
             runs: RowBatch::new(sql::INSERT_RUNS, ""),
@@ -60,7 +60,7 @@ impl RowsInOrder {
     }
 
     /// Adds the logs of a file and returns their sessions.
-    pub(super) fn add(
+    pub(super) fn add_logs(
         &mut self,
         source: &PreparedSource<'_>,
         logs: &[&PreparedLog<'_>],
@@ -70,8 +70,8 @@ impl RowsInOrder {
         for log in logs {
             let placed = resolver.resolve(&log.sighting);
             self.events.add_all(&placed, &log.log.events)?;
-            let document = json(&without_runs(log.log))?;
-            for group in groups(log.log) {
+            let document = json_text(&without_runs(log.log))?;
+            for group in split_by_setting(log.log) {
                 sessions.push(self.add_session(source, log, &document, &group, &placed)?);
             }
         }
@@ -87,32 +87,32 @@ impl RowsInOrder {
         placed: &ResolvedSighting,
     ) -> SqlResult<SessionId> {
         let id = SessionId(Uuid::now_v7());
-        let recipe = method(log.log);
+        let recipe = method_name(log.log);
         let version = log.log.tool.as_ref().and_then(|tool| tool.version.as_deref()).unwrap_or_default();
         let setting = Setting {
             recipe: recipe.to_owned(),
             size_bytes: group.size_bytes,
             condition: group.condition.clone(),
         };
-        let setting = self.shared.setting(&setting)?;
+        let setting = self.shared.add_setting(&setting)?;
         // An invalid date stays in the log only, because sessions are sorted by time.
-        let date = log.log.date.clone().filter(|date| stamp::is_time(date));
+        let date = log.log.date.clone().filter(|date| timestamps::is_valid_time(date));
         let started_at = date.clone().unwrap_or_else(|| self.now.clone());
         self.sessions.push([
             id.to_string().into(),
-            IMPORT.into(),
+            IMPORT_KIND.into(),
             (&placed.card).into(),
             (&placed.unit).into(),
-            self.shared.rig(&group.condition)?.into(),
+            self.shared.add_rig(&group.condition)?.into(),
             (&source.hash).into(),
             (&log.content_hash).into(),
             document.into(),
             source.name.into(),
-            self.shared.recipe(recipe, version, "").into(),
+            self.shared.add_recipe(recipe, version, "").into(),
             NO_SEED.into(),
-            json(&group.condition)?.into(),
-            json(&origins(&group.condition))?.into(),
-            IO_PATH.into(),
+            json_text(&group.condition)?.into(),
+            json_text(&condition_origins(&group.condition))?.into(),
+            IMPORTED_IO_PATH.into(),
             SqlValue::Real(None),
             "null".into(),
             "null".into(),
@@ -122,7 +122,7 @@ impl RowsInOrder {
             date.into(),
             SqlValue::Text(None),
             (&self.now).into(),
-            crate::SessionEnd::Complete.word().into(),
+            crate::SessionEnd::Complete.as_str().into(),
             SqlValue::Text(None),
         ]);
         self.add_runs(id, group, &setting, &started_at)?;
@@ -148,15 +148,15 @@ impl RowsInOrder {
                 setting.into(),
                 group.size_bytes.into(),
                 run.loops.into(),
-                figures::to_text(&run.results)?.into(),
+                figure_json::figures_to_json(&run.results)?.into(),
             ]);
         }
         Ok(())
     }
 
-    pub(super) async fn write(mut self, c: &mut Connection, resolver: CardResolver) -> SqlResult<()> {
-        resolver.write(c).await?;
-        self.shared.write(c).await?;
+    pub(super) async fn write_rows(mut self, c: &mut Connection, resolver: CardResolver) -> SqlResult<()> {
+        resolver.store(c).await?;
+        self.shared.write_missing(c).await?;
         self.events.write(c).await?;
         self.sessions.write(c).await?;
         self.runs.write(c).await
@@ -174,7 +174,7 @@ fn without_runs(log: &CardLog) -> CardLog {
     rest.condition.clone_from(&log.condition);
     rest.other.clone_from(&log.other);
     rest.doubts.clone_from(&log.doubts);
-    let left_out = left_out(log);
+    let left_out = count_invalid_figures(log);
     if left_out > 0 {
         rest.doubts.push(format!("left out {left_out} impossible speeds (negative, absurd or not a number)"));
     }

@@ -10,7 +10,7 @@ fn card(brand: &str, name: &str, size: &str) -> CardFacts {
 }
 
 fn label_of(facts: &CardFacts) -> String {
-    CardNames::of(facts).unwrap().label.unwrap()
+    CardNames::from_facts(facts).unwrap().label.unwrap()
 }
 
 #[test]
@@ -25,20 +25,20 @@ fn label_matches_despite_case_and_blanks() {
 #[test]
 fn card_with_size_only_has_no_name() {
     let facts = CardFacts { capacity_bytes: Some(64_000_000_000), ..CardFacts::default() };
-    assert_eq!(CardNames::of(&facts), None);
+    assert_eq!(CardNames::from_facts(&facts), None);
     assert!(!is_named(&facts));
-    assert_eq!(of_unit(None, "", "speed.txt").title, "unnamed card of speed.txt");
+    assert_eq!(sighting_of_unit(None, "", "speed.txt").title, "unnamed card of speed.txt");
 }
 
 #[test]
 fn contradicting_facts_separate_generations() {
     let old = CardFacts { model: Some("SU64G".into()), ..card("SanDisk", "Ultra", "64GB") };
     let new = CardFacts { model: Some("SN64G".into()), ..old.clone() };
-    assert!(labels_hide_difference(&old, &new) && !labels_hide_difference(&old, &old));
-    assert!(!labels_hide_difference(&old, &card("SanDisk", "Ultra", "64GB")), "it says nothing else");
+    assert!(labels_conflict(&old, &new) && !labels_conflict(&old, &old));
+    assert!(!labels_conflict(&old, &card("SanDisk", "Ultra", "64GB")), "it says nothing else");
     let [early, late] =
         ["RO157S2P", "RO160"].map(|firmware| CardFacts { firmware: Some(firmware.into()), ..old.clone() });
-    assert!(labels_hide_difference(&early, &late) && registers_hide_difference(&early, &late));
+    assert!(labels_conflict(&early, &late) && registers_conflict(&early, &late));
 }
 
 #[test]
@@ -46,8 +46,8 @@ fn same_registers_under_two_brands_are_two_cards() {
     let registers = CardFacts { model: Some("USD".into()), ..CardFacts::default() };
     let [ours, theirs] =
         ["Gigastone", "Lexar"].map(|b| CardFacts { brand: Some(b.into()), ..registers.clone() });
-    assert!(registers_hide_difference(&ours, &theirs));
-    assert!(!registers_hide_difference(&ours, &registers));
+    assert!(registers_conflict(&ours, &theirs));
+    assert!(!registers_conflict(&ours, &registers));
 }
 
 #[test]
@@ -57,8 +57,9 @@ fn cid_in_log_gives_same_unit_as_slot() {
     let mut log = CardLog::new("sysfs");
     log.card.cid = Some(cid.clone());
     log.card.capacity_bytes = Some(31_000_000_512);
-    let met = of_log(&log, "", "");
-    let here = from_hex(HexRegisters { cid: Some(&cid), ..HexRegisters::default() }).unwrap().unit().unwrap();
+    let met = sighting_of_log(&log, "", "");
+    let here =
+        from_hex(HexRegisters { cid: Some(&cid), ..HexRegisters::default() }).unwrap().unit_name().unwrap();
     let unit = met.unit.unwrap();
     assert_eq!(unit.id, unit_id(&here.unique));
     assert_eq!((unit.model.as_str(), unit.capacity_bytes), ("OWN32", Some(31_000_000_512)));
@@ -69,10 +70,10 @@ fn cid_in_log_gives_same_unit_as_slot() {
 fn unreadable_registers_give_no_unit() {
     let mut log = CardLog::new("sysfs");
     log.card.cid = Some("not hex".into());
-    assert!(of_log(&log, "", "").unit.is_none());
+    assert!(sighting_of_log(&log, "", "").unit.is_none());
     log.card.cid = None;
     log.other.insert("nvme".into(), serde_json::json!([1, 2]));
-    assert!(of_log(&log, "", "").unit.is_none());
+    assert!(sighting_of_log(&log, "", "").unit.is_none());
 }
 
 #[test]
@@ -80,16 +81,16 @@ fn simulated_cards_differ_from_real_and_from_each_other() {
     let real = CardFacts { model: Some("00000".into()), ..CardFacts::default() };
     let simulated = |name: &str| CardFacts { name: Some(name.into()), ..real.clone() };
     let (evo, pro) = (simulated("sim:evo-16g"), simulated("sim:pro-16g"));
-    assert!(registers_hide_difference(&real, &evo) && registers_hide_difference(&evo, &pro));
-    assert!(!registers_hide_difference(&evo, &evo.clone()));
+    assert!(registers_conflict(&real, &evo) && registers_conflict(&evo, &pro));
+    assert!(!registers_conflict(&evo, &evo.clone()));
     // Two names that people typed may well mean one card.
-    assert!(!registers_hide_difference(&simulated("Ultra"), &simulated("Ultra A1")));
+    assert!(!registers_conflict(&simulated("Ultra"), &simulated("Ultra A1")));
 }
 
 #[test]
 fn marks_and_date_from_registers_become_facts() {
     let facts = CardFacts { marks: vec!["U3".into()], made: Some("2019-03".into()), ..CardFacts::default() };
     let unit = CardUnit { id: "a".into(), model: "GC2QT".into(), facts, ..CardUnit::default() };
-    let found = of_unit(Some(&unit), "", "/dev/sdb");
+    let found = sighting_of_unit(Some(&unit), "", "/dev/sdb");
     assert_eq!((found.facts.marks, found.facts.made), (vec!["U3".to_owned()], Some("2019-03".to_owned())));
 }

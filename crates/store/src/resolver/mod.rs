@@ -3,9 +3,9 @@
 //! It works on batches: the cards concerned are read once, decided in memory by the rules of `naming`, and written at
 //! the end.
 
-use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, found, json, statement};
+use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, json_text, require_one_row, statement};
 use crate::naming::{self, CardNames, CardSighting};
-use crate::{hash, sql, stamp};
+use crate::{hash, sql, timestamps};
 use cardscope_model::card::CardFacts;
 use cardscope_model::session_file::CardUnit;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -41,15 +41,18 @@ pub(crate) struct CardResolver {
     by_label: HashMap<String, BTreeSet<String>>,
     by_registers: HashMap<String, BTreeSet<String>>,
     new_names: Vec<(String, CardNames)>,
-    met: BTreeSet<String>,
+    touched_cards: BTreeSet<String>,
 }
 
 impl CardResolver {
     /// Finds or creates, and writes, the card and the unit of one sighting.
-    pub(crate) async fn place(c: &mut Connection, sighting: &CardSighting) -> SqlResult<ResolvedSighting> {
-        let mut resolver = CardResolver::of(c, std::slice::from_ref(sighting)).await?;
+    pub(crate) async fn resolve_and_store(
+        c: &mut Connection,
+        sighting: &CardSighting,
+    ) -> SqlResult<ResolvedSighting> {
+        let mut resolver = CardResolver::load(c, std::slice::from_ref(sighting)).await?;
         let placed = resolver.resolve(sighting);
-        resolver.write(c).await?;
+        resolver.store(c).await?;
         Ok(placed)
     }
 
@@ -58,21 +61,21 @@ impl CardResolver {
         if let Some(label) = &names.label {
             self.by_label.entry(label.clone()).or_default().insert(card.to_owned());
         }
-        if let Some(registers) = &names.registers {
+        if let Some(registers) = &names.registers_of_claims {
             self.by_registers.entry(registers.clone()).or_default().insert(card.to_owned());
         }
     }
 
     /// Returns the card and the unit of a sighting; new ones are written by [`CardResolver::write`].
     pub(crate) fn resolve(&mut self, sighting: &CardSighting) -> ResolvedSighting {
-        let names = CardNames::of(&sighting.facts);
+        let names = CardNames::from_facts(&sighting.facts);
         let unit = sighting.unit.as_ref().and_then(|unit| self.units.get(&unit.id));
         // By priority: a known unit, the id from an imported file, the names.
-        let card = match (unit, self.brought(sighting), &names) {
+        let card = match (unit, self.imported_id(sighting), &names) {
             (Some(unit), _, _) => unit.card.clone(),
             (None, Some(id), _) => id,
             (None, None, Some(names)) => {
-                self.known(sighting, names).unwrap_or_else(|| self.new_card_id(sighting, names))
+                self.find_by_names(sighting, names).unwrap_or_else(|| self.new_card_id(sighting, names))
             }
             (None, None, None) => self.new_unnamed_card_id(sighting),
         };
@@ -81,17 +84,17 @@ impl CardResolver {
 
     /// The card whose id an imported file brings along. Archives may give one id to two cards with equal registers, so
     /// the facts of both decide.
-    fn brought(&self, sighting: &CardSighting) -> Option<String> {
+    fn imported_id(&self, sighting: &CardSighting) -> Option<String> {
         let id = sighting.id.as_ref()?;
         let known = &self.cards.get(id)?.facts;
-        let differ = naming::registers_hide_difference(known, &sighting.facts)
-            || naming::labels_hide_difference(known, &sighting.facts);
+        let differ = naming::registers_conflict(known, &sighting.facts)
+            || naming::labels_conflict(known, &sighting.facts);
         (!differ).then(|| id.clone())
     }
 
     fn new_unnamed_card_id(&self, sighting: &CardSighting) -> String {
         let brought = sighting.id.clone().filter(|id| !self.cards.contains_key(id));
-        brought.unwrap_or_else(|| unnamed_card_id(&sighting.met_at))
+        brought.unwrap_or_else(|| unnamed_card_id(&sighting.place))
     }
 
     fn assign(&mut self, card: &str, names: Option<CardNames>, sighting: &CardSighting) -> ResolvedSighting {
@@ -100,30 +103,30 @@ impl CardResolver {
             self.add_names(card, &names);
             self.new_names.push((card.to_owned(), names));
         }
-        self.met.insert(card.to_owned());
+        self.touched_cards.insert(card.to_owned());
         let unit = sighting.unit.as_ref().map(|unit| self.merge_unit_facts(card, unit));
         ResolvedSighting { card: card.to_owned(), unit }
     }
 
-    fn known(&self, sighting: &CardSighting, names: &CardNames) -> Option<String> {
+    fn find_by_names(&self, sighting: &CardSighting, names: &CardNames) -> Option<String> {
         if let Some(card) = self.by_fingerprint.get(&names.fingerprint) {
             return Some(card.clone());
         }
-        let by_registers = names.registers.as_ref().and_then(|key| self.by_registers.get(key));
+        let by_registers = names.registers_of_claims.as_ref().and_then(|key| self.by_registers.get(key));
         let by_label = names.label.as_ref().and_then(|key| self.by_label.get(key));
         let met = &sighting.facts;
-        self.fitting(
+        self.find_fitting(
             by_registers,
-            |known| !naming::registers_hide_difference(known, met),
+            |known| !naming::registers_conflict(known, met),
             |known| known.brand.is_none(),
         )
         .or_else(|| {
-            self.fitting(by_label, |known| !naming::labels_hide_difference(known, met), naming::is_general)
+            self.find_fitting(by_label, |known| !naming::labels_conflict(known, met), naming::is_general)
         })
     }
 
     /// The only candidate that fits. Of several the general one, since nothing tells which of the specific ones it is.
-    fn fitting(
+    fn find_fitting(
         &self,
         candidates: Option<&BTreeSet<String>>,
         fits: impl Fn(&CardFacts) -> bool,
@@ -138,18 +141,19 @@ impl CardResolver {
     /// Deterministic id of a new card: equal facts give an equal id.
     fn new_card_id(&self, sighting: &CardSighting, names: &CardNames) -> String {
         let by_names = || {
-            naming::register_id(&sighting.facts).unwrap_or_else(|| hash::of(&["card", &names.fingerprint]))
+            naming::register_id(&sighting.facts)
+                .unwrap_or_else(|| hash::hash_texts(&["card", &names.fingerprint]))
         };
         let id = sighting.id.clone().unwrap_or_else(by_names);
         // A different card with the same registers has that id already.
-        if self.cards.contains_key(&id) { hash::of(&[&id, &names.fingerprint]) } else { id }
+        if self.cards.contains_key(&id) { hash::hash_texts(&[&id, &names.fingerprint]) } else { id }
     }
 
     fn merge_facts(&mut self, id: &str, sighting: &CardSighting) {
         let met = sighting.facts.without_serial();
         if let Some(card) = self.cards.get_mut(id) {
             let before = card.facts.clone();
-            card.facts.complete_from(&met);
+            card.facts.fill_missing_from(&met);
             card.changed |= card.facts != before;
             return;
         }
@@ -166,28 +170,29 @@ impl CardResolver {
         };
         let known = self.units.entry(unit.id.clone()).or_insert_with(new);
         let before = known.facts.clone();
-        known.facts.complete_from(&unit.facts);
+        known.facts.fill_missing_from(&unit.facts);
         known.changed |= known.facts != before;
         unit.id.clone()
     }
 
     /// Loads all cards and units that these sightings may belong to.
-    pub(crate) async fn of(c: &mut Connection, sightings: &[CardSighting]) -> SqlResult<Self> {
+    pub(crate) async fn load(c: &mut Connection, sightings: &[CardSighting]) -> SqlResult<Self> {
         let mut resolver = CardResolver::default();
-        let names: Vec<CardNames> = sightings.iter().filter_map(|s| CardNames::of(&s.facts)).collect();
+        let names: Vec<CardNames> =
+            sightings.iter().filter_map(|s| CardNames::from_facts(&s.facts)).collect();
         let units = sightings.iter().filter_map(|s| s.unit.as_ref()).map(|unit| unit.id.clone());
         resolver.load_units(c, distinct(units)).await?;
         let fingerprints = distinct(names.iter().map(|n| n.fingerprint.clone()));
         resolver.load_names(c, "fingerprint", fingerprints).await?;
         resolver.load_names(c, "label", distinct(names.iter().filter_map(|n| n.label.clone()))).await?;
         resolver
-            .load_names(c, "registers", distinct(names.iter().filter_map(|n| n.registers.clone())))
+            .load_names(c, "registers", distinct(names.iter().filter_map(|n| n.registers_of_claims.clone())))
             .await?;
         // A card without any name gets an id made of its place, and may exist already.
         let unnamed = sightings
             .iter()
-            .filter(|s| CardNames::of(&s.facts).is_none())
-            .map(|s| unnamed_card_id(&s.met_at));
+            .filter(|s| CardNames::from_facts(&s.facts).is_none())
+            .map(|s| unnamed_card_id(&s.place));
         let of_units = resolver.units.values().map(|s| s.card.clone());
         let brought = sightings.iter().filter_map(|s| s.id.clone());
         let ids =
@@ -198,20 +203,22 @@ impl CardResolver {
 
     async fn load_units(&mut self, c: &mut Connection, ids: Vec<String>) -> SqlResult<()> {
         let unit = |row: &SqlRow| {
-            let known = KnownUnit { card: row.get(1)?, facts: row.json(2)?, new: None, changed: false };
+            let known = KnownUnit { card: row.get(1)?, facts: row.get_json(2)?, new: None, changed: false };
             Ok((row.get::<String>(0)?, known))
         };
-        self.units.extend(c.all_of("SELECT id, card_id, facts FROM specimen WHERE id", &ids, unit).await?);
+        self.units
+            .extend(c.fetch_for_keys("SELECT id, card_id, facts FROM specimen WHERE id", &ids, unit).await?);
         Ok(())
     }
 
     async fn load_names(&mut self, c: &mut Connection, column: &str, keys: Vec<String>) -> SqlResult<()> {
         let asked = format!("SELECT fingerprint, card_id, label, registers FROM known_as WHERE {column}");
         let names = |row: &SqlRow| {
-            let names = CardNames { fingerprint: row.get(0)?, label: row.get(2)?, registers: row.get(3)? };
+            let names =
+                CardNames { fingerprint: row.get(0)?, label: row.get(2)?, registers_of_claims: row.get(3)? };
             Ok((row.get::<String>(1)?, names))
         };
-        for (card, names) in c.all_of(&asked, &keys, names).await? {
+        for (card, names) in c.fetch_for_keys(&asked, &keys, names).await? {
             self.add_names(&card, &names);
         }
         Ok(())
@@ -220,15 +227,19 @@ impl CardResolver {
     async fn load_cards(&mut self, c: &mut Connection, ids: Vec<String>) -> SqlResult<()> {
         let card = |row: &SqlRow| {
             let title = if row.get(3)? { None } else { Some(row.get(2)?) };
-            Ok((row.get::<String>(0)?, KnownCard { facts: row.json(1)?, title, new: false, changed: false }))
+            Ok((
+                row.get::<String>(0)?,
+                KnownCard { facts: row.get_json(1)?, title, new: false, changed: false },
+            ))
         };
-        self.cards.extend(c.all_of("SELECT id, facts, title, named FROM card WHERE id", &ids, card).await?);
+        self.cards
+            .extend(c.fetch_for_keys("SELECT id, facts, title, named FROM card WHERE id", &ids, card).await?);
         Ok(())
     }
 
     /// Writes new and completed entries, and marks the cards of all sightings as stale.
-    pub(crate) async fn write(self, c: &mut Connection) -> SqlResult<()> {
-        let now = stamp::now();
+    pub(crate) async fn store(self, c: &mut Connection) -> SqlResult<()> {
+        let now = timestamps::now();
         let mut cards = RowBatch::new(sql::INSERT_CARDS, "ON CONFLICT (id) DO NOTHING");
         for (id, card) in &self.cards {
             if card.new {
@@ -240,13 +251,13 @@ impl CardResolver {
         cards.write(c).await?;
         self.write_units(c, &now).await?;
         write_names(c, self.new_names).await?;
-        mark_stale(c, &self.met).await
+        mark_stale(c, &self.touched_cards).await
     }
 
     async fn write_units(&self, c: &mut Connection, now: &str) -> SqlResult<()> {
         let mut rows = RowBatch::new(sql::INSERT_SPECIMENS, "ON CONFLICT (id) DO NOTHING");
         for (id, known) in &self.units {
-            let facts = json(&known.facts)?;
+            let facts = json_text(&known.facts)?;
             match &known.new {
                 Some(unit) => rows.push([
                     id.into(),
@@ -269,7 +280,7 @@ impl CardResolver {
 }
 
 fn unnamed_card_id(place: &str) -> String {
-    hash::of(&["unnamed card", place])
+    hash::hash_texts(&["unnamed card", place])
 }
 
 fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
@@ -283,7 +294,7 @@ pub(crate) async fn write_names(
 ) -> SqlResult<()> {
     let mut rows = RowBatch::new(sql::INSERT_NAMES, "ON CONFLICT (fingerprint) DO NOTHING");
     for (card, n) in names {
-        rows.push([n.fingerprint.into(), card.into(), n.label.into(), n.registers.into()]);
+        rows.push([n.fingerprint.into(), card.into(), n.label.into(), n.registers_of_claims.into()]);
     }
     rows.write(c).await
 }
@@ -298,13 +309,13 @@ pub(crate) async fn update_card(
     let [id, title, named, brand, name, model, maker, capacity, facts, _] =
         sql::card_row(id, facts, unnamed, "")?;
     let values = [id, title, named, brand, name, model, maker, capacity, facts];
-    found(c.execute(statement(sql::UPDATE_CARD).bind_all(values)).await?)
+    require_one_row(c.execute(statement(sql::UPDATE_CARD).bind_all(values)).await?)
 }
 
 /// Marks cards as stale. A marked card is written again, so that a concurrent recomputation waits for this
 /// transaction.
 pub(crate) async fn mark_stale(c: &mut Connection, cards: &BTreeSet<String>) -> SqlResult<()> {
-    let mut rows = RowBatch::new(sql::INSERT_STALE, sql::STALE_AGAIN);
+    let mut rows = RowBatch::new(sql::INSERT_STALE, sql::ON_STALE_CONFLICT);
     cards.iter().for_each(|card| rows.push([card.into()]));
     rows.write(c).await
 }

@@ -1,10 +1,10 @@
 use super::*;
-use crate::naming::of_log;
+use crate::naming::sighting_of_log;
 use cardscope_model::log::CardLog;
 
 fn met(resolver: &mut CardResolver, facts: &CardFacts) -> String {
     let log = CardLog { card: facts.clone(), ..CardLog::new("test") };
-    resolver.resolve(&of_log(&log, "file", "file")).card
+    resolver.resolve(&sighting_of_log(&log, "file", "file")).card
 }
 
 fn ultra() -> CardFacts {
@@ -51,7 +51,7 @@ fn sightings_complete_facts_without_overwriting() {
 fn unnamed_card_is_separate_for_each_place() {
     let resolver = &mut CardResolver::default();
     let nameless = |resolver: &mut CardResolver, place: &str| {
-        resolver.resolve(&of_log(&CardLog::new("test"), place, place)).card
+        resolver.resolve(&sighting_of_log(&CardLog::new("test"), place, place)).card
     };
     let first = nameless(resolver, "a.txt");
     assert_eq!(nameless(resolver, "a.txt"), first);

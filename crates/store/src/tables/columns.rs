@@ -11,10 +11,10 @@ use std::io::Write;
 #[derive(Debug)]
 pub(super) enum ColumnCell<'a> {
     Text(Option<Cow<'a, str>>),
-    Whole(Option<i64>),
+    Integer(Option<i64>),
     Real(Option<f64>),
     Truth(Option<bool>),
-    Texts(&'a [String]),
+    TextList(&'a [String]),
 }
 
 macro_rules! cells {
@@ -30,12 +30,12 @@ macro_rules! cells {
 cells! {
     Text: &'a str => |text| Some(text.into()), &'a String => |text| Some(text.into()), String => |text| Some(text.into()),
         Option<&'a str> => |text| text.map(Cow::from), &'a Option<String> => |text| text.as_deref().map(Cow::from);
-    Whole: i64 => |number| Some(number), Option<i64> => |number| number, u32 => |number| Some(i64::from(number)),
+    Integer: i64 => |number| Some(number), Option<i64> => |number| number, u32 => |number| Some(i64::from(number)),
         u64 => |number| Some(clamp_to_i64(number)),
         Option<u64> => |number| number.map(clamp_to_i64);
     Real: f64 => |number| Some(number), Option<f64> => |number| number;
     Truth: bool => |truth| Some(truth), Option<bool> => |truth| truth;
-    Texts: &'a [String] => |texts| texts;
+    TextList: &'a [String] => |texts| texts;
 }
 
 /// Clamps at 2^63 - 1, which no count of bytes reaches.
@@ -88,7 +88,7 @@ impl ColumnBuilder {
 
     /// Adds a value; returns the bytes of memory that it takes.
     fn push(&mut self, cell: &ColumnCell<'_>) -> Result<usize> {
-        if let ColumnCell::Texts(texts) = cell {
+        if let ColumnCell::TextList(texts) = cell {
             return Ok(self.push_list(texts));
         }
         let bytes = self.push_value(cell)?;
@@ -105,15 +105,15 @@ impl ColumnBuilder {
             (
                 _,
                 ColumnCell::Text(None)
-                | ColumnCell::Whole(None)
+                | ColumnCell::Integer(None)
                 | ColumnCell::Real(None)
                 | ColumnCell::Truth(None),
             ) => return Ok(0),
             (ColumnValues::Text(all), ColumnCell::Text(Some(text))) => return Ok(push_text(all, text)),
-            (ColumnValues::Int(all), ColumnCell::Whole(Some(number))) => {
+            (ColumnValues::Int(all), ColumnCell::Integer(Some(number))) => {
                 all.push(i32::try_from(*number).unwrap_or(i32::MAX))
             }
-            (ColumnValues::Long(all), ColumnCell::Whole(Some(number))) => all.push(*number),
+            (ColumnValues::Long(all), ColumnCell::Integer(Some(number))) => all.push(*number),
             (ColumnValues::Real(all), ColumnCell::Real(Some(number))) => all.push(*number),
             (ColumnValues::Truth(all), ColumnCell::Truth(Some(truth))) => all.push(*truth),
             (_, cell) => {

@@ -13,7 +13,7 @@ mod time;
 
 pub use table::{TableFile, TablesError};
 
-use crate::connection::{Connection, SqlResult, SqlRow, composed, statement};
+use crate::connection::{Connection, SqlResult, SqlRow, dynamic_statement, statement};
 use crate::{Archive, cards};
 use rows::TableWriter;
 use sources::SessionSource;
@@ -65,9 +65,9 @@ impl Archive {
         mut make: impl FnMut(&str) -> io::Result<File> + Send,
         stop: impl Fn() -> bool + Sync,
     ) -> Result<Vec<TableFile>, TablesError> {
-        self.settle()?;
+        self.recompute_stale()?;
         let mut tables = TableWriter::new(&mut make, &stop).map_err(TablesError::File)?;
-        self.read(async |c| c.at_once(async |c| export_all(c, &mut tables, excluded).await).await)?;
+        self.run_read(async |c| c.snapshot(async |c| export_all(c, &mut tables, excluded).await).await)?;
         tables.finish()
     }
 }
@@ -78,19 +78,19 @@ async fn export_all(
     tables: &mut TableWriter<'_>,
     excluded: &HashMap<String, String>,
 ) -> SqlResult<()> {
-    let mut all = cards::all(c).await?;
+    let mut all = cards::load_cards(c).await?;
     all.sort_by(|a, b| a.id.cmp(&b.id));
     for card in all {
-        tables.card(&card, excluded.get(&card.id));
+        tables.add_card(&card, excluded.get(&card.id));
     }
     let mut last = (String::new(), String::new());
-    while !tables.is_over() {
+    while !tables.is_stopped() {
         let asked = statement(SESSIONS).bind(&last.0).bind(&last.1).bind(SESSIONS_PER_BATCH as i64);
-        let sessions = c.all(asked, SessionSource::of_row).await?;
+        let sessions = c.fetch_all(asked, SessionSource::from_row).await?;
         let Some(newest) = sessions.last() else { break };
-        last = newest.place();
+        last = newest.sort_key();
         // Each year has its own files, which are written one after the other.
-        for of_year in sessions.chunk_by(SessionSource::is_of_the_year_of) {
+        for of_year in sessions.chunk_by(SessionSource::is_same_year) {
             export_batch(c, tables, of_year).await?;
         }
     }
@@ -105,28 +105,30 @@ async fn export_batch(
     let by_id: HashMap<&str, &SessionSource> = sessions.iter().map(|s| (s.id.as_str(), s)).collect();
     let ids: Vec<&str> = sessions.iter().map(|s| s.id.as_str()).collect();
     let of_these = |head: &str, places: String, order: &str| {
-        composed(format!("{head}({places}) ORDER BY session_id, {order}")).bind_all(ids.iter().copied())
+        dynamic_statement(format!("{head}({places}) ORDER BY session_id, {order}"))
+            .bind_all(ids.iter().copied())
     };
     let session = |row: &SqlRow| -> SqlResult<&SessionSource> {
         by_id.get(row.get::<String>(0)?.as_str()).copied().ok_or(sqlx::Error::RowNotFound)
     };
     for session in sessions {
-        tables.session(session);
+        tables.add_session(session);
     }
-    let places = c.all_places(ids.len());
-    c.all(of_these(RUNS, places.clone(), "number"), |row| tables.run(session(row)?, row)).await?;
-    c.all(of_these(FINDINGS, places, "place"), |row| tables.finding(session(row)?, row)).await?;
-    for session in sessions.iter().filter(|s| s.is_own) {
-        if tables.is_over() {
+    let places = c.placeholders(ids.len());
+    c.fetch_all(of_these(RUNS, places.clone(), "number"), |row| tables.add_figures(session(row)?, row))
+        .await?;
+    c.fetch_all(of_these(FINDINGS, places, "place"), |row| tables.add_finding(session(row)?, row)).await?;
+    for session in sessions.iter().filter(|s| s.is_measured_here) {
+        if tables.is_stopped() {
             break;
         }
         if session.has_recipe {
             // One session at a time, because its series may be long.
             let samples = statement(SAMPLES).bind(&session.id);
-            c.all(samples, |row| tables.sample(session, row)).await?;
+            c.fetch_all(samples, |row| tables.add_series(session, row)).await?;
         } else {
             let document = statement(DOCUMENT).bind(&session.id);
-            c.all(document, |row| tables.document(session, row)).await?;
+            c.fetch_all(document, |row| tables.add_record(session, row)).await?;
         }
     }
     Ok(())

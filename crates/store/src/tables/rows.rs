@@ -3,13 +3,13 @@
 use super::columns::ColumnCell;
 use super::schema;
 use super::sources::{
-    FIRST_YEAR, ResultDetails, RunSource, SeriesPoint, SessionSource, StoredFinding, TableDocument,
+    ResultDetails, RunSource, SeriesPoint, SessionSource, StoredFinding, TableDocument, UNDATED_YEAR,
 };
 use super::table::{ExportTable, MakeFile, TableFile, TablesError};
-use super::time::{micros, year};
+use super::time::{parse_micros, utc_year};
 use crate::connection::{SqlResult, SqlRow};
-use crate::{figures, stamp};
-use cardscope_model::archived::StoredCard;
+use crate::{figure_json, timestamps};
+use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
 use cardscope_model::series::TimeSeries;
@@ -47,21 +47,21 @@ impl<'a> TableWriter<'a> {
     }
 
     /// True after a stop or an error: no more rows are needed.
-    pub(super) fn is_over(&mut self) -> bool {
+    pub(super) fn is_stopped(&mut self) -> bool {
         self.stopped |= (self.stop)();
         self.stopped || self.failed.is_some()
     }
 
     /// Closes all files.
     pub(super) fn finish(mut self) -> Result<Vec<TableFile>, TablesError> {
-        let stopped = self.is_over() && self.failed.is_none();
+        let stopped = self.is_stopped() && self.failed.is_none();
         if let Some(error) = self.failed {
             return Err(TablesError::File(error));
         }
         if stopped {
             return Err(TablesError::Stopped);
         }
-        let now = micros(&stamp::now()).and_then(year).or(Some(FIRST_YEAR));
+        let now = parse_micros(&timestamps::now()).and_then(utc_year).or(Some(UNDATED_YEAR));
         let mut files = Vec::new();
         for table in [self.sessions, self.figures, self.series, self.findings] {
             files.extend(table.finish(now, self.make).map_err(TablesError::File)?);
@@ -77,31 +77,31 @@ impl<'a> TableWriter<'a> {
         row: &[ColumnCell<'_>],
     ) {
         if self.failed.is_none() {
-            let file = table(self).place_for(year);
+            let file = table(self).next_file_name(year);
             let made = match file {
-                Some(name) => (self.make)(&name).and_then(|file| table(self).begin(year, name, file)),
+                Some(name) => (self.make)(&name).and_then(|file| table(self).begin_file(year, name, file)),
                 None => Ok(()),
             };
             self.failed = made.and_then(|()| table(self).push(row)).err();
         }
     }
 
-    pub(super) fn card(&mut self, card: &StoredCard, excluded: Option<&String>) {
+    pub(super) fn add_card(&mut self, card: &StoredCard, excluded: Option<&String>) {
         self.push_row(|all| &mut all.cards, None, &schema::cards::row(card, excluded));
     }
 
-    pub(super) fn session(&mut self, s: &SessionSource) {
+    pub(super) fn add_session(&mut self, s: &SessionSource) {
         self.push_row(|all| &mut all.sessions, Some(s.year), &schema::sessions::row(s));
     }
 
-    pub(super) fn run(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
+    pub(super) fn add_figures(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
         // All runs of an imported log share its date.
-        let measured_at = match s.is_own {
-            true => micros(&row.get::<String>(3)?),
+        let measured_at = match s.is_measured_here {
+            true => parse_micros(&row.get::<String>(3)?),
             false => s.measured_at,
         };
-        let condition: Condition = row.optional_json(7)?.unwrap_or_default();
-        let figures = figures::of_text(&row.get::<String>(8)?)?;
+        let condition: Condition = row.get_optional_json(7)?.unwrap_or_default();
+        let figures = figure_json::figures_from_json(&row.get::<String>(8)?)?;
         let details: ResultDetails = row
             .get::<Option<String>>(9)?
             .and_then(|text| serde_json::from_str(&text).ok())
@@ -116,23 +116,23 @@ impl<'a> TableWriter<'a> {
             condition,
         };
         for (place, figure) in (1..).zip(&figures) {
-            let row = schema::figures::row(s, &run, place, figure, details.of(figure));
+            let row = schema::figures::row(s, &run, place, figure, details.for_figure(figure));
             self.push_row(|all| &mut all.figures, Some(s.year), &row);
         }
         Ok(())
     }
 
     /// Adds the series of a loop.
-    pub(super) fn sample(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
-        let name = TestName { pattern: row.parsed(1)?, op: row.parsed(2)? };
+    pub(super) fn add_series(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
+        let name = TestName { pattern: row.get_parsed(1)?, op: row.get_parsed(2)? };
         let (test, op) = (name.to_string(), name.op.to_string());
         let (run, step): (i64, Option<String>) = (row.get(0)?, row.get(3)?);
         let (number, counted): (i64, bool) = (row.get(4)?, row.get(5)?);
-        let series: TimeSeries = row.json(6)?;
+        let series: TimeSeries = row.get_json(6)?;
         for bucket in series.iter() {
             let mean =
                 (bucket.ios > 0 && bucket.sum_us > 0).then(|| bucket.sum_us as f64 / bucket.ios as f64);
-            self.point(
+            self.add_point(
                 s,
                 &SeriesPoint {
                     run: Some(run),
@@ -156,11 +156,11 @@ impl<'a> TableWriter<'a> {
         Ok(())
     }
 
-    fn point(&mut self, s: &SessionSource, point: &SeriesPoint<'_>) {
+    fn add_point(&mut self, s: &SessionSource, point: &SeriesPoint<'_>) {
         self.push_row(|all| &mut all.series, Some(s.year), &schema::series::row(s, point));
     }
 
-    pub(super) fn finding(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
+    pub(super) fn add_finding(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
         let finding = StoredFinding {
             claim: row.get(2)?,
             verdict: row.get(3)?,
@@ -178,7 +178,7 @@ impl<'a> TableWriter<'a> {
     }
 
     /// Adds the findings of a record and the series of a long run, which only its document has.
-    pub(super) fn document(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
+    pub(super) fn add_record(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
         let document: TableDocument = serde_json::from_str(&row.get::<String>(0)?).unwrap_or_default();
         let findings: Vec<Finding> = Deserialize::deserialize(document.findings).unwrap_or_default();
         for (place, finding) in (1..).zip(findings) {
@@ -213,7 +213,7 @@ impl<'a> TableWriter<'a> {
             let hottest = sample.temperatures.iter().map(|reading| reading.celsius).max_by(f64::total_cmp);
             for (op, mb_s, bytes) in moved {
                 let Some(mb_s) = mb_s else { continue };
-                self.point(
+                self.add_point(
                     s,
                     &SeriesPoint {
                         phase: phase.as_str(),

@@ -4,8 +4,8 @@
 use super::columns::ColumnCell;
 use super::sources::{ResultDetail, RunSource, SeriesPoint, SessionSource, StoredFinding};
 use super::table::ExportTable;
-use super::time::micros;
-use cardscope_model::archived::StoredCard;
+use super::time::parse_micros;
+use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::run::TestFigure;
 use cardscope_model::test_name::IoOrder;
 use std::io;
@@ -93,7 +93,7 @@ tables! {
         required text test = figure.name().to_string(),
         optional text step = &figure.step,
         required text op = figure.op.to_string(),
-        required text access = access(figure.test.order),
+        required text access = access_name(figure.test.order),
         required int64 block_bytes = figure.test.block,
         required int32 queue = figure.test.queue,
         required int32 threads = figure.test.threads,
@@ -177,19 +177,19 @@ tables! {
 }
 
 fn optional_micros(text: &Option<String>) -> Option<i64> {
-    text.as_deref().and_then(micros)
+    text.as_deref().and_then(parse_micros)
 }
 
 /// Day of the first (0) or last (1) measurement of a card, in µs.
 fn measured_at(card: &StoredCard, which: usize) -> Option<i64> {
-    micros(&card.measured.as_ref()?[which])
+    parse_micros(&card.measured.as_ref()?[which])
 }
 
 fn non_empty(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-fn access(order: IoOrder) -> &'static str {
+fn access_name(order: IoOrder) -> &'static str {
     match order {
         IoOrder::Sequential => "SEQ",
         IoOrder::Random => "RND",

@@ -1,6 +1,6 @@
 //! Sessions, runs, samples and findings as read for the tables.
 
-use super::time::{micros, year};
+use super::time::{parse_micros, utc_year};
 use crate::connection::{SqlResult, SqlRow};
 use cardscope_model::condition::Condition;
 use cardscope_model::result::TemperatureC;
@@ -13,7 +13,7 @@ pub(super) struct SessionSource {
     pub(super) id: String,
     pub(super) has_recipe: bool,
     /// False for an imported log.
-    pub(super) is_own: bool,
+    pub(super) is_measured_here: bool,
     pub(super) kind: String,
     pub(super) card: Option<String>,
     pub(super) unit: Option<String>,
@@ -37,18 +37,18 @@ pub(super) struct SessionSource {
 
 impl SessionSource {
     /// Reads a row of the statement `SESSIONS` of the parent module.
-    pub(super) fn of_row(row: &SqlRow) -> SqlResult<Self> {
+    pub(super) fn from_row(row: &SqlRow) -> SqlResult<Self> {
         let (id, started): (String, String) = (row.get(0)?, row.get(8)?);
-        let (started_at, measured): (_, Option<String>) = (micros(&started), row.get(9)?);
+        let (started_at, measured): (_, Option<String>) = (parse_micros(&started), row.get(9)?);
         Ok(SessionSource {
             has_recipe: row.get(19)?,
-            is_own: row.get(20)?,
+            is_measured_here: row.get(20)?,
             kind: row.get(1)?,
             card: row.get(2)?,
             unit: row.get(3)?,
-            year: started_at.or_else(|| id_micros(&id)).and_then(year).unwrap_or(FIRST_YEAR),
+            year: started_at.or_else(|| id_micros(&id)).and_then(utc_year).unwrap_or(UNDATED_YEAR),
             started_at,
-            measured_at: measured.as_deref().and_then(micros),
+            measured_at: measured.as_deref().and_then(parse_micros),
             target: row.get(4)?,
             recipe: [row.get(5)?, row.get(6)?],
             seed: row.get(7)?,
@@ -63,18 +63,18 @@ impl SessionSource {
         })
     }
 
-    pub(super) fn is_of_the_year_of(&self, other: &SessionSource) -> bool {
+    pub(super) fn is_same_year(&self, other: &SessionSource) -> bool {
         self.year == other.year
     }
 
     /// Sort key of the session, after which the next query continues.
-    pub(super) fn place(&self) -> (String, String) {
+    pub(super) fn sort_key(&self) -> (String, String) {
         (self.started.clone(), self.id.clone())
     }
 }
 
 /// Year of sessions without any time.
-pub(super) const FIRST_YEAR: i16 = 1970;
+pub(super) const UNDATED_YEAR: i16 = 1970;
 
 /// Creation time of a session id in µs, which a UUID of version 7 contains.
 fn id_micros(id: &str) -> Option<i64> {
@@ -142,7 +142,7 @@ pub(super) struct ResultDetail {
 }
 
 impl ResultDetails {
-    pub(super) fn of(&self, figure: &TestFigure) -> Option<&ResultDetail> {
+    pub(super) fn for_figure(&self, figure: &TestFigure) -> Option<&ResultDetail> {
         self.results.iter().find(|d| d.test == figure.test && d.op == figure.op && d.step == figure.step)
     }
 }

@@ -97,7 +97,7 @@ impl ExportTable {
 
     /// Returns the name of a file that must be begun before a row of this year; `None` if the open file has that year.
     /// Undivided tables have no year.
-    pub(super) fn place_for(&mut self, year: Option<i16>) -> Option<String> {
+    pub(super) fn next_file_name(&mut self, year: Option<i16>) -> Option<String> {
         if self.open.as_ref().is_some_and(|open| open.year == year) {
             return None;
         }
@@ -109,7 +109,7 @@ impl ExportTable {
     }
 
     /// Begins a file and closes the one before.
-    pub(super) fn begin(&mut self, year: Option<i16>, name: String, file: File) -> io::Result<()> {
+    pub(super) fn begin_file(&mut self, year: Option<i16>, name: String, file: File) -> io::Result<()> {
         self.close_file()?;
         let (schema, properties) = (Arc::clone(&self.schema), Arc::clone(&self.properties));
         let writer = SerializedFileWriter::new(file, schema, properties).map_err(from_parquet)?;
@@ -135,10 +135,10 @@ impl ExportTable {
         make: &mut MakeFile<'_>,
     ) -> io::Result<Vec<TableFile>> {
         if self.parts.is_empty()
-            && let Some(name) = self.place_for(empty)
+            && let Some(name) = self.next_file_name(empty)
         {
             let file = make(&name)?;
-            self.begin(empty, name, file)?;
+            self.begin_file(empty, name, file)?;
         }
         self.close_file()?;
         Ok(self.written)

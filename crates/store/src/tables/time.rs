@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 
 /// Parses a time, day, month or year, of which the first moment counts. `None` for anything else.
-pub(super) fn micros(text: &str) -> Option<i64> {
+pub(super) fn parse_micros(text: &str) -> Option<i64> {
     let text = text.trim();
     if let Ok(time) = text.parse::<Timestamp>() {
         return Some(time.as_microsecond());
@@ -19,7 +19,7 @@ pub(super) fn micros(text: &str) -> Option<i64> {
     Some(first.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_microsecond())
 }
 
-pub(super) fn year(micros: i64) -> Option<i16> {
+pub(super) fn utc_year(micros: i64) -> Option<i16> {
     let time = Timestamp::from_microsecond(micros).ok()?;
     Some(time.to_zoned(jiff::tz::TimeZone::UTC).year()).filter(|year| (0..=9999).contains(year))
 }
@@ -43,8 +43,8 @@ mod tests {
             ("1970-02-31", None),
             ("Tue 3", None),
         ] {
-            assert_eq!(micros(text), expected, "{text}");
+            assert_eq!(parse_micros(text), expected, "{text}");
         }
-        assert_eq!((year(day), year(-1)), (Some(1970), Some(1969)));
+        assert_eq!((utc_year(day), utc_year(-1)), (Some(1970), Some(1969)));
     }
 }

@@ -57,7 +57,7 @@ fn log_with_known_cid_belongs_to_measured_card() {
         let mut archive = Archive::open(place).unwrap();
         let mut start = sessions::start();
         let identity = cardscope_model::identity::HexRegisters { cid: Some(CID), ..Default::default() };
-        let piece = cardscope_model::identity::from_hex(identity).unwrap().unit().unwrap();
+        let piece = cardscope_model::identity::from_hex(identity).unwrap().unit_name().unwrap();
         start.unit = Some(CardUnit {
             id: unit_id(&piece.unique),
             maker: piece.maker,
@@ -195,7 +195,7 @@ fn attachment_is_stored_once_and_round_trips() {
             archive.attach(owner, &receipt).unwrap();
         }
         let hanging = archive.attachments(&id).unwrap();
-        let on: Vec<_> = hanging.iter().map(|a| a.on).collect();
+        let on: Vec<_> = hanging.iter().map(|a| a.owner).collect();
         assert_eq!(on, [AttachedTo::Card, AttachedTo::Specimen, AttachedTo::Session]);
         assert_eq!((hanging[0].bytes, hanging[0].file.note.as_deref()), (70_000, Some("two pages")));
         assert_eq!(archive.attachment(&hanging[0].file.hash).unwrap(), bytes);

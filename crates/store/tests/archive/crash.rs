@@ -31,5 +31,5 @@ fn a_kill_keeps_every_finished_sample(place: &Path, kill_after: usize) {
     // A stored sample may not have been printed yet.
     assert!((finished..=finished + 1).contains(&samples.len()), "{} of {finished}", samples.len());
     (0..).zip(samples).for_each(|(i, s)| assert_eq!(*s, sample(i)));
-    assert_eq!(stored.report_so_far().header.error.as_deref(), Some("its process ended unexpectedly"));
+    assert_eq!(stored.partial_report().header.error.as_deref(), Some("its process ended unexpectedly"));
 }

@@ -105,7 +105,7 @@ fn condition_and_size_split_log_into_sessions() {
         assert_eq!(runs[3].setting.size_bytes, Some(256 << 20));
         assert_eq!(runs[0].setting.recipe, "cdm_fio.sh");
         assert_eq!(
-            (runs[0].at.as_deref(), runs[0].source.as_deref()),
+            (runs[0].measured_at.as_deref(), runs[0].source.as_deref()),
             (Some("2024-05-17"), Some("three.log"))
         );
         assert_eq!(runs[0].run.results[0].as_printed, Some(ToolPrints { value: 830.0, unit: "MB/s".into() }));

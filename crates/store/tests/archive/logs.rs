@@ -24,7 +24,7 @@ pub(crate) fn figure(test: &str, printed: f64) -> TestFigure {
         iops: Some(mb_s * 1e6 / name.pattern.block as f64),
         max_latency_us: Some(1e6 / (printed + 1.0)),
         as_printed: Some(ToolPrints { value: printed, unit: "MB/s".into() }),
-        ..TestFigure::of(name, mb_s)
+        ..TestFigure::from_speed(name, mb_s)
     }
 }
 

@@ -2,23 +2,23 @@
 #![allow(clippy::unwrap_used, reason = "all of this is test, its helpers too")]
 
 mod cards;
+mod concurrency;
 mod crash;
 mod engines;
+mod file_safety;
 mod files;
 mod full_disk;
 mod importing;
-mod keeping;
 mod logs;
-mod meeting;
-mod names;
-mod neighbours;
+mod matching;
 mod read_only;
 mod records;
 mod refusal;
+mod round_trips;
 mod server;
 mod servers;
 mod sessions;
-mod summing;
+mod summaries;
 mod tables;
 mod upgrading;
 mod watching;
@@ -51,7 +51,7 @@ fn other_process() {
         "write for ever" => sessions::write(&mut Archive::open(file).unwrap(), u32::MAX),
         "write 1" => sessions::write(&mut Archive::open(file).unwrap(), 1),
         "write 40" => sessions::write(&mut Archive::open(file).unwrap(), 40),
-        "import 60" => neighbours::import_sixty(&mut Archive::open(file).unwrap()),
+        "import 60" => concurrency::import_sixty(&mut Archive::open(file).unwrap()),
         "import for ever" => servers::import_for_ever(Path::new(&file)),
         "open" => println!("said: {}", Archive::open(file).unwrap_err()),
         other => panic!("no such role: {other}"),

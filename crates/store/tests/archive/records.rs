@@ -62,7 +62,7 @@ fn long_run_gives_peak_temperature_despite_unreadable_documents() {
             told(odd);
         }
         let card = archive.session(of).unwrap().summary.card_id.unwrap();
-        let words = archive.card_words(&card).unwrap();
+        let words = archive.card_statements(&card).unwrap();
         let peaks: Vec<_> = words.iter().map(|word| word.temperatures.1).collect();
         assert_eq!((peaks[0], peaks.len()), (Some(41.5), 5));
         assert_eq!(peaks[1..], [None; 4]);

@@ -232,7 +232,7 @@ fn frozen_server_times_out() {
     let database = address.split(['/', '?']).nth(3).unwrap();
     let mut archive = Archive::open(&address).unwrap();
     import(&mut archive, "first", &log(card("A", "B", "8GB"), &[1.0]));
-    archive.wait_for_answers(Duration::from_millis(400));
+    archive.set_answer_timeout(Duration::from_millis(400));
     server.signal("-STOP", database);
     let began = Instant::now();
     let read = archive.sessions().unwrap_err();
@@ -240,7 +240,7 @@ fn frozen_server_times_out() {
     assert!(read.to_string().contains("no answer within 0.4 s"), "{read}");
     assert!(began.elapsed() < Duration::from_secs(10), "nor is it asked to roll back");
     server.signal("-CONT", database);
-    archive.wait_for_answers(Duration::from_secs(20));
+    archive.set_answer_timeout(Duration::from_secs(20));
     assert_eq!(archive.sessions().unwrap().len(), 1, "the next call asks again");
 }
 

@@ -120,7 +120,7 @@ fn result(test: &str, mb_s: f64) -> TestResult {
         ios: (iops * 5.0) as u64,
         seconds: 5.0,
         tool_prints: Some(ToolPrints { value: mb_s / 1.048576, unit: "MiB/s".into() }),
-        ..TestResult::of(name, mb_s)
+        ..TestResult::from_speed(name, mb_s)
     }
 }
 

@@ -27,7 +27,7 @@ fn settled(changes: &mut ArchiveChanges) {
 fn watch_reports_foreign_writes_once_and_no_reads() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
-        let mut changes = ArchiveChanges::of(place).unwrap();
+        let mut changes = ArchiveChanges::watch(place).unwrap();
         settled(&mut changes);
         let session = archive.begin_session(&start()).unwrap();
         assert!(changes.wait(SOON).unwrap(), "a session began");
@@ -53,7 +53,7 @@ fn watch_reports_foreign_writes_once_and_no_reads() {
 fn watch_times_out_and_can_move_to_a_thread() {
     on_both(|place| {
         let _archive = Archive::open(place).unwrap();
-        let mut changes = ArchiveChanges::of(place).unwrap();
+        let mut changes = ArchiveChanges::watch(place).unwrap();
         settled(&mut changes);
         let waited = std::thread::spawn(move || {
             let start = Instant::now();
@@ -69,7 +69,7 @@ fn watch_times_out_and_can_move_to_a_thread() {
 fn watch_reports_creation_of_missing_file() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("archive.sqlite");
-    let mut changes = ArchiveChanges::of(&place).unwrap();
+    let mut changes = ArchiveChanges::watch(&place).unwrap();
     assert!(!changes.wait(Duration::ZERO).unwrap());
     assert!(!place.exists());
     drop(Archive::open(&place).unwrap());
@@ -96,9 +96,9 @@ fn watch_refuses_other_files() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("holiday.jpg");
     std::fs::write(&place, vec![7; 4096]).unwrap();
-    assert!(matches!(ArchiveChanges::of(&place), Err(ArchiveError::NotAnArchive(..))));
+    assert!(matches!(ArchiveChanges::watch(&place), Err(ArchiveError::NotAnArchive(..))));
     let nowhere = "postgres:///cards?host=/nowhere&user=me&password=hunter2";
-    let refused = ArchiveChanges::of(nowhere).unwrap_err().to_string();
+    let refused = ArchiveChanges::watch(nowhere).unwrap_err().to_string();
     assert!(refused.contains("cannot be reached") && !refused.contains("hunter2"), "{refused}");
 }
 
@@ -107,7 +107,7 @@ fn watch_reports_restarted_server_as_one_change() {
     let server = Server::new();
     let address = server.database();
     let mut archive = Archive::open(&address).unwrap();
-    let mut changes = ArchiveChanges::of(&address).unwrap();
+    let mut changes = ArchiveChanges::watch(&address).unwrap();
     archive.begin_session(&start()).unwrap();
     assert!(changes.wait(SOON).unwrap());
     settled(&mut changes);
@@ -137,7 +137,7 @@ fn watch_coalesces_changes_of_two_writers() {
     let address = server.database();
     let mut first = Archive::open(&address).unwrap();
     let mut second = Archive::open(&address).unwrap();
-    let mut changes = ArchiveChanges::of(Path::new(&address)).unwrap();
+    let mut changes = ArchiveChanges::watch(Path::new(&address)).unwrap();
     for _ in 0..20 {
         first.begin_session(&start()).unwrap();
         second.begin_session(&start()).unwrap();

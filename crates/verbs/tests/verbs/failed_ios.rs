@@ -14,8 +14,8 @@ use cardscope_journal::{Journal, folder};
 use cardscope_model::random::SeededRandom;
 use cardscope_model::report::{ExitStatus, ReportDocument};
 use cardscope_session::consent::GivenBeforehand;
-use cardscope_session::frame::{Procedure, VerbOutcome, execute};
-use cardscope_testkit::cards::card_of_its_own;
+use cardscope_session::frame::{Procedure, VerbOutcome, execute_verb};
+use cardscope_testkit::cards::unique_sim_card;
 use clap::{Args, Parser};
 use serde_json::Value;
 
@@ -75,14 +75,14 @@ fn typed<R: Args>(words: &[String]) -> R {
 fn performed<P: Procedure>(procedure: &P, target: &str) -> Ended {
     let mut consent = GivenBeforehand(Some(target.to_owned()));
     let VerbOutcome { report, failure } =
-        execute(procedure, &mut consent, &InterruptFlag::default(), &mut Silent).unwrap();
+        execute_verb(procedure, &mut consent, &InterruptFlag::default(), &mut Silent).unwrap();
     let document = serde_json::to_value(&report).unwrap();
     Ended { document, exit: report.exit_status(), failure: failure.map(|failure| failure.to_string()) }
 }
 
 fn drop_journals(target: &str) {
-    for file in folder::waiting().unwrap() {
-        if Journal::look(&file).is_some_and(|(about, _)| about.target == target) {
+    for file in folder::pending_journals().unwrap() {
+        if Journal::peek(&file).is_some_and(|(about, _)| about.target == target) {
             std::fs::remove_file(file).unwrap();
         }
     }
@@ -90,7 +90,7 @@ fn drop_journals(target: &str) {
 
 fn run(command: &str, faults: &str, seed: u64) -> Ended {
     let folder = tempfile::tempdir().unwrap();
-    let target = card_of_its_own(&format!("announced_bytes={CARD}&state=filled&seed={seed}&{faults}"));
+    let target = unique_sim_card(&format!("announced_bytes={CARD}&state=filled&seed={seed}&{faults}"));
     let (verb, options) = command.split_once(' ').unwrap_or((command, ""));
     let archive = folder.path().join("archive.db").to_str().unwrap().to_owned();
     let own =
@@ -104,7 +104,7 @@ fn run(command: &str, faults: &str, seed: u64) -> Ended {
         "check" => performed(&typed::<check::CheckRequest>(&words), &target),
         "sustain" => {
             let request: sustain::SustainRequest = typed(&words);
-            performed(&request.attended(&mut NoManualReading).unwrap(), &target)
+            performed(&request.with_manual_readings(&mut NoManualReading).unwrap(), &target)
         }
         other => panic!("{other} is not a verb of this test"),
     };

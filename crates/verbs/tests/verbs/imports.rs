@@ -2,12 +2,12 @@ use cardscope_archive as archive;
 use cardscope_archive::{AnswerCache, FoundItem};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_import::verb::{ImportRequest, import, logs_of};
-use cardscope_model::imported::ImportReport;
+use cardscope_import::verb::{ImportRequest, read_logs, run_import};
+use cardscope_model::import_report::ImportReport;
 use cardscope_session::frame::VerbOutcome;
 use cardscope_session::options::ArchiveAt;
 use cardscope_store::Archive;
-use cardscope_testkit::cards::dd;
+use cardscope_testkit::cards::dd_output;
 use std::fs;
 use std::path::PathBuf;
 
@@ -45,7 +45,7 @@ impl Place {
         let archive = ArchiveAt { archive: Some(self.archive()) };
         let request = ImportRequest { files: files.to_vec(), detailed: true, archive, ..card };
         let VerbOutcome { report, failure } =
-            import(&request, &InterruptFlag::default(), &mut Silent).unwrap();
+            run_import(&request, &InterruptFlag::default(), &mut Silent).unwrap();
         assert_eq!(failure, None);
         report
     }
@@ -65,9 +65,12 @@ fn typed_figures_are_imported_with_adjacent_photograph() {
     place.write("screen.png", PNG);
     let report = place.import(&[place.write("typed.csv", TYPED)]);
     assert_eq!(counted(&report), [1, 0, 0], "{report:#?}");
-    let FoundItem::Card(card) =
-        archive::find(Some(&place.archive()), "Example Swift", &AnswerCache::new(|_, _| None)).unwrap()
-    else {
+    let FoundItem::Card(card) = archive::find_session_or_card(
+        Some(&place.archive()),
+        "Example Swift",
+        &AnswerCache::new(|_, _| None),
+    )
+    .unwrap() else {
         panic!()
     };
     assert_eq!((card.card.runs, card.attachments.len()), (1, 1), "{card:#?}");
@@ -82,19 +85,19 @@ fn result_file_round_trips_and_damaged_file_stops_no_other() {
     let from = Place::new();
     from.import(&[from.write("typed.csv", TYPED)]);
     let out = from.0.path().join("out");
-    let written = archive::export(Some(&from.archive()), &[], &out).unwrap();
+    let written = archive::export_sessions(Some(&from.archive()), &[], &out).unwrap();
     let result = PathBuf::from(&written[0].file);
 
     let place = Place::new();
     let text = fs::read_to_string(&result).unwrap();
     let cut = place.write("cut.json", &text[..text.len() / 2]);
-    let report = place.import(&[cut, result.clone(), place.write("dd.txt", dd(20, "\n"))]);
+    let report = place.import(&[cut, result.clone(), place.write("dd.txt", dd_output(20, "\n"))]);
     assert_eq!(counted(&report), [2, 0, 1], "{report:#?}");
     assert_eq!(report.files[1].sessions, [written[0].session.clone()]);
     assert_eq!(place.titles(), ["dd", "Example Swift 64GB"]);
     assert_eq!(counted(&place.import(&[result])), [0, 1, 0]);
     // The export must have the same bytes.
-    let again = archive::export(
+    let again = archive::export_sessions(
         Some(&place.archive()),
         std::slice::from_ref(&written[0].session),
         &place.0.path().join("out"),
@@ -106,21 +109,23 @@ fn result_file_round_trips_and_damaged_file_stops_no_other() {
 fn equal_file_names_stay_separate_and_equal_logs_merge() {
     let place = Place::new();
     let report = place.import(&[
-        place.write("acme/dd.txt", dd(20, "\n")),
-        place.write("zeta/dd.txt", dd(25, "\n")),
-        place.write("other/copy.txt", dd(20, "\r\n")),
+        place.write("acme/dd.txt", dd_output(20, "\n")),
+        place.write("zeta/dd.txt", dd_output(25, "\n")),
+        place.write("other/copy.txt", dd_output(20, "\r\n")),
     ]);
     assert_eq!(counted(&report), [2, 1, 0], "{report:#?}");
     assert_eq!(place.titles(), ["dd", "dd"], "called after their files");
-    let refused =
-        archive::find(Some(&place.archive()), "dd", &AnswerCache::new(|_, _| None)).unwrap_err().to_string();
+    let refused = archive::find_session_or_card(Some(&place.archive()), "dd", &AnswerCache::new(|_, _| None))
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("name one of them, or give its id"), "{refused}");
 }
 
 #[test]
 fn logs_named_by_user_become_one_card() {
     let place = Place::new();
-    let files: Vec<PathBuf> = (1..=10).map(|n| place.write(&format!("{n}.txt"), dd(10 + n, "\n"))).collect();
+    let files: Vec<PathBuf> =
+        (1..=10).map(|n| place.write(&format!("{n}.txt"), dd_output(10 + n, "\n"))).collect();
     let named =
         ImportRequest { brand: Some("Acme".into()), card: Some("Swift".into()), ..ImportRequest::default() };
     assert_eq!(counted(&place.import_as(&files, named)), [10, 0, 0]);
@@ -131,18 +136,20 @@ fn logs_named_by_user_become_one_card() {
 fn logs_in_zip_are_named_by_their_entry() {
     let place = Place::new();
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (name, text) in
-        [("acme/one-no-fan.txt", dd(20, "\n")), ("two.txt", dd(30, "\n")), ("readme", "hello".into())]
-    {
+    for (name, text) in [
+        ("acme/one-no-fan.txt", dd_output(20, "\n")),
+        ("two.txt", dd_output(30, "\n")),
+        ("readme", "hello".into()),
+    ] {
         writer.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
         std::io::Write::write_all(&mut writer, text.as_bytes()).unwrap();
     }
     let file = place.write("logs.zip", writer.finish().unwrap().into_inner());
-    let found = logs_of(&file).unwrap();
+    let found = read_logs(&file).unwrap();
     let seen: Vec<_> = found.iter().map(|f| (f.title.as_deref(), f.member.as_str())).collect();
     assert_eq!(seen, [(Some("one"), "acme/one-no-fan.txt"), (Some("two"), "two.txt")]);
     assert_eq!(found[0].logs[0].condition.get("cooling"), Some("passive"));
-    assert!(logs_of(&place.write("readme", "hello")).is_err(), "nothing of it is understood");
+    assert!(read_logs(&place.write("readme", "hello")).is_err(), "nothing of it is understood");
 }
 
 /// Output of nvme-cli, which names no card.
@@ -158,7 +165,7 @@ fn logs_in_several_files_become_one_card_with_limits() {
     place.write("logs/swift-id-ctrl.log", identity);
     place.write("logs/swift-get-feature.log", limits);
     place.write("logs/swift-smart-log.log", COUNTERS);
-    place.write("logs/swift-fio.log", dd(20, "\n"));
+    place.write("logs/swift-fio.log", dd_output(20, "\n"));
     place.write("logs/other-smart-log.log", COUNTERS);
     let report = place.import(&[place.0.path().join("logs")]);
     assert_eq!(report.joined.len(), 1, "{report:#?}");
@@ -166,7 +173,8 @@ fn logs_in_several_files_become_one_card_with_limits() {
     assert_eq!(place.titles(), ["EXAMPLE SWIFT", "other smart log"]);
     let mut archive = Archive::open(place.archive()).unwrap();
     let card = archive.cards().unwrap().remove(0);
-    let details = cardscope_compare::details::of_words(&archive.card_words(&card.id).unwrap());
+    let details =
+        cardscope_compare::details::details_from_sessions(&archive.card_statements(&card.id).unwrap());
     assert_eq!(details.limits.tmt1_celsius, Some(81.0), "{details:?}");
 }
 
@@ -174,7 +182,7 @@ fn logs_in_several_files_become_one_card_with_limits() {
 fn similar_file_names_become_one_unnamed_card() {
     let place = Place::new();
     place.write("logs/swift-smart-log.log", COUNTERS);
-    place.write("logs/swift-passive-cooling.log", dd(20, "\n"));
+    place.write("logs/swift-passive-cooling.log", dd_output(20, "\n"));
     let report = place.import(&[place.0.path().join("logs")]);
     assert_eq!(report.joined.len(), 1, "{report:#?}");
     assert_eq!(place.titles(), ["swift"]);

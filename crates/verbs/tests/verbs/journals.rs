@@ -1,19 +1,19 @@
 //! Restoring after any end of a probe, as long as the card answers.
 
-use cardscope_engine::card::{IoDriver, ProbeStop};
-use cardscope_engine::content::{IoContent, fill};
+use cardscope_engine::content::{IoContent, fill_content};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{IoDriver, ProbeStop};
 use cardscope_engine::journal::JournalWriter as _;
 use cardscope_engine::target::TargetError;
 use cardscope_files::ResolvedFolder;
-use cardscope_journal::returned::RestoreOutcome;
+use cardscope_journal::restore_outcome::RestoreOutcome;
 use cardscope_journal::{Journal, JournalFacts, folder};
 use cardscope_model::verify;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_session::consent::PreservingConsent;
-use cardscope_session::frame::execute;
-use cardscope_session::opened::OpenTarget;
+use cardscope_session::frame::execute_verb;
+use cardscope_session::open_target::OpenTarget;
 use cardscope_session::opening;
 use clap::Parser as _;
 use tempfile::TempDir;
@@ -32,7 +32,7 @@ impl Overwritten {
     fn new(card: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut opened =
-            opening::open(card, true, &mut PreservingConsent, &InterruptFlag::default()).unwrap();
+            opening::open_by_name(card, true, &mut PreservingConsent, &InterruptFlag::default()).unwrap();
         let about = JournalFacts {
             tool_version: "0".into(),
             target: card.into(),
@@ -45,14 +45,19 @@ impl Overwritten {
         journal.save(AT, &[7; LEN]).unwrap();
         journal.commit().unwrap();
         let mut stamps = [0; LEN];
-        fill(IoContent::Stamp { salt: 9, generation: 0 }, AT, &mut stamps);
+        fill_content(IoContent::Stamp { salt: 9, generation: 0 }, AT, &mut stamps);
         write(&mut opened, &stamps);
         Overwritten { opened, journal, _dir: dir }
     }
 
     fn after(&mut self, error: TargetError) -> RestoreOutcome {
         let stop = ProbeStop::Target(error);
-        RestoreOutcome::after(Some(&stop), self.opened.target.as_mut(), &mut self.journal, &mut Silent)
+        RestoreOutcome::restore_after_probe(
+            Some(&stop),
+            self.opened.target.as_mut(),
+            &mut self.journal,
+            &mut Silent,
+        )
     }
 }
 
@@ -111,7 +116,8 @@ fn restore_refuses_unknown_and_unreadable_cards() {
 
     let mut card = Overwritten::new("sim:constant?announced_bytes=64MiB");
     let unreadable = "sim:constant?announced_bytes=64MiB&faults.read_error_p=1";
-    card.opened = opening::open(unreadable, true, &mut PreservingConsent, &InterruptFlag::default()).unwrap();
+    card.opened =
+        opening::open_by_name(unreadable, true, &mut PreservingConsent, &InterruptFlag::default()).unwrap();
     let returned = card.after(failed_flush());
     let why = returned.failure.as_ref().map(ToString::to_string).unwrap_or_default();
     assert!(why.contains("cannot be read") && returned.tally.restored == 0, "{returned:?}");
@@ -123,10 +129,10 @@ fn verified(card: &str) -> (verify::VerifyReport, Vec<std::path::PathBuf>) {
     let archive = dir.path().join("archive.db").display().to_string();
     let line = Line::try_parse_from(["verify", card, "--seed=7", "--archive", &archive]).unwrap();
     let outcome =
-        execute(&line.request, &mut PreservingConsent, &InterruptFlag::default(), &mut Silent).unwrap();
+        execute_verb(&line.request, &mut PreservingConsent, &InterruptFlag::default(), &mut Silent).unwrap();
     assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
-    let waits = folder::waiting().unwrap();
-    let its = |file: &std::path::PathBuf| Journal::look(file).is_some_and(|(about, _)| about.target == card);
+    let waits = folder::pending_journals().unwrap();
+    let its = |file: &std::path::PathBuf| Journal::peek(file).is_some_and(|(about, _)| about.target == card);
     (outcome.report, waits.into_iter().filter(its).collect())
 }
 

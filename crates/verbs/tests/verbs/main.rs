@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod failed_ios;
+mod fault_injection;
 mod imports;
 mod journals;
 mod pages;
 mod restoring;
-mod schedules;
 mod suspect_reader;

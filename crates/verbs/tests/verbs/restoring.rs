@@ -2,16 +2,16 @@
 //! The process is this test program, which uses a journal as a probe does.
 
 use cardscope_capacity::probe::quick as capacity;
-use cardscope_engine::card::{IoDriver, ReadAnswer, extents};
-use cardscope_engine::content::{IoContent, fill};
+use cardscope_engine::content::{IoContent, fill_content};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{IoDriver, ReadAnswer, split_extents};
 use cardscope_engine::journal::{JournalError, JournalWriter as _, SavedRange};
 use cardscope_engine::target::TargetRegion;
 use cardscope_files::ResolvedFolder;
-use cardscope_journal::put_back::put_back;
-use cardscope_journal::{Journal, JournalFacts, witness};
-use cardscope_model::random::mix;
+use cardscope_journal::restoring::restore_from_journal;
+use cardscope_journal::{Journal, JournalFacts, block_fingerprint};
+use cardscope_model::random::mix_bits;
 use cardscope_model::report::{ExitStatus, ReportDocument as _};
 use cardscope_model::restore::{RecognisedBy, RestoreReport};
 use cardscope_probing::context;
@@ -36,15 +36,15 @@ const BYTES: u64 = 8 << 20;
 fn other_process() {
     let Ok(card) = std::env::var(CARD) else { return };
     let interrupt = InterruptFlag::default();
-    let mut opened = opening::open(&card, true, &mut PreservingConsent, &interrupt).unwrap();
-    let mut journal = journals::create(&card, &mut opened, BYTES).unwrap();
-    journal.wrote_with(77).unwrap();
+    let mut opened = opening::open_by_name(&card, true, &mut PreservingConsent, &interrupt).unwrap();
+    let mut journal = journals::create_journal(&card, &mut opened, BYTES).unwrap();
+    journal.record_salt(77).unwrap();
     let mut card = IoDriver::new(opened.target.as_mut(), &interrupt, 64 << 10, 2).unwrap();
     for batch in 0..12 {
         let places: Vec<SavedRange> = (0..6).map(|n| place(batch * 6 + n)).collect();
         for place in &places {
             let end = place.offset + place.len;
-            card.read(extents(place.offset, end, 64 << 10), IoContent::Buffer, |extent, _, answer| {
+            card.read(split_extents(place.offset, end, 64 << 10), IoContent::Buffer, |extent, _, answer| {
                 let ReadAnswer::Differs { bytes, .. } = answer else { panic!("{answer:?}") };
                 journal.save(extent.offset, bytes).map_err(Into::into)
             })
@@ -53,17 +53,17 @@ fn other_process() {
         journal.commit().unwrap();
         for place in &places {
             let stamp = IoContent::Stamp { salt: 77, generation: batch as u32 };
-            card.write(extents(place.offset, place.offset + place.len, 64 << 10), stamp, |_, _, _| {})
+            card.write(split_extents(place.offset, place.offset + place.len, 64 << 10), stamp, |_, _, _| {})
                 .unwrap();
         }
     }
-    let done = put_back(&mut card, &mut journal, &mut Silent).unwrap();
+    let done = restore_from_journal(&mut card, &mut journal, &mut Silent).unwrap();
     assert!(done.lost.is_empty() && done.unreadable.is_empty());
     journal.finish().unwrap();
 }
 
 fn place(n: u64) -> SavedRange {
-    let (at, len) = (mix(n) % (BYTES / 4096), 1 + mix(n + 1000) % 20);
+    let (at, len) = (mix_bits(n) % (BYTES / 4096), 1 + mix_bits(n + 1000) % 20);
     let offset = at * 4096;
     SavedRange { offset, len: (len * 4096).min(BYTES - offset) }
 }
@@ -77,7 +77,7 @@ impl Table {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut before = vec![0; BYTES as usize];
-        fill(IoContent::Stream { seed: 3 }, 0, &mut before[..5 << 20]);
+        fill_content(IoContent::Stream { seed: 3 }, 0, &mut before[..5 << 20]);
         std::fs::write(dir.path().join("card.img"), &before).unwrap();
         Table { dir, before }
     }
@@ -129,7 +129,7 @@ impl Table {
     fn torn(&self) -> PathBuf {
         let whole = self.whole_run();
         for n in 0..500 {
-            let journal = self.killed_after(whole.mul_f64((mix(n) % 1000) as f64 / 1000.0));
+            let journal = self.killed_after(whole.mul_f64((mix_bits(n) % 1000) as f64 / 1000.0));
             match journal {
                 Some(journal) if !self.is_as_before() => return journal,
                 Some(journal) => std::fs::remove_file(journal).unwrap(),
@@ -155,7 +155,7 @@ fn killed_run_is_restored_exactly() {
     let (mut torn, mut seen) = (0, 0);
     let whole = table.whole_run();
     for moment in 0..30 {
-        let share = (mix(moment) % 1000) as f64 / 1000.0;
+        let share = (mix_bits(moment) % 1000) as f64 / 1000.0;
         let Some(journal) = table.killed_after(whole.mul_f64(share)) else {
             assert!(table.is_as_before(), "without a journal nothing may have been overwritten");
             continue;
@@ -232,8 +232,8 @@ impl cardscope_engine::journal::JournalWriter for Copied<'_> {
         self.journal.saved_ranges()
     }
 
-    fn original(&mut self, range: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
-        self.journal.original(range, into)
+    fn read_original(&mut self, range: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
+        self.journal.read_original(range, into)
     }
 }
 
@@ -241,18 +241,18 @@ impl Ended {
     fn new(mib: u64) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut before = vec![0; (mib << 20) as usize];
-        fill(IoContent::Stream { seed: 3 }, 0, &mut before[..(mib << 19) as usize]);
+        fill_content(IoContent::Stream { seed: 3 }, 0, &mut before[..(mib << 19) as usize]);
         let path = dir.path().join("card.img");
         std::fs::write(&path, &before).unwrap();
         let interrupt = InterruptFlag::default();
         let mut opened =
-            opening::open(path.to_str().unwrap(), true, &mut PreservingConsent, &interrupt).unwrap();
+            opening::open_by_name(path.to_str().unwrap(), true, &mut PreservingConsent, &interrupt).unwrap();
         let about = JournalFacts {
             target: path.display().to_string(),
             announced_bytes: mib << 20,
             start_bytes: Some(0),
             notes_putting_back: true,
-            witnesses: witness::look(opened.target.as_mut()),
+            witnesses: block_fingerprint::take_fingerprints(opened.target.as_mut()),
             ..JournalFacts::default()
         };
         let mut journal = Journal::create(ResolvedFolder::open(dir.path()).unwrap(), about).unwrap();
@@ -263,10 +263,10 @@ impl Ended {
             budget: None,
         };
         let options = capacity::QuickOptions { thorough: false, limits };
-        journal.wrote_with(context::salt(options.limits.seed)).unwrap();
+        journal.record_salt(context::stamp_salt(options.limits.seed)).unwrap();
         let mut card = IoDriver::new(opened.target.as_mut(), &interrupt, PROBE_BLOCK, PROBE_DEPTH).unwrap();
         let mut copied = Copied { journal: &mut journal, moments: Vec::new() };
-        capacity::probe(&mut card, Some(&mut copied), &options, &mut Silent).unwrap();
+        capacity::probe_card(&mut card, Some(&mut copied), &options, &mut Silent).unwrap();
         let moments = copied.moments;
         drop(card);
         drop(opened);
@@ -347,7 +347,7 @@ fn damaged_journal_never_reports_complete_restore() {
     let ended = Ended::new(4);
     let len = ended.journal.len() as u64;
     for case in 0..90 {
-        let (from, size) = (mix(case) % len, 1 + mix(case + 500) % (len / 3));
+        let (from, size) = (mix_bits(case) % len, 1 + mix_bits(case + 500) % (len / 3));
         let (from, end) = (from as usize, (from + size).min(len) as usize);
         let mut journal = ended.journal.clone();
         match case % 3 {
@@ -377,16 +377,16 @@ fn old_version_journal_is_restored_and_removed() {
     let (card, file) = (dir.path().join("card.img"), dir.path().join("journal-old"));
     std::fs::write(&file, include_bytes!("../../../journal/tests/fixtures/journal-without-a-tally")).unwrap();
     let mut before = vec![0; 48 * 512];
-    fill(IoContent::Stream { seed: 5 }, 0, &mut before);
+    fill_content(IoContent::Stream { seed: 5 }, 0, &mut before);
     before.chunks_mut(512).step_by(3).for_each(|sector| sector.fill(0xff));
     let mut after = before.clone();
     for saved in Journal::open(&file).unwrap().saved_ranges() {
         let range = saved.offset as usize..(saved.offset + saved.len) as usize;
-        fill(IoContent::Stamp { salt: 9, generation: 1 }, saved.offset, &mut after[range]);
+        fill_content(IoContent::Stamp { salt: 9, generation: 1 }, saved.offset, &mut after[range]);
     }
     // A block whose original is not in the journal.
     let mut stamped = before.clone();
-    fill(IoContent::Stamp { salt: 9, generation: 2 }, 5 << 9, &mut stamped[5 << 9..6 << 9]);
+    fill_content(IoContent::Stamp { salt: 9, generation: 2 }, 5 << 9, &mut stamped[5 << 9..6 << 9]);
     let mut with_more = after.clone();
     with_more[5 << 9..6 << 9].copy_from_slice(&stamped[5 << 9..6 << 9]);
     std::fs::write(&card, with_more).unwrap();

@@ -13,8 +13,8 @@ use cardscope_model::report::{Report, ReportBody};
 use cardscope_model::suspect_reader::ReadStage;
 use cardscope_model::verify::Verdict;
 use cardscope_session::consent::GivenBeforehand;
-use cardscope_session::frame::{Procedure, VerbOutcome, execute};
-use cardscope_testkit::cards::card_of_its_own;
+use cardscope_session::frame::{Procedure, VerbOutcome, execute_verb};
+use cardscope_testkit::cards::unique_sim_card;
 use clap::{Args, Parser};
 use std::path::Path;
 
@@ -37,7 +37,7 @@ fn carried_out<P: Procedure + Args>(
     let typed = words.chain([target, "--archive", &archive]);
     let request = Line::<P>::try_parse_from(typed).unwrap().request;
     let mut consent = GivenBeforehand(Some(target.to_owned()));
-    execute(&request, &mut consent, &InterruptFlag::default(), &mut Silent).unwrap()
+    execute_verb(&request, &mut consent, &InterruptFlag::default(), &mut Silent).unwrap()
 }
 
 fn assert_ended_by_reader<B: ReportBody + std::fmt::Debug>(outcome: &mut VerbOutcome<Report<B>>, what: &str) {
@@ -46,7 +46,7 @@ fn assert_ended_by_reader<B: ReportBody + std::fmt::Debug>(outcome: &mut VerbOut
     let header = &outcome.report.header;
     assert!(header.suspect_reader.as_ref().is_some_and(|reader| reader.ended_test), "{what}");
     assert!(header.session.is_some(), "{what}");
-    let moved = outcome.report.body.moved().unwrap();
+    let moved = outcome.report.body.io_totals().unwrap();
     assert!(moved.data_kept && moved.bytes_written == 0, "{what}: {moved:?}");
 }
 
@@ -54,7 +54,7 @@ fn assert_ended_by_reader<B: ReportBody + std::fmt::Debug>(outcome: &mut VerbOut
 fn misreading_reader_prevents_writes_to_card_with_data() {
     let folder = tempfile::tempdir().unwrap();
     for reader in READERS {
-        let target = card_of_its_own(&format!("announced_bytes=81MiB&state=filled&{reader}"));
+        let target = unique_sim_card(&format!("announced_bytes=81MiB&state=filled&{reader}"));
         let mut verified = carried_out::<verify::VerifyRequest>("verify", &target, folder.path());
         assert_ended_by_reader(&mut verified, &target);
         assert_eq!(verified.report.body.verdict, Verdict::ReaderSuspect);
@@ -70,7 +70,7 @@ fn misreading_reader_prevents_writes_to_card_with_data() {
 fn misreading_reader_prevents_saving_image() {
     let folder = tempfile::tempdir().unwrap();
     for reader in READERS {
-        let target = card_of_its_own(&format!("announced_bytes=82MiB&state=filled&{reader}"));
+        let target = unique_sim_card(&format!("announced_bytes=82MiB&state=filled&{reader}"));
         let words = "bench --recipe kdiskmark --size 4M --backup IMAGE";
         let mut measured = carried_out::<bench::BenchRequest>(words, &target, folder.path());
         assert_ended_by_reader(&mut measured, &target);
@@ -89,7 +89,7 @@ fn assert_blames_reader<B: ReportBody + std::fmt::Debug>(outcome: &VerbOutcome<R
 fn erasing_test_reports_misreading_reader_not_card() {
     let folder = tempfile::tempdir().unwrap();
     for reader in READERS {
-        let target = card_of_its_own(&format!("announced_bytes=83MiB&state=filled&{reader}"));
+        let target = unique_sim_card(&format!("announced_bytes=83MiB&state=filled&{reader}"));
         for words in ["verify --erase", "verify --full"] {
             let verified = carried_out::<verify::VerifyRequest>(words, &target, folder.path());
             assert_blames_reader(&verified, &format!("{words} {target}"));
@@ -116,7 +116,7 @@ fn single_misread_gives_neither_loss_nor_pass() {
     let folder = tempfile::tempdir().unwrap();
     let mut unstable = 0;
     for seed in 1..=8 {
-        let target = card_of_its_own(&format!("announced_bytes=84MiB&flip_read_every=500&seed={seed}"));
+        let target = unique_sim_card(&format!("announced_bytes=84MiB&flip_read_every=500&seed={seed}"));
         for words in ["verify --erase --budget 10s", "verify --full"] {
             let verified = carried_out::<verify::VerifyRequest>(words, &target, folder.path()).report;
             let body = &verified.body;
@@ -138,7 +138,7 @@ fn format_succeeds_despite_one_misread_and_names_reader() {
     let folder = tempfile::tempdir().unwrap();
     let mut suspect = 0;
     for seed in 1..=24 {
-        let target = card_of_its_own(&format!("announced_bytes=85MiB&flip_read_every=8&seed={seed}"));
+        let target = unique_sim_card(&format!("announced_bytes=85MiB&flip_read_every=8&seed={seed}"));
         let formatted = carried_out::<format::FormatRequest>("format", &target, folder.path()).report;
         assert_eq!(formatted.exit_status(), ExitStatus::Good, "{target}: {formatted:?}");
         let stage = formatted.header.suspect_reader.map(|reader| reader.stage);
@@ -151,7 +151,7 @@ fn format_succeeds_despite_one_misread_and_names_reader() {
 fn good_reader_is_not_suspected() {
     let folder = tempfile::tempdir().unwrap();
     for state in ["filled", "factory"] {
-        let target = card_of_its_own(&format!("announced_bytes=86MiB&state={state}"));
+        let target = unique_sim_card(&format!("announced_bytes=86MiB&state={state}"));
         let verified = carried_out::<verify::VerifyRequest>("verify", &target, folder.path());
         assert_eq!(verified.report.header.suspect_reader, None);
         assert_eq!(verified.report.exit_status(), ExitStatus::Good);

@@ -4,19 +4,19 @@
 //! Files are [targets](cardscope_engine::target::Target) that the caller opens ([`TestFolder`]), who also decides
 //! what may be written and removed. Facts about the file system are passed in as plain data.
 
-mod meter;
-mod names;
+mod existing_files;
+mod file_names;
 mod outcome;
 mod pass;
 mod reading;
-mod sorting;
-mod there;
+mod sector_classes;
+mod speed_meter;
 mod writing;
 
-pub use names::{NumberedFile, file_name, number};
+pub use file_names::{NumberedFile, file_name, parse_number};
 pub use outcome::FilesOutcome;
 pub use pass::{FilesError, FilesPass, TestFolder};
-pub use sorting::holds_pattern;
+pub use sector_classes::holds_pattern;
 
 pub const WRITING: &str = "writing files";
 

@@ -1,14 +1,14 @@
 //! Verdict of `verify --files` from the losses in the files. The file system decides the place of each byte on the
 //! card, so the kind of a fake follows only from the shape of the losses.
 
-use super::names::gaps;
+use super::file_names::missing_numbers;
 use super::pass::{FilesPass, TestFolder, TestedFile};
-use super::sorting::{LostRange, SortedSectors};
+use super::sector_classes::{LostRange, SortedSectors};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::report::IoTotals;
 use cardscope_model::units::DecimalSize;
-use cardscope_model::verify::{ANSWERS_DIFFER, FilesReport, TestMethod, Verdict, Verification};
+use cardscope_model::verify::{FilesReport, READS_DIFFER_CONFIDENCE, TestMethod, Verdict, Verification};
 use std::ops::RangeInclusive;
 
 /// Least tested share of the free space for a positive verdict …
@@ -43,7 +43,7 @@ pub struct FilesOutcome {
 impl<F: TestFolder> FilesPass<'_, F> {
     /// Current result, complete or partial. `folder` has the facts about the folder and its file system;
     /// `ended_early` is true if something stopped the pass.
-    pub fn outcome(&self, folder: FilesReport, ended_early: bool) -> FilesOutcome {
+    pub fn current_outcome(&self, folder: FilesReport, ended_early: bool) -> FilesOutcome {
         let sorted = &self.sorted;
         let planned: u64 = self.files.iter().map(|file| file.result.bytes).sum();
         let tested: u64 = self.files.iter().map(|file| file.result.read_bytes).sum();
@@ -55,15 +55,15 @@ impl<F: TestFolder> FilesPass<'_, F> {
             tested,
             free: folder.free_bytes + there_before,
             file_system: folder.file_system_bytes,
-            otherwise: self.wavering,
-            refused: self.refused_bytes / 512,
+            changed_answers: self.changed_answers,
+            refused_sectors: self.refused_bytes / 512,
             cut_short: ended_early || unread,
         };
         let (verdict, confidence) = judge_losses(sorted, &facts);
         let first = sorted.first_error.as_ref().map(|first| self.tested_bytes_before(first.offset));
         let verdict = match verdict {
             Verdict::Limbo => first.map_or(verdict, |first| verdict.ending_within(facts.possible_end(first))),
-            verdict => verdict.ending_at(self.wrap),
+            verdict => verdict.ending_at(self.wrap_bytes),
         };
         let findings = self.findings(&folder.file_system, &facts, verdict);
         let body = Verification {
@@ -74,7 +74,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
             good_bytes: (tested > 0).then_some(sorted.counts.ok * 512),
             proven_bytes: sorted.counts.ok * 512,
             confidence,
-            wrap_bytes: self.wrap.filter(|_| is_wrap(verdict)),
+            wrap_bytes: self.wrap_bytes.filter(|_| is_wrap(verdict)),
             disproofs: sorted.disproofs.clone(),
             files: Some(FilesReport {
                 free_bytes: facts.free,
@@ -86,8 +86,8 @@ impl<F: TestFolder> FilesPass<'_, F> {
                 write: self.write_meter.pace(),
                 read: self.read_meter.pace(),
                 files: self.files.iter().map(|file| file.result.clone()).collect(),
-                missing: gaps(self.files.iter().map(|file| file.result.number)),
-                foreign: self.foreign.clone(),
+                missing: missing_numbers(self.files.iter().map(|file| file.result.number)),
+                foreign: self.excluded_files.clone(),
                 ..folder
             }),
             moved: IoTotals { seconds: self.begun.elapsed().as_secs_f64(), ..self.moved.clone() },
@@ -105,18 +105,22 @@ impl<F: TestFolder> FilesPass<'_, F> {
     fn findings(&self, file_system: &str, facts: &TestedBytes, verdict: Verdict) -> Vec<Finding> {
         let mut findings = Vec::new();
         let counts = &self.sorted.counts;
-        if counts.lost() > 0 {
-            let text = format!("{} of {} sectors differ from what was written.", counts.lost(), counts.all());
+        if counts.lost_sectors() > 0 {
+            let text = format!(
+                "{} of {} sectors differ from what was written.",
+                counts.lost_sectors(),
+                counts.total_sectors()
+            );
             findings.push(
                 Finding::new("files-lost", FindingWeight::Bad, 0.99, text)
                     .because("overwritten", counts.overwritten)
                     .because("slightly changed", counts.changed)
                     .because("corrupted", counts.corrupted)
                     .because("unreadable", counts.unreadable)
-                    .advise("Run `cardscope verify DEVICE` to find the real capacity."),
+                    .with_advice("Run `cardscope verify DEVICE` to find the real capacity."),
             );
             if is_wrap(verdict) {
-                findings.push(wrap_finding(self.wrap, file_system));
+                findings.push(wrap_finding(self.wrap_bytes, file_system));
             }
         } else if verdict == Verdict::Inconclusive && !facts.cut_short {
             let text = "No data was lost, but too little was tested for a verdict.";
@@ -125,7 +129,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
                     .because("tested", DecimalSize(facts.tested))
                     .because("free", DecimalSize(facts.free))
                     .because("file system", DecimalSize(facts.file_system))
-                    .advise("Free some space and test again, or run `cardscope verify DEVICE`."),
+                    .with_advice("Free some space and test again, or run `cardscope verify DEVICE`."),
             );
         }
         if self.files.iter().any(|file| file.content != file.result.number) {
@@ -150,7 +154,7 @@ fn wrap_finding(wrap: Option<u64>, file_system: &str) -> Finding {
     let finding = Finding::new("files-wrap", FindingWeight::Bad, 0.95, text);
     match wrap {
         Some(bytes) => finding.because("period in bytes", bytes),
-        None => finding.advise("Run `cardscope verify DEVICE` to measure it."),
+        None => finding.with_advice("Run `cardscope verify DEVICE` to measure it."),
     }
 }
 
@@ -161,9 +165,9 @@ struct TestedBytes {
     free: u64,
     file_system: u64,
     /// Extents that gave another answer when read again.
-    otherwise: u64,
+    changed_answers: u64,
     /// Sectors that the card refused to write, with an error.
-    refused: u64,
+    refused_sectors: u64,
     /// True if some data was not read.
     cut_short: bool,
 }
@@ -179,22 +183,22 @@ impl TestedBytes {
 
 fn judge_losses(sorted: &SortedSectors, facts: &TestedBytes) -> (Verdict, f64) {
     let counts = &sorted.counts;
-    let lost = counts.lost();
+    let lost = counts.lost_sectors();
     if lost == 0 {
-        return whole(facts);
+        return judge_without_losses(facts);
     }
-    if facts.otherwise > 0 {
-        return (Verdict::Unstable, ANSWERS_DIFFER);
+    if facts.changed_answers > 0 {
+        return (Verdict::Unstable, READS_DIFFER_CONFIDENCE);
     }
     if counts.ok == 0 && !facts.cut_short && counts.overwritten == 0 && counts.changed == 0 {
         return (Verdict::Dead, 0.9);
     }
-    if (lost as f64) < MIN_MISSING_SHARE * counts.all() as f64 {
+    if (lost as f64) < MIN_MISSING_SHARE * counts.total_sectors() as f64 {
         return (Verdict::Damaged, 0.95);
     }
     let share = |part: u64| part as f64 / lost as f64;
     // A fake loses data silently; a card that reports errors is worn or broken.
-    if share(facts.refused + counts.unreadable) >= 0.5 {
+    if share(facts.refused_sectors + counts.unreadable) >= 0.5 {
         return (Verdict::Damaged, 0.95);
     }
     match (share(counts.overwritten), share(counts.corrupted + counts.unreadable)) {
@@ -205,7 +209,7 @@ fn judge_losses(sorted: &SortedSectors, facts: &TestedBytes) -> (Verdict, f64) {
     }
 }
 
-fn whole(facts: &TestedBytes) -> (Verdict, f64) {
+fn judge_without_losses(facts: &TestedBytes) -> (Verdict, f64) {
     let of = |all: u64| if all == 0 { 0.0 } else { (facts.tested as f64 / all as f64).min(1.0) };
     let enough = of(facts.free) >= TESTED_OF_FREE && of(facts.file_system) >= TESTED_OF_ALL;
     match enough && !facts.cut_short {
@@ -221,7 +225,7 @@ fn is_missing_part(sorted: &SortedSectors) -> bool {
         |run: &&LostRange| run.lost as f64 >= SOLID_SHARE * (run.range.end - run.range.start) as f64 / 512.0;
     let runs: Vec<&LostRange> = sorted.runs.iter().filter(solid).collect();
     let in_runs: u64 = runs.iter().map(|run| run.lost).sum();
-    runs.len() <= MAX_SOLID_RANGES && in_runs as f64 >= SOLID_SHARE * counts.lost() as f64
+    runs.len() <= MAX_SOLID_RANGES && in_runs as f64 >= SOLID_SHARE * counts.lost_sectors() as f64
 }
 
 #[cfg(test)]
@@ -236,8 +240,8 @@ mod tests {
             tested,
             free: 100 << 20,
             file_system: 110 << 20,
-            otherwise: 0,
-            refused: 0,
+            changed_answers: 0,
+            refused_sectors: 0,
             cut_short: false,
         }
     }
@@ -296,14 +300,14 @@ mod tests {
             &[(50, 50 * MIB)],
         );
         assert_eq!(judge_losses(&lost, &facts(100 << 20)).0, Verdict::Limbo);
-        let refused = TestedBytes { refused: 50 * MIB, ..facts(100 << 20) };
+        let refused = TestedBytes { refused_sectors: 50 * MIB, ..facts(100 << 20) };
         assert_eq!(judge_losses(&lost, &refused).0, Verdict::Damaged);
     }
 
     #[test]
     fn changed_answers_are_unstable() {
         let lost = sorted(SectorCounts { ok: 10, corrupted: 5, ..Default::default() }, &[(1, 5)]);
-        let facts = TestedBytes { otherwise: 1, ..facts(100 << 20) };
+        let facts = TestedBytes { changed_answers: 1, ..facts(100 << 20) };
         assert_eq!(judge_losses(&lost, &facts).0, Verdict::Unstable);
     }
 }

@@ -1,14 +1,14 @@
 //! State that writing and reading the files of one folder share: files, deadline, counters and caveats.
 
-use super::meter::SpeedMeter;
-use super::names::file_name;
-use super::sorting::{FileOffset, SortedSectors};
-use cardscope_engine::card::{IoDriver, ProbeStop};
+use super::file_names::file_name;
+use super::sector_classes::{FileOffset, SortedSectors};
+use super::speed_meter::SpeedMeter;
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::content::IoContent;
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{IoDriver, ProbeStop};
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::progress::StagePlan;
@@ -83,11 +83,11 @@ impl TestedFile {
         self.result.read_bytes + 512 <= self.result.bytes
     }
 
-    pub(super) fn place(&self, offset_in_file: u64) -> FileOffset {
+    pub(super) fn file_offset(&self, offset_in_file: u64) -> FileOffset {
         FileOffset { number: self.result.number, content: self.content, offset_in_file }
     }
 
-    pub(super) fn expected(&self) -> IoContent {
+    pub(super) fn expected_content(&self) -> IoContent {
         IoContent::H2w { base: (self.content - 1) * FILE_BYTES }
     }
 }
@@ -112,16 +112,16 @@ pub struct FilesPass<'a, F> {
     /// Files to read, with the progress of each.
     pub(super) files: Vec<TestedFile>,
     /// Excluded files with the reason, although their names match.
-    pub(super) foreign: Vec<String>,
+    pub(super) excluded_files: Vec<String>,
     pub(super) written: bool,
     pub(super) write_meter: SpeedMeter,
     pub(super) read_meter: SpeedMeter,
     pub(super) moved: IoTotals,
     pub(super) sorted: SortedSectors,
     /// Extents that gave another answer when read again.
-    pub(super) wavering: u64,
+    pub(super) changed_answers: u64,
     /// Distance in bytes at which the card's addresses repeat.
-    pub(super) wrap: Option<u64>,
+    pub(super) wrap_bytes: Option<u64>,
     pub(super) refused_bytes: u64,
     pub(super) caveats: Vec<Caveat>,
     pub(super) io_path: String,
@@ -142,14 +142,14 @@ impl<'a, F: TestFolder> FilesPass<'a, F> {
             interrupt: interrupt.clone(),
             events,
             files: Vec::new(),
-            foreign: Vec::new(),
+            excluded_files: Vec::new(),
             written: false,
             write_meter: SpeedMeter::default(),
             read_meter: SpeedMeter::default(),
             moved: IoTotals { data_kept: true, ..IoTotals::default() },
             sorted: SortedSectors::default(),
-            wavering: 0,
-            wrap: None,
+            changed_answers: 0,
+            wrap_bytes: None,
             refused_bytes: 0,
             caveats: Vec::new(),
             io_path: String::new(),
@@ -158,11 +158,11 @@ impl<'a, F: TestFolder> FilesPass<'a, F> {
         }
     }
 
-    pub(super) fn end_of_writing(&self) -> Deadline {
+    pub(super) fn write_deadline(&self) -> Deadline {
         self.deadline_after(self.budget.map(|budget| budget / WRITE_BUDGET_DIVISOR))
     }
 
-    pub(super) fn end(&self) -> Deadline {
+    pub(super) fn read_deadline(&self) -> Deadline {
         self.deadline_after(self.budget)
     }
 
@@ -170,12 +170,12 @@ impl<'a, F: TestFolder> FilesPass<'a, F> {
         Deadline(time.and_then(|time| self.begun.checked_add(time)))
     }
 
-    pub(super) fn stage(&mut self, what: &str, bytes: u64) {
-        self.events.stage(what, Some(bytes), None);
+    pub(super) fn begin_stage(&mut self, what: &str, bytes: u64) {
+        self.events.begin_stage(what, Some(bytes), None);
     }
 
-    pub fn plan(&mut self, plan: StagePlan) {
-        self.events.plan(plan);
+    pub fn announce_plan(&mut self, plan: StagePlan) {
+        self.events.announce_plan(plan);
     }
 
     pub fn note(&mut self, text: &str) {
@@ -183,7 +183,7 @@ impl<'a, F: TestFolder> FilesPass<'a, F> {
     }
 
     /// Notes a doubt and adds it to the document's caveats.
-    pub fn doubt(&mut self, text: String) {
+    pub fn add_caveat(&mut self, text: String) {
         self.note(&text);
         self.caveats.push(Caveat::Other { text });
     }
@@ -193,7 +193,7 @@ impl<'a, F: TestFolder> FilesPass<'a, F> {
         let lacking = promised.saturating_sub(written);
         // File system metadata uses some of the free space, but not more than this.
         if lacking > (promised / 20).max(16 << 20) {
-            self.doubt(format!(
+            self.add_caveat(format!(
                 "could write only {} of the {} reported free: a quota, or another program used the space",
                 DecimalSize(written),
                 DecimalSize(promised)
@@ -202,19 +202,19 @@ impl<'a, F: TestFolder> FilesPass<'a, F> {
     }
 
     /// Counts bytes written by this time of the target's clock.
-    pub(super) fn wrote(&mut self, clock: f64, bytes: u64) {
-        self.write_meter.moved(clock, bytes);
-        self.events.progress(self.write_meter.bytes());
+    pub(super) fn count_written(&mut self, clock: f64, bytes: u64) {
+        self.write_meter.add_bytes(clock, bytes);
+        self.events.report_bytes(self.write_meter.bytes());
     }
 
-    pub(super) fn read(&mut self) {
-        self.events.progress(self.read_meter.bytes());
+    pub(super) fn report_read(&mut self) {
+        self.events.report_bytes(self.read_meter.bytes());
     }
 
     /// Takes over a target's I/O method and caveats.
-    pub(super) fn heard(&mut self, target: &dyn Target) {
+    pub(super) fn add_target_caveats(&mut self, target: &dyn Target) {
         self.io_path = target.info().io_path.to_owned();
-        caveat::add(&mut self.caveats, target.caveats());
+        caveat::add_new_caveats(&mut self.caveats, target.caveats());
     }
 
     pub(super) fn count_failed(&mut self, card: &IoDriver<'_>) {

@@ -2,16 +2,16 @@
 //! that differ, so that no card is accused by a single read.
 
 use super::READING;
-use super::meter::SpeedMeter;
 use super::pass::{FilesError, FilesPass, TestFolder, TestedFile};
-use super::sorting::{ContentShift, SortedSectors, SuspectExtent};
-use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
+use super::sector_classes::{ContentShift, SortedSectors, SuspectExtent};
+use super::speed_meter::SpeedMeter;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer, split_extents};
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::Caveat;
-use cardscope_model::units::seconds;
+use cardscope_model::units::nanos_to_seconds;
 use cardscope_model::verify::SectorCounts;
-use cardscope_probing::common_distance::common;
+use cardscope_probing::common_distance::common_divisor;
 use cardscope_probing::sector::SECTOR;
 
 const DEPTH: u32 = 4;
@@ -33,18 +33,18 @@ impl<F: TestFolder> FilesPass<'_, F> {
     /// If the card is gone, the user stopped the test, or a file cannot be opened again.
     pub fn read_all(&mut self) -> Result<(), FilesError> {
         self.sorted.tested = self.files.iter().map(TestedFile::range).collect();
-        self.stage(READING, self.files.iter().map(|file| file.result.bytes).sum());
+        self.begin_stage(READING, self.files.iter().map(|file| file.result.bytes).sum());
         let mut files = std::mem::take(&mut self.files);
         let read = self.read_files(&mut files);
         self.files = files;
         read?;
         self.reread_suspects()?;
-        self.wrap = self.period();
+        self.wrap_bytes = self.wrap_period();
         Ok(())
     }
 
     fn read_files(&mut self, files: &mut [TestedFile]) -> Result<(), ProbeStop> {
-        let end = self.end();
+        let end = self.read_deadline();
         for file in files {
             if !end.is_over() {
                 self.read_file(file)?;
@@ -62,13 +62,13 @@ impl<F: TestFolder> FilesPass<'_, F> {
             Ok(target) => target,
             Err(reason) => {
                 file.result.remark = Some(format!("not read: {reason}"));
-                self.doubt(format!("{} was not read: {reason}", file.result.name));
+                self.add_caveat(format!("{} was not read: {reason}", file.result.name));
                 return Ok(());
             }
         };
         bypass_cache(target.as_mut(), &self.interrupt)?;
         let outcome = self.read_target(file, target.as_mut());
-        self.heard(target.as_ref());
+        self.add_target_caveats(target.as_ref());
         outcome?;
         self.read_tail(file, target.info().sector);
         Ok(())
@@ -79,20 +79,20 @@ impl<F: TestFolder> FilesPass<'_, F> {
         let whole = file.result.bytes - file.result.bytes % u64::from(target.info().sector);
         let mut card = IoDriver::new(target, &interrupt, BLOCK, DEPTH)?;
         let (mut meter, now) = (SpeedMeter::default(), card.seconds());
-        meter.begin(now);
-        self.read_meter.begin(now);
+        meter.resume_at(now);
+        self.read_meter.resume_at(now);
         let mut failed: Vec<CardExtent> = Vec::new();
-        let end = self.end();
-        let extents = extents(0, whole, BLOCK).take_while(|_| !end.is_over());
-        let outcome = card.read(extents, file.expected(), |extent, at, answer| {
+        let end = self.read_deadline();
+        let extents = split_extents(0, whole, BLOCK).take_while(|_| !end.is_over());
+        let outcome = card.read(extents, file.expected_content(), |extent, at, answer| {
             let len = u64::from(extent.len);
-            meter.moved(seconds(at), len);
-            self.read_meter.moved(seconds(at), len);
+            meter.add_bytes(nanos_to_seconds(at), len);
+            self.read_meter.add_bytes(nanos_to_seconds(at), len);
             match answer {
                 ReadAnswer::Failed(_) => failed.push(extent),
                 other => self.count_sectors(file, extent, &other),
             }
-            self.read();
+            self.report_read();
             Ok(())
         });
         let outcome = outcome.and_then(|()| self.read_failed_in_parts(file, &mut card, &failed));
@@ -105,8 +105,8 @@ impl<F: TestFolder> FilesPass<'_, F> {
     /// Classifies the sectors of a read.
     fn count_sectors(&mut self, file: &mut TestedFile, extent: CardExtent, answer: &ReadAnswer<'_>) {
         let len = u64::from(extent.len);
-        let counts = self.sorted.take(file.place(extent.offset), len, answer);
-        file.result.sectors.add(&counts);
+        let counts = self.sorted.add_answer(file.file_offset(extent.offset), len, answer);
+        file.result.sectors.add_counts(&counts);
         file.result.read_bytes += len;
     }
 
@@ -117,8 +117,8 @@ impl<F: TestFolder> FilesPass<'_, F> {
         failed: &[CardExtent],
     ) -> Result<(), ProbeStop> {
         let part = PART_BYTES.max(card.sector());
-        let parts = failed.iter().flat_map(|extent| extents(extent.offset, extent.end(), part));
-        let expected = file.expected();
+        let parts = failed.iter().flat_map(|extent| split_extents(extent.offset, extent.end(), part));
+        let expected = file.expected_content();
         card.read(parts, expected, |extent, _, answer| {
             self.count_sectors(file, extent, &answer);
             Ok(())
@@ -139,10 +139,10 @@ impl<F: TestFolder> FilesPass<'_, F> {
             return;
         }
         let counts = match self.folder.read_at(file.result.number, start, &mut bytes) {
-            Ok(()) => self.sorted.differs(file.place(start), &bytes),
-            Err(_) => self.sorted.unreadable(file.place(start), sectors),
+            Ok(()) => self.sorted.add_differing(file.file_offset(start), &bytes),
+            Err(_) => self.sorted.add_unreadable(file.file_offset(start), sectors),
         };
-        file.result.sectors.add(&counts);
+        file.result.sectors.add_counts(&counts);
         file.result.read_bytes += sectors;
         self.moved.bytes_read += sectors;
     }
@@ -152,9 +152,9 @@ impl<F: TestFolder> FilesPass<'_, F> {
         for suspect in std::mem::take(&mut self.sorted.suspects) {
             let file = self.files.iter().find(|file| file.result.number == suspect.number).cloned();
             let Some(file) = file else { continue };
-            self.wavering += u64::from(self.reread_extent(&file, &suspect)? != suspect.counts);
+            self.changed_answers += u64::from(self.reread_extent(&file, &suspect)? != suspect.counts);
         }
-        if self.wavering == 0 {
+        if self.changed_answers == 0 {
             self.sorted.disproofs.iter_mut().for_each(|disproof| disproof.seen = 2);
         }
         Ok(())
@@ -174,10 +174,11 @@ impl<F: TestFolder> FilesPass<'_, F> {
         if !end.is_multiple_of(u64::from(card.sector())) {
             return Ok(suspect.counts);
         }
-        let looked = card.read(extents(start, end, BLOCK), file.expected(), |extent, _, answer| {
-            again.take(file.place(extent.offset), u64::from(extent.len), &answer);
-            Ok(())
-        });
+        let looked =
+            card.read(split_extents(start, end, BLOCK), file.expected_content(), |extent, _, answer| {
+                again.add_answer(file.file_offset(extent.offset), u64::from(extent.len), &answer);
+                Ok(())
+            });
         self.moved.bytes_read += card.tally().read;
         self.count_failed(&card);
         looked?;
@@ -190,7 +191,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
     /// Distances within files are not enough, since a file system leaves gaps and fragments files. The file system
     /// is therefore asked for the card address of a sector and of the one whose content it shows; on a wrapping
     /// card all such distances are multiples of the period.
-    fn period(&self) -> Option<u64> {
+    fn wrap_period(&self) -> Option<u64> {
         let all = self.sorted.counts.overwritten;
         let counts = |shift: &&ContentShift| shift.count as f64 >= MIN_DISTANCE_SHARE * all as f64;
         let shifts = self.sorted.shifts.values().filter(counts);
@@ -198,7 +199,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
             Some(self.card_address_of(shift.expected)?.abs_diff(self.card_address_of(shift.found)?))
         };
         let distances: Option<Vec<u64>> = shifts.map(distance).collect();
-        common(distances?).filter(|period| *period >= MIN_PERIOD)
+        common_divisor(distances?).filter(|period| *period >= MIN_PERIOD)
     }
 
     /// Card address of a byte of the whole data.

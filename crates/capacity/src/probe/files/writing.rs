@@ -4,12 +4,12 @@
 //! under its inode lock, and a crash would leave longer holes.
 
 use super::WRITING;
-use super::meter::SpeedMeter;
 use super::pass::{FilesError, FilesPass, TestFolder, TestedFile};
-use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, extents};
+use super::speed_meter::SpeedMeter;
 use cardscope_engine::content::h2w::FILE_BYTES;
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, split_extents};
 use cardscope_engine::target::{Target, TargetError};
-use cardscope_model::units::{DecimalSize, MIB, seconds};
+use cardscope_model::units::{DecimalSize, MIB, nanos_to_seconds};
 use cardscope_model::verify::IoError;
 
 const DEPTH: u32 = 2;
@@ -25,9 +25,9 @@ const READ_ONLY_NOW: i32 = 30;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FillEnd {
-    Whole,
-    Full,
-    Budget,
+    Complete,
+    NoSpace,
+    TimeLimit,
 }
 
 impl<F: TestFolder> FilesPass<'_, F> {
@@ -37,7 +37,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
     /// If the card is gone, the user stopped the test, or a file cannot be created.
     pub fn write_all(&mut self, total: u64) -> Result<(), FilesError> {
         self.written = true;
-        self.stage(WRITING, total);
+        self.begin_stage(WRITING, total);
         let mut left = total;
         for number in 1.. {
             if left == 0 {
@@ -46,12 +46,12 @@ impl<F: TestFolder> FilesPass<'_, F> {
             let (written, end) = self.write_file(number, left.min(FILE_BYTES))?;
             left -= written.min(left);
             match end {
-                FillEnd::Whole => {}
-                FillEnd::Full => {
+                FillEnd::Complete => {}
+                FillEnd::NoSpace => {
                     self.note_full(total - left, total);
                     break;
                 }
-                FillEnd::Budget => {
+                FillEnd::TimeLimit => {
                     self.note(&format!("the budget ends writing after {}", DecimalSize(total - left)));
                     break;
                 }
@@ -61,7 +61,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
     }
 
     fn write_file(&mut self, number: u64, bytes: u64) -> Result<(u64, FillEnd), FilesError> {
-        let Some(mut target) = self.folder.create(number, bytes)? else { return Ok((0, FillEnd::Full)) };
+        let Some(mut target) = self.folder.create(number, bytes)? else { return Ok((0, FillEnd::NoSpace)) };
         let mut filling = FileWriter {
             file: TestedFile::new(number, 0),
             room: bytes,
@@ -69,7 +69,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
             refused_bytes: 0,
         };
         let outcome = filling.fill_file(self, target.as_mut());
-        self.heard(target.as_ref());
+        self.add_target_caveats(target.as_ref());
         drop(target);
         let FileWriter { file: mut filled, meter, refused_bytes, .. } = filling;
         let end = filled.result.bytes;
@@ -110,13 +110,13 @@ impl FileWriter {
         let interrupt = pass.interrupt.clone();
         let mut card = IoDriver::new(target, &interrupt, BLOCKS[0], DEPTH)?;
         let now = card.seconds();
-        self.meter.begin(now);
-        pass.write_meter.begin(now);
+        self.meter.resume_at(now);
+        pass.write_meter.resume_at(now);
         let outcome = self.write_ranges(pass, &mut card);
         let flushed = card.flush();
         let now = card.seconds();
-        self.meter.pass(now);
-        pass.write_meter.pass(now);
+        self.meter.add_time(now);
+        pass.write_meter.add_time(now);
         pass.moved.bytes_written += card.tally().written;
         pass.count_failed(&card);
         let end = outcome?;
@@ -136,20 +136,20 @@ impl FileWriter {
         for block in BLOCKS {
             loop {
                 if self.file.result.bytes >= self.room {
-                    return Ok(FillEnd::Whole);
+                    return Ok(FillEnd::Complete);
                 }
-                if pass.end_of_writing().is_over() {
-                    return Ok(FillEnd::Budget);
+                if pass.write_deadline().is_over() {
+                    return Ok(FillEnd::TimeLimit);
                 }
                 match self.write_range(pass, card, block) {
-                    Ok(()) if is_read_only_now(card.io_errors()) => return Ok(FillEnd::Whole),
+                    Ok(()) if is_read_only_now(card.io_errors()) => return Ok(FillEnd::Complete),
                     Ok(()) => {}
                     Err(ProbeStop::Target(TargetError::NoSpace { .. })) => break,
                     Err(stop) => return Err(stop),
                 }
             }
         }
-        Ok(FillEnd::Full)
+        Ok(FillEnd::NoSpace)
     }
 
     fn write_range(
@@ -158,16 +158,16 @@ impl FileWriter {
         card: &mut IoDriver<'_>,
         block: u32,
     ) -> Result<(), ProbeStop> {
-        let content = self.file.expected();
+        let content = self.file.expected_content();
         let until = self.room.min(self.file.result.bytes + RANGE_BYTES);
         let mut ahead: Vec<CardExtent> = Vec::new();
         // The time is checked within a range too, which takes minutes on a slow card.
-        let end = pass.end_of_writing();
-        let extents = extents(self.file.result.bytes, until, block).take_while(|_| !end.is_over());
+        let end = pass.write_deadline();
+        let extents = split_extents(self.file.result.bytes, until, block).take_while(|_| !end.is_over());
         card.write(extents, content, |extent, at, io_error| {
             self.refused_bytes += io_error.map_or(0, |_| u64::from(extent.len));
-            self.meter.moved(seconds(at), u64::from(extent.len));
-            pass.wrote(seconds(at), u64::from(extent.len));
+            self.meter.add_bytes(nanos_to_seconds(at), u64::from(extent.len));
+            pass.count_written(nanos_to_seconds(at), u64::from(extent.len));
             // I/Os complete in any order; the file counts as written up to the first that has not completed.
             ahead.push(extent);
             while let Some(next) = ahead.iter().position(|p| p.offset == self.file.result.bytes) {

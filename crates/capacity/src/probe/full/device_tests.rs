@@ -1,10 +1,10 @@
 //! Full passes on special devices: 4096-byte sectors, a swapped card, and an interruption by the user.
 
 use super::tests::{pass_over, settings};
-use super::{PassFindings, PassSettings, verify};
-use cardscope_engine::card::{IoDriver, ProbeStop};
+use super::{PassFindings, PassSettings, verify_card};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{IoDriver, ProbeStop};
 use cardscope_engine::target::{
     IoCompletion, IoDirection, IoRequest, LanePlan, Target, TargetError, TargetInfo, TargetRegion, place_area,
 };
@@ -54,7 +54,7 @@ impl Target for LongSectorDevice {
 #[case::a_chain("fake=chain&wrap_bytes=17818112&fake_bytes=12887040&fake.lost=stale", "chain")]
 #[case::a_pool("fake=overcommitted&fake_bytes=9045504", "overcommitted")]
 fn io_uses_whole_device_sectors(#[case] card: &str, #[case] verdict: &str) {
-    let card = SimTarget::named(&format!("sim:constant?announced_bytes=64MiB&{card}")).unwrap();
+    let card = SimTarget::open_named(&format!("sim:constant?announced_bytes=64MiB&{card}")).unwrap();
     let info = TargetInfo { sector: SECTOR, ..card.info().clone() };
     let mut target = LongSectorDevice { card, info, refused: None };
     let (found, ..) = pass_over(&mut target, &settings());
@@ -82,7 +82,7 @@ impl SwappingReader {
     fn new(direction: IoDirection, after: u64) -> Self {
         let cards = [CARD, "sim:constant?announced_bytes=256MiB&state=filled"];
         SwappingReader {
-            cards: cards.map(|name| SimTarget::named(name).unwrap()),
+            cards: cards.map(|name| SimTarget::open_named(name).unwrap()),
             inside: 0,
             swap_after: (direction, after),
             moved: 0,
@@ -201,14 +201,14 @@ impl Target for InterruptedCard {
 /// Findings of an interrupted pass, its number of I/Os, and the card's true good bytes.
 fn run_interrupted_at(name: &str, at: u64) -> (PassFindings, u64, u64) {
     let mut target = InterruptedCard {
-        card: SimTarget::named(name).unwrap(),
+        card: SimTarget::open_named(name).unwrap(),
         interrupt: InterruptFlag::default(),
         ios: 0,
         at,
     };
     let interrupt = target.interrupt.clone();
     let mut card = IoDriver::new(&mut target, &interrupt, PASS_BLOCK, PASS_DEPTH).unwrap();
-    let found = verify(&mut card, &settings(), &mut |_| (), &mut Silent);
+    let found = verify_card(&mut card, &settings(), &mut |_| (), &mut Silent);
     (found, target.ios, target.card.truth().good_bytes)
 }
 
@@ -226,9 +226,9 @@ fn interrupted_pass_reports_confirmed_losses_only(#[case] card: &str) {
     for at in (1..all).step_by((all / 97).max(1) as usize).chain(all.saturating_sub(12)..all) {
         let (found, _, good) = run_interrupted_at(&name, at);
         assert_eq!(found.stop, Some(ProbeStop::Interrupted), "I/O {at} of {all}");
-        assert_eq!(found.body.disproofs.is_empty(), found.bad.all() == 0, "I/O {at} of {all}");
+        assert_eq!(found.body.disproofs.is_empty(), found.bad.total() == 0, "I/O {at} of {all}");
         assert!(found.body.good_bytes.is_none_or(|said| said <= good), "I/O {at}: {:?}", found.body);
-        if found.bad.all() > 0 {
+        if found.bad.total() > 0 {
             assert!(found.body.confidence <= 0.8, "I/O {at}: {:?}", found.body);
             after_losses += 1;
         }

@@ -4,58 +4,58 @@
 //! Ranges are written in order. Samples of older ranges are read after each, so that a fake shows early. Then
 //! everything is read regardless of the samples, and bad sectors are tested again.
 
-mod chart;
+mod cache_eviction;
 #[cfg(test)]
 mod device_tests;
-mod judge;
+mod early_end;
+mod further_checks;
 mod pass;
+mod pass_verdict;
 #[cfg(test)]
 mod property_tests;
 mod read_back;
-mod rereading;
 mod samples;
-mod suspicion;
+mod speed_chart;
 #[cfg(test)]
 mod tests;
-mod unmask;
 mod writing;
 
-use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::event::Listener;
-use cardscope_model::units::{DecimalSize, nanos};
-pub use cardscope_probing::ledger::BadBytes;
+use cardscope_engine::io_driver::{IoDriver, ProbeStop};
+use cardscope_model::units::{DecimalSize, seconds_to_nanos};
+pub use cardscope_probing::bad_ranges::BadBytes;
 pub use pass::{PassFindings, PassSettings};
 pub use read_back::READING;
 pub use writing::WRITING;
 
 /// Writes and reads the whole card. `written` is called with the bytes that are safely on the card so far. The
 /// reason of an early end is in [`PassFindings::stop`], with all findings until then.
-pub fn verify(
+pub fn verify_card(
     card: &mut IoDriver<'_>,
     settings: &PassSettings,
     written: &mut dyn FnMut(u64),
     events: &mut dyn Listener,
 ) -> PassFindings {
-    let end = settings.budget_s.map(|budget| nanos(card.seconds() + budget));
-    card.end_at(end);
+    let end = settings.budget_s.map(|budget| seconds_to_nanos(card.seconds() + budget));
+    card.set_deadline(end);
     let mut pass = pass::FullPass::new(card, *settings, events);
     let stop = match pass.run(written) {
         Err(ProbeStop::Limit) => {
-            pass.is_over();
+            pass.record_time_limit();
             None
         }
         ended => ended.err(),
     };
     let findings = pass.finish(stop);
-    card.end_at(None);
+    card.set_deadline(None);
     findings
 }
 
 /// Reads data of an earlier pass again without writing. Other data may have been written by anyone since, so it
 /// does not accuse the card.
-pub fn recheck(
+pub fn recheck_card(
     card: &mut IoDriver<'_>,
-    previous: &cardscope_probing::resume::PreviousPass,
+    previous: &cardscope_probing::previous_pass::PreviousPass,
     budget_s: Option<f64>,
     events: &mut dyn Listener,
 ) -> PassFindings {
@@ -63,9 +63,9 @@ pub fn recheck(
     let settings = PassSettings { salt, two_passes: true, resumed_at: reached, budget_s, max_write: None };
     let card_bytes = card.bytes();
     let mut pass = pass::FullPass::new(card, settings, events);
-    pass.seen.recheck = true;
+    pass.evidence.recheck = true;
     pass.generation = previous.generation;
-    let stop = pass.look_only(reached).err();
+    let stop = pass.read_without_writing(reached).err();
     let mut findings = pass.finish(stop);
     if reached < card_bytes {
         let text = format!("the earlier pass ended at {}; nothing beyond was read", DecimalSize(reached));

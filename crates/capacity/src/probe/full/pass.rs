@@ -1,17 +1,17 @@
 //! Full pass: settings, state, and its phases in order.
 
-use super::chart::PassChart;
-use super::judge::{PassEvidence, WriteEnd, judge, wrap};
-use super::samples::{self, OriginalHashes, SAMPLE, SampleChecker};
-use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop};
+use super::pass_verdict::{PassEvidence, WriteEnd, judge_pass, wrap_period};
+use super::samples::{self, OriginalHashes, SAMPLE_BYTES, SampleChecker};
+use super::speed_chart::PassChart;
+use cardscope_engine::byte_ranges::ByteRanges;
 use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Listener;
-use cardscope_engine::ranges::ByteRanges;
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop};
 use cardscope_engine::target::TargetError;
 use cardscope_model::verify::{AddressDisproof, Verdict, Verification};
-use cardscope_probing::ledger::{BadBytes, BadRanges};
+use cardscope_probing::bad_ranges::{BadBytes, BadRanges};
+use cardscope_probing::previous_pass::SENTINEL_GENERATION;
 use cardscope_probing::reading::{ExpectedStamps, RetryBudget};
-use cardscope_probing::resume::SENTINELS;
 use cardscope_probing::sector::SECTOR;
 
 /// Generation of the pass's own stamps; sentinels are written before, confirmations after.
@@ -63,17 +63,17 @@ pub(super) struct FullPass<'a, 't> {
     pub(super) settings: PassSettings,
     pub(super) ledger: BadRanges,
     pub(super) chart: PassChart,
-    pub(super) seen: PassEvidence,
+    pub(super) evidence: PassEvidence,
     /// Generation of the expected stamps.
     pub(super) generation: u32,
     pub(super) originals: OriginalHashes,
     pub(super) disproofs: Vec<AddressDisproof>,
-    pub(super) hidden: u64,
+    pub(super) hidden_by_cache: u64,
     pub(super) remarks: Vec<String>,
     pub(super) began: f64,
     /// MB/s of the first read.
-    pub(super) reads_at: Option<f64>,
-    pub(super) watchman: SampleChecker,
+    pub(super) read_mb_s: Option<f64>,
+    pub(super) sample_checker: SampleChecker,
     /// Lowest address of a lost sample, and true once it was reported.
     pub(super) lowest_lost: Option<u64>,
     pub(super) loss_reported: bool,
@@ -86,9 +86,9 @@ pub(super) struct FullPass<'a, 't> {
     /// Number of times that the card was reopened because of bad sectors.
     pub(super) reopenings: u32,
     /// True if new data beyond the written range was kept while older data was lost, so no pool is used up.
-    pub(super) takes_new: bool,
+    pub(super) keeps_new: bool,
     /// True if a cache may hold some of the data that counts as good.
-    pub(super) good_unknown: bool,
+    pub(super) is_good_unknown: bool,
 }
 
 impl<'a, 't> FullPass<'a, 't> {
@@ -105,20 +105,20 @@ impl<'a, 't> FullPass<'a, 't> {
             settings,
             ledger: BadRanges::default(),
             chart: PassChart::new(bytes),
-            seen: PassEvidence {
+            evidence: PassEvidence {
                 card_bytes: bytes,
                 written: settings.resumed_at,
-                taken_to: settings.resumed_at,
+                accepted_to: settings.resumed_at,
                 ..PassEvidence::default()
             },
             generation: GENERATION,
             originals: OriginalHashes::default(),
             disproofs: Vec::new(),
-            hidden: 0,
+            hidden_by_cache: 0,
             remarks: Vec::new(),
             began,
-            reads_at: None,
-            watchman: SampleChecker::new(
+            read_mb_s: None,
+            sample_checker: SampleChecker::new(
                 bytes,
                 ExpectedStamps { salt: settings.salt, generation: GENERATION },
             ),
@@ -126,31 +126,31 @@ impl<'a, 't> FullPass<'a, 't> {
             loss_reported: false,
             misread: ByteRanges::default(),
             cut_short: false,
-            patience: RetryBudget::of_a_pass(settings.budget_s),
+            patience: RetryBudget::for_pass(settings.budget_s),
             reopenings: 0,
-            takes_new: false,
-            good_unknown: false,
+            keeps_new: false,
+            is_good_unknown: false,
         }
     }
 
     pub(super) fn run(&mut self, written: &mut dyn FnMut(u64)) -> Result<(), ProbeStop> {
-        let mut places = samples::sentinels(self.seen.card_bytes, self.settings.salt);
-        let room = (self.room() / 4 / SAMPLE).min(self.affordable_sentinels(&places)?);
+        let mut places = samples::sentinel_places(self.evidence.card_bytes, self.settings.salt);
+        let room = (self.remaining_bytes() / 4 / SAMPLE_BYTES).min(self.affordable_sentinels(&places)?);
         places.truncate(usize::try_from(room).unwrap_or(usize::MAX));
         // A resumed pass has its sentinels on the card already.
         if self.settings.resumed_at == 0 {
             self.originals = OriginalHashes::read(self.card, &places)?;
-            self.write_stamps(places.iter().copied(), SENTINELS)?;
+            self.write_stamps(places.iter().copied(), SENTINEL_GENERATION)?;
         }
         self.write_all(&places, written)?;
         self.card.reopen()?;
-        match self.seen.certain {
-            Some(WriteEnd::EndsAt(end)) => self.look_beyond(end, &places)?,
-            Some(WriteEnd::Wraps) => self.look_at_the_tops()?,
+        match self.evidence.write_end {
+            Some(WriteEnd::EndsAt(end)) => self.check_beyond_end(end, &places)?,
+            Some(WriteEnd::AddressesRepeat) => self.check_period_ends()?,
             _ => {}
         }
-        self.read_all(self.seen.written)?;
-        self.ask_again(&places)
+        self.read_all(self.evidence.written)?;
+        self.run_further_checks(&places)
     }
 
     /// Number of sentinels within the time budget, estimated from the first read.
@@ -162,12 +162,12 @@ impl<'a, 't> FullPass<'a, 't> {
         Ok((budget * SENTINELS_SHARE / took.max(1e-9)) as u64)
     }
 
-    pub(super) fn stamps(&self, generation: u32) -> ExpectedStamps {
+    pub(super) fn stamps_of(&self, generation: u32) -> ExpectedStamps {
         ExpectedStamps { salt: self.settings.salt, generation }
     }
 
-    pub(super) fn stamped(&self) -> ExpectedStamps {
-        self.stamps(self.generation)
+    pub(super) fn expected_stamps(&self) -> ExpectedStamps {
+        self.stamps_of(self.generation)
     }
 
     /// Writes stamps and flushes. Failed writes show when the data is read.
@@ -176,7 +176,7 @@ impl<'a, 't> FullPass<'a, 't> {
         extents: impl IntoIterator<Item = CardExtent>,
         generation: u32,
     ) -> Result<(), ProbeStop> {
-        let (content, taken_to) = (self.stamps(generation).content(), &mut self.seen.taken_to);
+        let (content, taken_to) = (self.stamps_of(generation).content(), &mut self.evidence.accepted_to);
         self.card.write(extents, content, |extent, _, io_error| {
             if io_error.is_none() {
                 *taken_to = extent.end().max(*taken_to);
@@ -185,17 +185,17 @@ impl<'a, 't> FullPass<'a, 't> {
         self.card.flush()
     }
 
-    pub(super) fn until(&self) -> Option<f64> {
+    pub(super) fn deadline_s(&self) -> Option<f64> {
         self.settings.budget_s.map(|budget| self.began + budget)
     }
 
     pub(super) fn has_time(&mut self, seconds: f64) -> bool {
-        self.until().is_none_or(|until| self.card.seconds() + seconds < until)
+        self.deadline_s().is_none_or(|until| self.card.seconds() + seconds < until)
     }
 
     /// Bytes, in whole sectors, that `--max-write` and `--budget` allow to write and read again. A check without
     /// room is skipped, and the result says so.
-    pub(super) fn room(&mut self) -> u64 {
+    pub(super) fn remaining_bytes(&mut self) -> u64 {
         let written = self.card.tally().written;
         let left = self.settings.max_write.map_or(u64::MAX, |most| most.saturating_sub(written));
         let sector = u64::from(self.card.sector());
@@ -204,10 +204,10 @@ impl<'a, 't> FullPass<'a, 't> {
 
     /// Bytes that can be written and read again in the remaining time, at the speeds measured so far.
     fn bytes_in_time(&mut self) -> u64 {
-        let Some(until) = self.until() else { return u64::MAX };
+        let Some(until) = self.deadline_s() else { return u64::MAX };
         let seconds = |mb_s: Option<f64>| mb_s.map_or(0.0, |mb_s| 1.0 / (mb_s * 1e6));
         let left = until - self.card.seconds();
-        match seconds(self.chart.write.mb_s()) + seconds(self.reads_at) {
+        match seconds(self.chart.write.mb_s()) + seconds(self.read_mb_s) {
             _ if left <= 0.0 => 0,
             each if each > 0.0 => (left / each) as u64,
             _ => u64::MAX,
@@ -215,19 +215,19 @@ impl<'a, 't> FullPass<'a, 't> {
     }
 
     /// Bytes left for the sequential writes.
-    pub(super) fn room_in_order(&self) -> u64 {
+    pub(super) fn remaining_sequential_bytes(&self) -> u64 {
         let Some(most) = self.settings.max_write else { return u64::MAX };
         let left_over = if most >= MIN_LIMIT_TO_RESERVE { RESERVED_BYTES } else { 0 };
         most.saturating_sub(self.card.tally().written).saturating_sub(left_over)
     }
 
-    pub(super) fn is_over(&mut self) {
+    pub(super) fn record_time_limit(&mut self) {
         self.cut_short = true;
         self.remarks.push("--budget ended the test early; some checks were not run".to_owned());
     }
 
     /// Records a check that was not completed.
-    pub(super) fn asked(&mut self, what: &str, whole: bool) {
+    pub(super) fn record_check(&mut self, what: &str, whole: bool) {
         if !whole {
             self.cut_short = true;
             self.remarks.push(format!("not tested because of --max-write or --budget: {what}"));
@@ -236,18 +236,18 @@ impl<'a, 't> FullPass<'a, 't> {
 
     /// Determines the period of repeating addresses and reclassifies the losses that follow from it.
     pub(super) fn find_wrap(&mut self) {
-        self.seen.wrap = wrap(&self.ledger, &self.seen);
-        self.ledger.others_are_losses(self.seen.wrap);
+        self.evidence.wrap = wrap_period(&self.ledger, &self.evidence);
+        self.ledger.reclassify_aliases(self.evidence.wrap);
     }
 
     /// Lowers the confidence for checks that were not run, which are all of them if the pass was stopped after
     /// losses. Data of another card leaves no verdict at all.
     fn lower_confidence(&self, judged: &mut Verification, stop: Option<&ProbeStop>) {
-        let unasked = stop.is_some() && self.ledger.bad.all() > 0;
+        let unasked = stop.is_some() && self.ledger.bad.total() > 0;
         if self.cut_short || unasked {
             judged.confidence = judged.confidence.min(CUT_SHORT_CONFIDENCE);
         }
-        if self.good_unknown || unasked {
+        if self.is_good_unknown || unasked {
             judged.good_bytes = None;
         }
         if is_swapped(stop) {
@@ -258,43 +258,43 @@ impl<'a, 't> FullPass<'a, 't> {
 
     /// Bytes that were wrong at first and right when everything was read.
     fn recovered_bytes(&self) -> u64 {
-        let read = self.misread.iter().filter(|(_, end)| *end <= self.seen.read_to);
+        let read = self.misread.iter().filter(|(_, end)| *end <= self.evidence.read_to);
         read.map(|(start, end)| self.ledger.good_bytes(start, end)).sum()
     }
 
     /// Builds the results, however the pass ended.
     pub(super) fn finish(mut self, stop: Option<ProbeStop>) -> PassFindings {
         self.ledger.bad.passing_sectors += self.recovered_bytes() / SECTOR as u64;
-        self.seen.wavers = self.ledger.bad.passing_sectors;
-        if self.seen.wrap.is_none() && self.seen.read_to > 0 {
+        self.evidence.passing_sectors = self.ledger.bad.passing_sectors;
+        if self.evidence.wrap.is_none() && self.evidence.read_to > 0 {
             self.find_wrap();
         }
-        let mut judged = judge(&self.ledger, &self.seen);
+        let mut judged = judge_pass(&self.ledger, &self.evidence);
         self.lower_confidence(&mut judged, stop.as_ref());
         let proven_bytes = match judged.verdict {
             Verdict::Overcommitted | Verdict::Wraparound | Verdict::Chain => judged.good_bytes.unwrap_or(0),
-            _ => self.ledger.good(),
+            _ => self.ledger.total_good(),
         };
         // A stopped pass has read its losses twice, which is enough to list them; another card's data proves
         // nothing.
         if self.disproofs.is_empty() {
-            self.disproofs = self.listed();
+            self.disproofs = self.listed_disproofs();
         }
         if is_swapped(stop.as_ref()) {
             self.disproofs.clear();
         }
         let body = Verification {
             proven_bytes,
-            cache_bytes: (self.hidden > 0).then_some(self.hidden),
+            cache_bytes: (self.hidden_by_cache > 0).then_some(self.hidden_by_cache),
             disproofs: self.disproofs,
-            map: Some(self.chart.finish()),
+            map: Some(self.chart.to_map()),
             ..judged
         };
         PassFindings {
             body,
             bad: self.ledger.bad,
-            written_to: self.seen.written,
-            read_to: self.seen.read_to,
+            written_to: self.evidence.written,
+            read_to: self.evidence.read_to,
             remarks: self.remarks,
             stop,
         }

@@ -1,9 +1,9 @@
 //! Random fakes of any size and genuine cards in virtual time: the full pass is accurate to the sector.
 
-use super::tests::{run, settings, true_verdict};
+use super::tests::{run_pass, settings, true_verdict};
 use super::{PassFindings, PassSettings};
 use cardscope_simulator::SimTarget;
-use cardscope_testkit::fakes::{self, HidingCache, LostWords, PeriodRule, place, policy};
+use cardscope_testkit::fakes::{self, HidingCache, LostWords, PeriodRule, cache_policy, sector_offset};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -27,12 +27,12 @@ fn cache() -> impl Strategy<Value = HidingCache> {
     prop_oneof![
         Just(HidingCache::None),
         // Less than a tenth of the lost bytes; larger caches are in `known_limit`.
-        (0.001..0.1f64, policy()).prop_map(|(share, policy)| HidingCache::Share(share, policy)),
+        (0.001..0.1f64, cache_policy()).prop_map(|(share, policy)| HidingCache::Share(share, policy)),
     ]
 }
 
 fn fake() -> impl Strategy<Value = (u64, String)> {
-    let period = || Just(place as PeriodRule);
+    let period = || Just(sector_offset as PeriodRule);
     prop_oneof![
         4 => fakes::limbo(card(), 0.0..0.97, 0.05, LOST, cache()),
         3 => fakes::wraparound(card(), 0.1..0.97, period()),
@@ -94,7 +94,7 @@ fn near(reported: Option<u64>, truth: u64) -> bool {
 fn mistake(case: &PassCase) -> Option<String> {
     let name = format!("sim:constant?announced_bytes={}&{}", case.bytes, case.fake);
     let (found, target) =
-        run(&name, PassSettings { two_passes: case.two_passes, salt: case.salt, ..settings() });
+        run_pass(&name, PassSettings { two_passes: case.two_passes, salt: case.salt, ..settings() });
     let truth = target.truth();
     let wanted = true_verdict(&target);
     let reported = (found.body.verdict.word().to_owned(), found.body.usable_bytes, found.body.good_bytes);

@@ -1,11 +1,11 @@
 //! Reads every block and judges each sector. Bad sectors are read again before they count.
 
 use super::pass::FullPass;
-use cardscope_engine::card::{CardExtent, ProbeStop, extents};
+use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
 use cardscope_model::units::DecimalSize;
 use cardscope_model::verify::SectorFound;
-use cardscope_probing::ledger::{BadKind, SectorRun};
-use cardscope_probing::reading::{bad_in_both, read_judged, read_patiently};
+use cardscope_probing::bad_ranges::{BadKind, SectorRun};
+use cardscope_probing::reading::{bad_in_both, read_judged, read_with_retries};
 
 pub const READING: &str = "reading every block";
 
@@ -25,15 +25,15 @@ struct DoubtfulExtent {
 
 impl DoubtfulExtent {
     /// True if no sector is good.
-    fn wholly(&self) -> bool {
-        self.seen.iter().all(|s| BadKind::is_gone(s.found))
+    fn is_wholly_bad(&self) -> bool {
+        self.seen.iter().all(|s| BadKind::is_gone(s.result))
     }
 
     /// Parts to read again. Failed sectors are separate, so that reads need not be narrowed down twice.
-    fn parts(&self) -> Vec<CardExtent> {
-        let fails = |seen: &SectorRun| seen.found == SectorFound::Error;
+    fn parts_to_reread(&self) -> Vec<CardExtent> {
+        let fails = |seen: &SectorRun| seen.result == SectorFound::Error;
         let alike = self.seen.chunk_by(|a, b| fails(a) == fails(b));
-        let bad = alike.filter(|runs| runs.iter().any(|run| run.found != SectorFound::Expected));
+        let bad = alike.filter(|runs| runs.iter().any(|run| run.result != SectorFound::Expected));
         bad.filter_map(|runs| {
             let (first, last) = (runs.first()?, runs.last()?);
             Some(CardExtent { offset: first.start, len: (last.end - first.start) as u32 })
@@ -44,7 +44,7 @@ impl DoubtfulExtent {
 
 impl FullPass<'_, '_> {
     pub(super) fn read_all(&mut self, end: u64) -> Result<(), ProbeStop> {
-        self.events.stage(READING, Some(end), None);
+        self.events.begin_stage(READING, Some(end), None);
         let mut at = 0;
         while at < end {
             let spent = self.card.seconds() - self.began;
@@ -57,33 +57,39 @@ impl FullPass<'_, '_> {
             let to = (at + RANGE_BYTES).min(end);
             self.read_range(at, to)?;
             at = to;
-            self.seen.read_to = at;
+            self.evidence.read_to = at;
         }
         Ok(())
     }
 
     /// Reads `[0, end)` without any check that writes.
-    pub(super) fn look_only(&mut self, end: u64) -> Result<(), ProbeStop> {
+    pub(super) fn read_without_writing(&mut self, end: u64) -> Result<(), ProbeStop> {
         self.read_all(end)?;
         self.find_wrap();
-        self.third_time(false)
+        self.rewrite_and_reread(false)
     }
 
     fn read_range(&mut self, from: u64, to: u64) -> Result<(), ProbeStop> {
         let mut doubts = Vec::new();
-        let (stamped, block) = (self.stamped(), self.card.block());
+        let (stamped, block) = (self.expected_stamps(), self.card.block());
         let (chart, events) = (&mut self.chart, &mut *self.events);
         chart.read.resume(self.card.now());
         let mut moved = from;
         let patience = &mut self.patience;
-        read_patiently(self.card, extents(from, to, block), stamped, patience, |extent, at, seen| {
-            chart.read.ended(extent.offset, u64::from(extent.len), at);
-            moved += u64::from(extent.len);
-            events.progress(moved);
-            if seen.iter().any(|s| s.found != SectorFound::Expected) {
-                doubts.push(DoubtfulExtent { extent, seen: seen.to_vec() });
-            }
-        })?;
+        read_with_retries(
+            self.card,
+            split_extents(from, to, block),
+            stamped,
+            patience,
+            |extent, at, seen| {
+                chart.read.add_completed(extent.offset, u64::from(extent.len), at);
+                moved += u64::from(extent.len);
+                events.report_bytes(moved);
+                if seen.iter().any(|s| s.result != SectorFound::Expected) {
+                    doubts.push(DoubtfulExtent { extent, seen: seen.to_vec() });
+                }
+            },
+        )?;
         self.reread_doubtful(doubts)?;
         self.ledger.read += to - from;
         Ok(())
@@ -99,11 +105,11 @@ impl FullPass<'_, '_> {
             self.reopenings += 1;
             self.card.reopen()?;
         }
-        let wholly = doubts.iter().filter(|d| d.wholly()).count();
+        let wholly = doubts.iter().filter(|d| d.is_wholly_bad()).count();
         let every = (wholly / SPOT_CHECKS).max(1);
         let (mut nth, mut one_came_back) = (0, false);
         for doubt in &mut doubts {
-            let before = doubt.wholly();
+            let before = doubt.is_wholly_bad();
             if before {
                 nth += 1;
                 if !one_came_back && (nth - 1) % every != 0 && nth != wholly {
@@ -111,14 +117,14 @@ impl FullPass<'_, '_> {
                 }
             }
             self.read_again(doubt)?;
-            one_came_back |= before && !doubt.wholly();
+            one_came_back |= before && !doubt.is_wholly_bad();
         }
-        let bad = doubts.iter().flat_map(|doubt| &doubt.seen).filter(|s| s.found != SectorFound::Expected);
+        let bad = doubts.iter().flat_map(|doubt| &doubt.seen).filter(|s| s.result != SectorFound::Expected);
         for seen in bad {
-            self.chart.bad(seen.start, seen.end);
-            self.ledger.add(seen);
-            if seen.found == SectorFound::Error {
-                self.chart.error(seen.start);
+            self.chart.add_bad(seen.start, seen.end);
+            self.ledger.add_run(seen);
+            if seen.result == SectorFound::Error {
+                self.chart.add_error(seen.start);
             }
         }
         Ok(())
@@ -127,17 +133,17 @@ impl FullPass<'_, '_> {
     /// Reads once more, and twice more if answers vary and bits are still wrong. A sector that is good once is
     /// good.
     fn read_again(&mut self, doubt: &mut DoubtfulExtent) -> Result<(), ProbeStop> {
-        let parts = doubt.parts();
+        let parts = doubt.parts_to_reread();
         for reading in 0..3 {
             let mut again = Vec::new();
-            let (list, stamped) = (parts.iter().copied(), self.stamped());
+            let (list, stamped) = (parts.iter().copied(), self.expected_stamps());
             read_judged(self.card, list, stamped, |_, _, seen| again.extend_from_slice(seen))?;
             // Failed extents are reported last.
             again.sort_by_key(|seen| seen.start);
             let (bad, changed) = bad_in_both(&doubt.seen, &again);
             self.ledger.bad.passing_sectors += changed;
             doubt.seen = bad;
-            let flips = doubt.seen.iter().any(|s| matches!(s.found, SectorFound::Flipped { .. }));
+            let flips = doubt.seen.iter().any(|s| matches!(s.result, SectorFound::Flipped { .. }));
             if !flips || (self.ledger.bad.passing_sectors == 0 && reading == 0) {
                 break;
             }

@@ -6,16 +6,16 @@
 //! keeps the first data written. The original content of their places shows on a card that ignores writes. Markers
 //! are written last and show in low addresses if addresses repeat.
 
-use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
 use cardscope_engine::content::IoContent;
-use cardscope_model::random::{SeededRandom, mix};
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
+use cardscope_model::random::{SeededRandom, mix_bits};
 use cardscope_model::verify::SectorFound;
-use cardscope_probing::ledger::{BadKind, SectorRun};
+use cardscope_probing::bad_ranges::{BadKind, SectorRun};
 use cardscope_probing::reading::{ExpectedStamps, read_judged};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Bytes of a sample, the unit of caches and pools in fakes.
-pub(crate) const SAMPLE: u64 = 4096;
+pub(crate) const SAMPLE_BYTES: u64 = 4096;
 
 const SAMPLES_PER_RANGE: u64 = 4;
 
@@ -32,7 +32,7 @@ pub(crate) struct RangePlan {
 
 impl RangePlan {
     /// A 32nd of the card, within 1 to 256 MiB: small enough to detect a fake early, large enough for cheap checks.
-    pub(crate) fn of(card: u64) -> Self {
+    pub(crate) fn for_card(card: u64) -> Self {
         RangePlan { card, bytes: card.div_ceil(32).next_multiple_of(1 << 20).clamp(1 << 20, 256 << 20) }
     }
 
@@ -41,17 +41,17 @@ impl RangePlan {
     }
 
     /// Sample positions of a range, equal at each call.
-    fn places(self, index: u64, salt: u64) -> impl Iterator<Item = CardExtent> {
+    fn sample_places(self, index: u64, salt: u64) -> impl Iterator<Item = CardExtent> {
         let (from, to) = self.range(index);
-        let mut random = SeededRandom::new(mix(salt ^ index));
-        (0..SAMPLES_PER_RANGE).map(move |_| place(from, to, &mut random))
+        let mut random = SeededRandom::new(mix_bits(salt ^ index));
+        (0..SAMPLES_PER_RANGE).map(move |_| random_place(from, to, &mut random))
     }
 }
 
 /// Random sample position in a range.
-pub(crate) fn place(from: u64, to: u64, random: &mut SeededRandom) -> CardExtent {
-    let offset = from + random.below((to - from).div_ceil(SAMPLE)) * SAMPLE;
-    CardExtent { offset, len: SAMPLE.min(to - offset) as u32 }
+pub(crate) fn random_place(from: u64, to: u64, random: &mut SeededRandom) -> CardExtent {
+    let offset = from + random.below((to - from).div_ceil(SAMPLE_BYTES)) * SAMPLE_BYTES;
+    CardExtent { offset, len: SAMPLE_BYTES.min(to - offset) as u32 }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,17 +62,17 @@ pub(crate) struct ReadSample {
 }
 
 impl ReadSample {
-    pub(crate) fn good(&self) -> bool {
+    pub(crate) fn is_good(&self) -> bool {
         self.found == SectorFound::Expected
     }
 
     /// True if no stamp of this run is there.
-    pub(crate) fn gone(&self) -> bool {
-        BadKind::of(self.found) == Some(BadKind::Lost)
+    pub(crate) fn is_gone(&self) -> bool {
+        BadKind::from_result(self.found) == Some(BadKind::Lost)
     }
 }
 
-pub(crate) fn read(
+pub(crate) fn read_samples(
     card: &mut IoDriver<'_>,
     places: impl IntoIterator<Item = CardExtent>,
     stamped: ExpectedStamps,
@@ -85,8 +85,8 @@ pub(crate) fn read(
 }
 
 fn first_bad(seen: &[SectorRun]) -> SectorFound {
-    let bad = seen.iter().find(|s| s.found != SectorFound::Expected);
-    bad.map_or(SectorFound::Expected, |s| s.found)
+    let bad = seen.iter().find(|s| s.result != SectorFound::Expected);
+    bad.map_or(SectorFound::Expected, |s| s.result)
 }
 
 /// Reads samples of earlier ranges after each written one.
@@ -98,34 +98,38 @@ pub(crate) struct SampleChecker {
     /// Last range after which samples were read.
     pub(crate) last: Option<u64>,
     /// True if enough samples of older ranges were read last time, and all were good.
-    all_was_well: bool,
+    were_all_good: bool,
 }
 
 impl SampleChecker {
     pub(crate) fn new(card_bytes: u64, stamped: ExpectedStamps) -> Self {
-        let (cut, random) = (RangePlan::of(card_bytes), SeededRandom::new(stamped.salt));
-        SampleChecker { cut, stamped, random, last: None, all_was_well: false }
+        let (cut, random) = (RangePlan::for_card(card_bytes), SeededRandom::new(stamped.salt));
+        SampleChecker { cut, stamped, random, last: None, were_all_good: false }
     }
 
     /// Reads samples after range `last` was written, and returns the bad ones. Fails if the card was swapped.
-    pub(crate) fn look(&mut self, card: &mut IoDriver<'_>, last: u64) -> Result<Vec<ReadSample>, ProbeStop> {
-        let (places, salt) = (self.places(last), self.stamped.salt);
-        let list = places.iter().flat_map(|index| self.cut.places(*index, salt));
-        let samples = read(card, list, self.stamped)?;
+    pub(crate) fn check_samples(
+        &mut self,
+        card: &mut IoDriver<'_>,
+        last: u64,
+    ) -> Result<Vec<ReadSample>, ProbeStop> {
+        let (places, salt) = (self.ranges_to_check(last), self.stamped.salt);
+        let list = places.iter().flat_map(|index| self.cut.sample_places(*index, salt));
+        let samples = read_samples(card, list, self.stamped)?;
         let boundary = self.cut.range(last).0;
         let old: Vec<&ReadSample> = samples.iter().filter(|s| s.extent.offset < boundary).collect();
         let enough = old.len() >= MIN_SAMPLES_FOR_SWAP;
-        if enough && self.all_was_well && old.iter().all(|s| s.gone()) {
+        if enough && self.were_all_good && old.iter().all(|s| s.is_gone()) {
             let what = "all data written before is gone at once".to_owned();
             return Err(ProbeStop::Swapped(what));
         }
         self.last = Some(last);
-        self.all_was_well = enough && old.iter().all(|s| s.good());
-        Ok(samples.into_iter().filter(|s| !s.good()).collect())
+        self.were_all_good = enough && old.iter().all(|s| s.is_good());
+        Ok(samples.into_iter().filter(|s| !s.is_good()).collect())
     }
 
     /// This range, those 1, 2, 4 … before it, the first ones, and random ones.
-    fn places(&mut self, last: u64) -> Vec<u64> {
+    fn ranges_to_check(&mut self, last: u64) -> Vec<u64> {
         let lags = (0..40).map(|k| 1u64 << k).take_while(|lag| *lag <= last).map(|lag| last - lag);
         let mut places: Vec<u64> = lags.chain([last, 0, 1.min(last)]).collect();
         places.extend((0..RANDOM_RANGES).map(|_| self.random.below(last + 1)));
@@ -138,17 +142,17 @@ impl SampleChecker {
 const MAX_SENTINELS: u64 = 64;
 
 /// Least bytes per sentinel, so that a small card does not consist of sentinels.
-const MIN_BYTES_PER_SENTINEL: u64 = 4 * SAMPLE;
+const MIN_BYTES_PER_SENTINEL: u64 = 4 * SAMPLE_BYTES;
 
 /// Positions of the sentinels, one in each 64th of the card, derived from salt and size.
-pub(crate) fn sentinels(card_bytes: u64, salt: u64) -> Vec<CardExtent> {
+pub(crate) fn sentinel_places(card_bytes: u64, salt: u64) -> Vec<CardExtent> {
     let count = MAX_SENTINELS.min(card_bytes / MIN_BYTES_PER_SENTINEL).max(1);
-    let part = card_bytes.div_ceil(count).next_multiple_of(SAMPLE);
-    let mut random = SeededRandom::new(mix(salt ^ 0x7365_6e74));
+    let part = card_bytes.div_ceil(count).next_multiple_of(SAMPLE_BYTES);
+    let mut random = SeededRandom::new(mix_bits(salt ^ 0x7365_6e74));
     (0..count)
         .map(|n| (n * part, ((n + 1) * part).min(card_bytes)))
         .filter(|(from, to)| from < to)
-        .map(|(from, to)| place(from, to, &mut random))
+        .map(|(from, to)| random_place(from, to, &mut random))
         .collect()
 }
 
@@ -156,16 +160,16 @@ pub(crate) fn sentinels(card_bytes: u64, salt: u64) -> Vec<CardExtent> {
 const MAX_MARKERS: u64 = 4096;
 
 /// Positions of markers beyond `from`, at least one of which appears in `[0, end)` if addresses repeat.
-pub(crate) fn markers(from: u64, card_bytes: u64, end: u64) -> Vec<CardExtent> {
+pub(crate) fn marker_places(from: u64, card_bytes: u64, end: u64) -> Vec<CardExtent> {
     let room = card_bytes.saturating_sub(from);
-    let step = (end / 8).max(room / MAX_MARKERS).next_multiple_of(SAMPLE).max(SAMPLE);
-    let even = (from.next_multiple_of(SAMPLE)..card_bytes).step_by(step as usize);
+    let step = (end / 8).max(room / MAX_MARKERS).next_multiple_of(SAMPLE_BYTES).max(SAMPLE_BYTES);
+    let even = (from.next_multiple_of(SAMPLE_BYTES)..card_bytes).step_by(step as usize);
     let powers = (20..63).map(|k| 1u64 << k).filter(|p| *p >= from && *p < card_bytes);
     let mut list: Vec<u64> = even.chain(powers).collect();
     list.sort_unstable();
     list.dedup();
     list.into_iter()
-        .map(|offset| CardExtent { offset, len: SAMPLE.min(card_bytes - offset) as u32 })
+        .map(|offset| CardExtent { offset, len: SAMPLE_BYTES.min(card_bytes - offset) as u32 })
         .collect()
 }
 
@@ -189,7 +193,7 @@ impl OriginalHashes {
     }
 
     /// True if all original content is unchanged; false if there was none to compare.
-    pub(crate) fn stay(&self, card: &mut IoDriver<'_>) -> Result<bool, ProbeStop> {
+    pub(crate) fn are_unchanged(&self, card: &mut IoDriver<'_>) -> Result<bool, ProbeStop> {
         let mut same = 0;
         for (place, before) in &self.0 {
             card.read([*place], IoContent::Buffer, |_, _, answer| {

@@ -1,16 +1,16 @@
 //! Full passes over simulated cards of every kind in virtual time, compared with the cards' definitions. Limits
 //! hold in every phase, and skipped checks make no claims.
 
-use super::{PassFindings, PassSettings, samples, verify};
-use cardscope_engine::card::IoDriver;
+use super::{PassFindings, PassSettings, samples, verify_card};
 use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::IoDriver;
 use cardscope_engine::target::Target;
 use cardscope_model::verify::{ErrorPattern, Verdict};
 use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
-use cardscope_probing::resume;
-use cardscope_probing::resume::SENTINELS;
+use cardscope_probing::previous_pass;
+use cardscope_probing::previous_pass::SENTINEL_GENERATION;
 use cardscope_simulator::SimTarget;
 use proptest::prelude::*;
 use rstest::rstest;
@@ -24,15 +24,15 @@ pub(super) fn settings() -> PassSettings {
 /// Findings of a pass over a target, bytes written, and its seconds.
 pub(super) fn pass_over(target: &mut dyn Target, settings: &PassSettings) -> (PassFindings, u64, f64) {
     let mut card = IoDriver::new(target, &InterruptFlag::default(), PASS_BLOCK, PASS_DEPTH).unwrap();
-    let mut findings = verify(&mut card, settings, &mut |_| (), &mut Silent);
+    let mut findings = verify_card(&mut card, settings, &mut |_| (), &mut Silent);
     // As in the verb after all I/Os are counted.
-    let pattern = ErrorPattern::of(card.counts(), card.io_errors(), Some(card.bytes()));
+    let pattern = ErrorPattern::from_errors(card.counts(), card.io_errors(), Some(card.bytes()));
     findings.body.verdict = findings.body.verdict.with_errors(1.0, pattern, false).0;
     (findings, card.tally().written, card.seconds())
 }
 
-pub(super) fn run(name: &str, settings: PassSettings) -> (PassFindings, SimTarget) {
-    let mut target = SimTarget::named(name).unwrap();
+pub(super) fn run_pass(name: &str, settings: PassSettings) -> (PassFindings, SimTarget) {
+    let mut target = SimTarget::open_named(name).unwrap();
     (pass_over(&mut target, &settings).0, target)
 }
 
@@ -44,7 +44,7 @@ pub(super) fn true_verdict(target: &SimTarget) -> String {
 #[track_caller]
 fn assert_right_to_the_sector(name: &str) {
     for two_passes in [false, true] {
-        let (found, target) = run(name, PassSettings { two_passes, ..settings() });
+        let (found, target) = run_pass(name, PassSettings { two_passes, ..settings() });
         let plan = if two_passes { "two passes" } else { "interleaved" };
         assert_eq!(found.stop, None, "{name}, {plan}");
         let truth = target.truth();
@@ -66,7 +66,7 @@ const CARD: &str = "sim:constant?announced_bytes=64MiB";
 fn genuine_card_is_proven_to_its_last_byte() {
     assert_right_to_the_sector(CARD);
     assert_right_to_the_sector("sim:constant?announced_bytes=67109376");
-    let (found, _) = run(CARD, settings());
+    let (found, _) = run_pass(CARD, settings());
     assert_eq!((found.body.proven_bytes, found.bad.lost, found.body.disproofs.len()), (64 * MIB, 0, 0));
 }
 
@@ -151,7 +151,7 @@ proptest! {
         two_passes: bool,
     ) {
         let name = format!("{CARD}{fake}");
-        let mut target = SimTarget::named(&name).unwrap();
+        let mut target = SimTarget::open_named(&name).unwrap();
         let limited = PassSettings { max_write: Some(most), two_passes, ..settings() };
         let (found, written, _) = pass_over(&mut target, &limited);
         prop_assert!(written <= most, "{written} of {most} written");
@@ -162,7 +162,7 @@ proptest! {
     #[test]
     fn time_budget_ends_every_phase(fake in proptest::sample::select(FAKES), seconds in 0.0..6.0f64) {
         let name = format!("{CARD}{fake}");
-        let mut target = SimTarget::named(&name).unwrap();
+        let mut target = SimTarget::open_named(&name).unwrap();
         let limited = PassSettings { budget_s: Some(seconds), ..settings() };
         let (_, _, spent) = pass_over(&mut target, &limited);
         // Work in progress is completed: eight I/Os written and read, a range read, sectors read again. With a full
@@ -178,7 +178,7 @@ fn time_budget_holds_on_a_slow_card() {
     for latency in [0.001, 0.05, 0.2, 1.0] {
         for fake in ["", "&fake=limbo&fake_bytes=2GB"] {
             let name = format!("sim:constant?announced_bytes=4GB&command_s={latency}{fake}");
-            let mut target = SimTarget::named(&name).unwrap();
+            let mut target = SimTarget::open_named(&name).unwrap();
             let limited = PassSettings { budget_s: Some(10.0), ..settings() };
             let (found, _, spent) = pass_over(&mut target, &limited);
             assert!(spent <= 11.0 + latency, "{name}: {spent} s of 10");
@@ -192,14 +192,14 @@ fn time_budget_holds_on_a_slow_card() {
 fn skipped_checks_are_reported() {
     let name =
         "sim:constant?announced_bytes=64MiB&fake=limbo&fake_bytes=20MiB&cache_bytes=2MiB&fake.cache_kind=lru";
-    let (whole, _) = run(name, settings());
+    let (whole, _) = run_pass(name, settings());
     assert_eq!(
         whole.remarks.iter().filter(|r| r.contains("because of --max-write or --budget")).count(),
         0,
         "{:?}",
         whole.remarks
     );
-    let (cut, _) = run(name, PassSettings { max_write: Some(28 << 20), ..settings() });
+    let (cut, _) = run_pass(name, PassSettings { max_write: Some(28 << 20), ..settings() });
     assert!(cut.body.verdict.is_bad(), "{}", cut.body.verdict.word());
     assert_eq!(cut.body.usable_bytes, Some(20 << 20), "the beginning is known");
     assert_eq!(cut.body.good_bytes, None, "a cache may answer for some of it");
@@ -213,13 +213,13 @@ fn skipped_checks_are_reported() {
 
 #[test]
 fn pass_with_sentinels_only_resumes_at_zero() {
-    let content = IoContent::Stamp { salt: 99, generation: SENTINELS };
+    let content = IoContent::Stamp { salt: 99, generation: SENTINEL_GENERATION };
     let mut found = 0;
     for mib in [4, 8, 16, 32, 64] {
-        let mut target = SimTarget::named(&format!("sim:constant?announced_bytes={mib}MiB")).unwrap();
+        let mut target = SimTarget::open_named(&format!("sim:constant?announced_bytes={mib}MiB")).unwrap();
         let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), MIB as u32, 8).unwrap();
-        card.write(samples::sentinels(mib * MIB, 99), content, |_, _, _| ()).unwrap();
-        let previous = resume::find(&mut card).unwrap();
+        card.write(samples::sentinel_places(mib * MIB, 99), content, |_, _, _| ()).unwrap();
+        let previous = previous_pass::find_previous_pass(&mut card).unwrap();
         assert!(previous.as_ref().is_none_or(|p| (p.salt, p.reached) == (99, 0)), "{mib}: {previous:?}");
         found += u32::from(previous.is_some());
     }

@@ -4,10 +4,10 @@
 //! places. A command that hits one bad place fails as a whole, so the good data around it needs commands of its
 //! own.
 
-use super::judge::WriteEnd;
 use super::pass::{FullPass, GENERATION};
-use cardscope_engine::card::{CardExtent, ProbeStop, extents};
-use cardscope_model::units::{DecimalSize, SpeedMbS, seconds};
+use super::pass_verdict::WriteEnd;
+use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
+use cardscope_model::units::{DecimalSize, SpeedMbS, nanos_to_seconds};
 use cardscope_model::verify::SectorFound;
 use cardscope_probing::reading::{RetryDepth, read_judged};
 use std::cell::Cell;
@@ -34,31 +34,31 @@ impl FullPass<'_, '_> {
         places: &[CardExtent],
         written: &mut dyn FnMut(u64),
     ) -> Result<(), ProbeStop> {
-        let cut = self.watchman.cut;
+        let cut = self.sample_checker.cut;
         let first = self.settings.resumed_at / cut.bytes;
-        let count = self.seen.card_bytes.div_ceil(cut.bytes);
-        self.events.stage(WRITING, Some(self.seen.card_bytes), None);
+        let count = self.evidence.card_bytes.div_ceil(cut.bytes);
+        self.events.begin_stage(WRITING, Some(self.evidence.card_bytes), None);
         for index in first..count {
             let (from, to) = cut.range(index);
             let from = from.max(self.settings.resumed_at);
             let to = self.allowed_end(from, to);
             if from < to {
                 let to = self.write_range(from, to)?;
-                self.seen.written = to;
+                self.evidence.written = to;
                 written(to);
             }
-            if self.seen.written < cut.range(index).1 || self.seen.certain.is_some() {
+            if self.evidence.written < cut.range(index).1 || self.evidence.write_end.is_some() {
                 break;
             }
             if index == first {
                 self.announce_plan(from, to)?;
             }
             if !self.settings.two_passes {
-                let bad = self.watchman.look(self.card, index)?;
+                let bad = self.sample_checker.check_samples(self.card, index)?;
                 let places_of_bad = bad.iter().map(|sample| sample.extent);
                 places_of_bad.for_each(|place| drop(self.misread.add(place.offset, place.end())));
-                self.seen.certain = match self.suspect(&bad)? {
-                    Some(WriteEnd::EndsAt(_)) if !self.surely_ends(places)? => None,
+                self.evidence.write_end = match self.confirm_bad_samples(&bad)? {
+                    Some(WriteEnd::EndsAt(_)) if !self.is_end_certain(places)? => None,
                     other => other,
                 };
                 if let (Some(address), false) = (self.lowest_lost, self.loss_reported) {
@@ -69,7 +69,7 @@ impl FullPass<'_, '_> {
                     ));
                 }
             }
-            if self.seen.certain.is_some() {
+            if self.evidence.write_end.is_some() {
                 break;
             }
         }
@@ -78,9 +78,9 @@ impl FullPass<'_, '_> {
     }
 
     fn report_end(&mut self) {
-        let written = DecimalSize(self.seen.written);
-        let text = match self.seen.certain {
-            Some(WriteEnd::Wraps) => format!(
+        let written = DecimalSize(self.evidence.written);
+        let text = match self.evidence.write_end {
+            Some(WriteEnd::AddressesRepeat) => format!(
                 "writing ends after {written}: the first addresses hold what was written to later ones. All that was \
                  written is read"
             ),
@@ -88,12 +88,12 @@ impl FullPass<'_, '_> {
                 "writing ends after {written}: the card keeps nothing beyond {}. All that was written is read",
                 DecimalSize(end)
             ),
-            Some(WriteEnd::Refuses) => {
+            Some(WriteEnd::RefusesWrites) => {
                 format!(
                     "writing ends after {written}: the card refuses every further write. All of it is read"
                 )
             }
-            None if self.seen.written < self.seen.card_bytes => {
+            None if self.evidence.written < self.evidence.card_bytes => {
                 format!("the limit ends writing after {written}; that much is read back")
             }
             None => return,
@@ -105,9 +105,9 @@ impl FullPass<'_, '_> {
     /// End of the part of a range that the limits allow.
     fn allowed_end(&mut self, from: u64, to: u64) -> u64 {
         let sector = u64::from(self.card.sector());
-        let left = self.room_in_order() / sector * sector;
+        let left = self.remaining_sequential_bytes() / sector * sector;
         // Time to read back everything written so far, plus a tenth.
-        let reading = self.reads_at.map_or(0.0, |mb_s| from as f64 / 1e6 / mb_s * 1.1);
+        let reading = self.read_mb_s.map_or(0.0, |mb_s| from as f64 / 1e6 / mb_s * 1.1);
         let needed = self.card.seconds() - self.began + reading;
         match self.settings.budget_s {
             Some(budget) if needed >= budget => from,
@@ -119,33 +119,33 @@ impl FullPass<'_, '_> {
     fn write_range(&mut self, from: u64, to: u64) -> Result<u64, ProbeStop> {
         let over = Cell::new(false);
         // Until the read speed is measured, part of the time is reserved for reading.
-        let share = if self.reads_at.is_some() { 1.0 } else { UNKNOWN_READS_SHARE };
+        let share = if self.read_mb_s.is_some() { 1.0 } else { UNKNOWN_READS_SHARE };
         let until = self.settings.budget_s.map(|budget| self.began + budget * share);
-        let content = self.stamps(GENERATION).content();
-        let (chart, events, taken_to) = (&mut self.chart, &mut *self.events, &mut self.seen.taken_to);
+        let content = self.stamps_of(GENERATION).content();
+        let (chart, events, taken_to) = (&mut self.chart, &mut *self.events, &mut self.evidence.accepted_to);
         chart.write.resume(self.card.now());
         let mut failed: Vec<CardExtent> = Vec::new();
         let mut reached = from;
         let block = self.card.block();
-        let list = extents(from, to, block).take_while(|_| !over.get());
+        let list = split_extents(from, to, block).take_while(|_| !over.get());
         self.card.write(list, content, |extent, at, io_error| {
-            over.set(until.is_some_and(|until| seconds(at) >= until));
+            over.set(until.is_some_and(|until| nanos_to_seconds(at) >= until));
             match io_error {
                 None => {
-                    chart.write.ended(extent.offset, u64::from(extent.len), at);
+                    chart.write.add_completed(extent.offset, u64::from(extent.len), at);
                     *taken_to = extent.end().max(*taken_to);
                 }
                 Some(_) => {
-                    chart.error(extent.offset);
+                    chart.add_error(extent.offset);
                     failed.push(extent);
                 }
             }
             reached = reached.max(extent.end());
-            events.progress(reached);
+            events.report_bytes(reached);
         })?;
         let all = failed.len() as u64 >= (to - from).div_ceil(u64::from(block)) && failed.len() > 1;
         if !self.write_failed_again(&failed)? && all {
-            self.seen.certain = Some(WriteEnd::Refuses);
+            self.evidence.write_end = Some(WriteEnd::RefusesWrites);
         }
         self.card.flush()?;
         Ok(reached)
@@ -154,17 +154,17 @@ impl FullPass<'_, '_> {
     /// Reads the first MiBs back to measure the read speed, and announces the plan.
     fn announce_plan(&mut self, from: u64, to: u64) -> Result<(), ProbeStop> {
         let end = to.min(from + FIRST_READ);
-        let (began, block, stamped) = (self.card.seconds(), self.card.block(), self.stamped());
+        let (began, block, stamped) = (self.card.seconds(), self.card.block(), self.expected_stamps());
         let misread = &mut self.misread;
-        read_judged(self.card, extents(from, end, block), stamped, |_, _, seen| {
-            let bad = seen.iter().filter(|seen| seen.found != SectorFound::Expected);
+        read_judged(self.card, split_extents(from, end, block), stamped, |_, _, seen| {
+            let bad = seen.iter().filter(|seen| seen.result != SectorFound::Expected);
             bad.for_each(|seen| drop(misread.add(seen.start, seen.end)));
         })?;
         let took = self.card.seconds() - began;
         let reads = (end - from) as f64 / 1e6 / took.max(1e-9);
-        self.reads_at = Some(reads);
+        self.read_mb_s = Some(reads);
         let Some(writes) = self.chart.write.mb_s() else { return Ok(()) };
-        let left = self.settings.max_write.unwrap_or(u64::MAX).min(self.seen.card_bytes - to);
+        let left = self.settings.max_write.unwrap_or(u64::MAX).min(self.evidence.card_bytes - to);
         let seconds = left as f64 / 1e6 / writes + (to + left) as f64 / 1e6 / reads;
         self.events.report_note(&format!(
             "plan: {} to write at {} and {} to read at {}, about {}",
@@ -195,15 +195,15 @@ impl FullPass<'_, '_> {
     fn write_parts(&mut self, extent: CardExtent) -> Result<bool, ProbeStop> {
         let mut took_any = false;
         let mut ends_here = true;
-        for part in extents(extent.offset, extent.end(), PART_BYTES) {
+        for part in split_extents(extent.offset, extent.end(), PART_BYTES) {
             let began = self.card.seconds();
-            if !self.patience.lasts(RetryDepth::Usual) || !self.has_time(0.0) {
+            if !self.patience.has_time(RetryDepth::Coarse) || !self.has_time(0.0) {
                 break;
             }
             // At the first failing part everything before the bad sector is still written.
             let took = self.write_once(part)? || std::mem::take(&mut ends_here) && self.write_start(part)?;
             took_any |= took;
-            self.patience.spend(RetryDepth::Usual, self.card.seconds() - began, took);
+            self.patience.charge(RetryDepth::Coarse, self.card.seconds() - began, took);
         }
         Ok(took_any)
     }
@@ -226,13 +226,14 @@ impl FullPass<'_, '_> {
 
     /// Writes an extent if the limits allow it, and returns true if it succeeded.
     fn write_once(&mut self, extent: CardExtent) -> Result<bool, ProbeStop> {
-        if self.room_in_order() < u64::from(extent.len) {
+        if self.remaining_sequential_bytes() < u64::from(extent.len) {
             return Ok(false);
         }
         let mut took = false;
-        self.card.write([extent], self.stamped().content(), |_, _, io_error| took = io_error.is_none())?;
+        self.card
+            .write([extent], self.expected_stamps().content(), |_, _, io_error| took = io_error.is_none())?;
         if took {
-            self.seen.taken_to = extent.end().max(self.seen.taken_to);
+            self.evidence.accepted_to = extent.end().max(self.evidence.accepted_to);
         }
         Ok(took)
     }

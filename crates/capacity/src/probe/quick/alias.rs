@@ -1,13 +1,13 @@
 //! Detects addresses that lead to the same place. Stamps contain their address, so one at another address is proof
 //! for any period, not only for powers of two.
 
-use super::stamper::{ClaimState, StampClaim, Stamper, block_at, down};
-use cardscope_engine::card::{CardExtent, ProbeStop, ReadAnswer};
+use super::stamper::{ClaimState, StampClaim, Stamper, align_down, block_at};
 use cardscope_engine::content::{IoContent, read_stamp_header};
+use cardscope_engine::io_driver::{CardExtent, ProbeStop, ReadAnswer};
 use cardscope_model::verify::SectorFound;
-use cardscope_probing::common_distance::common;
+use cardscope_probing::common_distance::common_divisor;
 use cardscope_probing::sector::SECTOR;
-use cardscope_probing::write_scope::UNIT;
+use cardscope_probing::write_scope::SAVE_UNIT;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -15,30 +15,36 @@ use std::ops::Range;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MisplacedStamp {
     /// Address where it was read.
-    pub(super) at: u64,
+    pub(super) read_at: u64,
     /// Address to which it was written.
-    pub(super) address: u64,
+    pub(super) written_at: u64,
 }
 
 impl MisplacedStamp {
     fn distance(self) -> u64 {
-        self.at.abs_diff(self.address)
+        self.read_at.abs_diff(self.written_at)
     }
 
     /// Same displacement at an address `away` bytes higher.
     fn shifted_up(self, away: u64) -> Option<MisplacedStamp> {
-        Some(MisplacedStamp { at: self.at.checked_add(away)?, address: self.address.checked_add(away)? })
+        Some(MisplacedStamp {
+            read_at: self.read_at.checked_add(away)?,
+            written_at: self.written_at.checked_add(away)?,
+        })
     }
 
     fn shifted_down(self, away: u64) -> Option<MisplacedStamp> {
-        Some(MisplacedStamp { at: self.at.checked_sub(away)?, address: self.address.checked_sub(away)? })
+        Some(MisplacedStamp {
+            read_at: self.read_at.checked_sub(away)?,
+            written_at: self.written_at.checked_sub(away)?,
+        })
     }
 }
 
-pub(super) fn among(seen: &[(StampClaim, ClaimState)]) -> Vec<MisplacedStamp> {
+pub(super) fn misplaced_among(seen: &[(StampClaim, ClaimState)]) -> Vec<MisplacedStamp> {
     let hit = |(_, state): &(StampClaim, ClaimState)| match state {
         ClaimState::Lost { found: SectorFound::Elsewhere { address }, at } => {
-            Some(MisplacedStamp { at: *at, address: *address })
+            Some(MisplacedStamp { read_at: *at, written_at: *address })
         }
         _ => None,
     };
@@ -82,21 +88,21 @@ impl AddressFold {
 ///
 /// Only the far half is searched. It contains a multiple of every period up to half of the card, and the only copy
 /// for longer ones. If only a multiple shows, its divisors are tested afterwards.
-pub(super) fn scan(
+pub(super) fn search_copies(
     stamper: &mut Stamper<'_, '_>,
     run: u64,
     len: u64,
     end: u64,
 ) -> Result<Vec<MisplacedStamp>, ProbeStop> {
-    let stride = down(len - u64::from(UNIT)).max(u64::from(UNIT));
+    let stride = align_down(len - u64::from(SAVE_UNIT)).max(u64::from(SAVE_UNIT));
     let half = end / 2 + len;
-    let (from, to) = if run == 0 { (down(end.saturating_sub(half)), end) } else { (0, half.min(end)) };
+    let (from, to) = if run == 0 { (align_down(end.saturating_sub(half)), end) } else { (0, half.min(end)) };
     // With a period of nearly the whole card the copy is short and lies at the end.
-    let last = (run == 0).then(|| down(end.saturating_sub(u64::from(UNIT))));
+    let last = (run == 0).then(|| align_down(end.saturating_sub(u64::from(SAVE_UNIT))));
     let looks = (from..to)
         .step_by(stride as usize)
         .chain(last)
-        .filter(|at| *at + u64::from(UNIT) <= run || *at >= run + len)
+        .filter(|at| *at + u64::from(SAVE_UNIT) <= run || *at >= run + len)
         .map(|offset| block_at(offset, end));
     let range = run..run + len;
     with_deep_queue(stamper, |stamper| {
@@ -107,33 +113,33 @@ pub(super) fn scan(
 
 /// Searches stamps at their addresses with one bit inverted. With an unconnected address line the copy need not be
 /// in the far half.
-pub(super) fn turned(
+pub(super) fn search_inverted_bits(
     stamper: &mut Stamper<'_, '_>,
     claims: &[StampClaim],
 ) -> Result<Vec<MisplacedStamp>, ProbeStop> {
     let all = stamper.context.card_bytes();
-    let lines = (UNIT.trailing_zeros()..all.ilog2() + 1).map(|line| 1u64 << line);
+    let lines = (SAVE_UNIT.trailing_zeros()..all.ilog2() + 1).map(|line| 1u64 << line);
     let twin = |claim: &StampClaim, line: u64| CardExtent {
         offset: claim.extent.offset ^ line,
-        len: claim.extent.len.min(UNIT),
+        len: claim.extent.len.min(SAVE_UNIT),
     };
     let looks = claims.iter().flat_map(|claim| lines.clone().map(move |line| twin(claim, line)));
     let looks: Vec<CardExtent> = looks.filter(|extent| extent.end() <= all).collect();
     let hits = with_deep_queue(stamper, |stamper| misplaced_stamps(stamper, looks, 0..all))?;
-    Ok(hits.into_iter().filter(|hit| (hit.at ^ hit.address).is_power_of_two()).collect())
+    Ok(hits.into_iter().filter(|hit| (hit.read_at ^ hit.written_at).is_power_of_two()).collect())
 }
 
 /// True if stamps appear before the first repetition where the fold does not lead: a cache shows its content in
 /// missing places. Most reads are near the end, where losses are most likely.
-pub(super) fn echoes(stamper: &mut Stamper<'_, '_>, fold: AddressFold) -> Result<bool, ProbeStop> {
+pub(super) fn has_cache_echoes(stamper: &mut Stamper<'_, '_>, fold: AddressFold) -> Result<bool, ProbeStop> {
     let (end, all) = (fold.bytes(), stamper.context.card_bytes());
-    let place = |n: u64| down((end as f64 * (1.0 - (n as f64 / ECHO_POSITIONS as f64).powi(2))) as u64);
-    let looks = (1..ECHO_POSITIONS).map(place).map(|offset| CardExtent { offset, len: UNIT });
+    let place = |n: u64| align_down((end as f64 * (1.0 - (n as f64 / ECHO_POSITIONS as f64).powi(2))) as u64);
+    let looks = (1..ECHO_POSITIONS).map(place).map(|offset| CardExtent { offset, len: SAVE_UNIT });
     let looks: Vec<CardExtent> = looks.filter(|extent| extent.end() <= end).collect();
     let hits = with_deep_queue(stamper, |stamper| misplaced_stamps(stamper, looks, 0..all))?;
     Ok(hits.iter().any(|hit| match fold {
-        AddressFold::Period(bytes) => hit.at % bytes != hit.address % bytes,
-        AddressFold::Line(bytes) => hit.at & !bytes != hit.address & !bytes,
+        AddressFold::Period(bytes) => hit.read_at % bytes != hit.written_at % bytes,
+        AddressFold::Line(bytes) => hit.read_at & !bytes != hit.written_at & !bytes,
     }))
 }
 
@@ -146,9 +152,9 @@ fn with_deep_queue(
     look: impl FnOnce(&mut Stamper<'_, '_>) -> Result<Vec<MisplacedStamp>, ProbeStop>,
 ) -> Result<Vec<MisplacedStamp>, ProbeStop> {
     let (block, depth) = (stamper.context.block(), stamper.context.depth());
-    stamper.context.shape(UNIT, SEARCH_DEPTH)?;
+    stamper.context.set_queue(SAVE_UNIT, SEARCH_DEPTH)?;
     let hits = look(stamper);
-    let back = stamper.context.shape(block, depth);
+    let back = stamper.context.set_queue(block, depth);
     // An error of the search takes precedence over one of restoring the shape.
     let hits = hits?;
     back.map(|()| hits)
@@ -164,15 +170,17 @@ fn confirm_by_neighbours(
     end: u64,
 ) -> Result<Vec<MisplacedStamp>, ProbeStop> {
     let len = range.end - range.start;
-    let inside = |hit: &MisplacedStamp| hit.at + u64::from(UNIT) <= end && range.contains(&hit.address);
+    let inside =
+        |hit: &MisplacedStamp| hit.read_at + u64::from(SAVE_UNIT) <= end && range.contains(&hit.written_at);
     let few: Vec<MisplacedStamp> =
         hits.iter().step_by(hits.len().div_ceil(MAX_CHECKED_STAMPS).max(1)).copied().collect();
-    for away in [down(len / 2), down(len / 16), u64::from(UNIT)] {
+    for away in [align_down(len / 2), align_down(len / 16), u64::from(SAVE_UNIT)] {
         let beside = |hit: &MisplacedStamp| {
             [hit.shifted_up(away), hit.shifted_down(away)].into_iter().flatten().filter(inside)
         };
         let mut agreed = |hits: &[MisplacedStamp]| -> Result<Vec<MisplacedStamp>, ProbeStop> {
-            let looks = hits.iter().flat_map(beside).map(|hit| CardExtent { offset: hit.at, len: UNIT });
+            let looks =
+                hits.iter().flat_map(beside).map(|hit| CardExtent { offset: hit.read_at, len: SAVE_UNIT });
             let seen = BTreeSet::from_iter(read_in_groups(stamper, looks, range.clone())?);
             Ok(hits.iter().filter(|hit| beside(hit).any(|there| seen.contains(&there))).copied().collect())
         };
@@ -215,14 +223,14 @@ fn misplaced_stamps(
     range: Range<u64>,
 ) -> Result<Vec<MisplacedStamp>, ProbeStop> {
     let (salt, mut hits) = (stamper.context.salt, Vec::new());
-    stamper.context.look(places, IoContent::Buffer, |extent, _, answer| {
+    stamper.context.read_and_compare(places, IoContent::Buffer, |extent, _, answer| {
         if let ReadAnswer::Differs { bytes, .. } = answer
             && let Some(stamp) = read_stamp_header(&bytes[..SECTOR.min(bytes.len())])
             && stamp.salt == salt
             && stamp.address != extent.offset
             && range.contains(&stamp.address)
         {
-            hits.push(MisplacedStamp { at: extent.offset, address: stamp.address });
+            hits.push(MisplacedStamp { read_at: extent.offset, written_at: stamp.address });
         }
         Ok(())
     })?;
@@ -231,12 +239,12 @@ fn misplaced_stamps(
 
 /// Fold that explains the misplaced stamps and that new writes confirm. A cache that answers any address with its
 /// content is no fold.
-pub(super) fn fold(
+pub(super) fn confirm_fold(
     stamper: &mut Stamper<'_, '_>,
     hits: &[MisplacedStamp],
 ) -> Result<Option<AddressFold>, ProbeStop> {
     let distances: BTreeSet<u64> = hits.iter().map(|hit| hit.distance()).collect();
-    let Some(mut bytes) = common(distances.iter().copied()) else { return Ok(None) };
+    let Some(mut bytes) = common_divisor(distances.iter().copied()) else { return Ok(None) };
     if !leads_to_start(stamper, bytes)? {
         let mut real = Vec::new();
         for distance in distances.iter().step_by(distances.len().div_ceil(MAX_TESTED_DISTANCES)) {
@@ -244,7 +252,7 @@ pub(super) fn fold(
                 real.push(*distance);
             }
         }
-        match common(real) {
+        match common_divisor(real) {
             Some(shared) => bytes = shared,
             None => return Ok(None),
         }
@@ -252,7 +260,7 @@ pub(super) fn fold(
     while let Some(part) = find_divisor(stamper, bytes)? {
         bytes = part;
     }
-    let farthest = stamper.context.card_bytes().saturating_sub(2 * u64::from(UNIT)) / bytes * bytes;
+    let farthest = stamper.context.card_bytes().saturating_sub(2 * u64::from(SAVE_UNIT)) / bytes * bytes;
     if farthest == bytes || leads_to_start(stamper, farthest)? {
         return Ok(Some(AddressFold::Period(bytes)));
     }
@@ -264,7 +272,8 @@ fn find_divisor(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>
     let (all, sector) = (stamper.context.card_bytes(), u64::from(stamper.context.sector()));
     for part in MULTIPLES.into_iter().filter(|n| bytes.is_multiple_of(n * sector)).map(|n| bytes / n) {
         // An address that leads to the start shows the stamp last written there.
-        let shows = !misplaced_stamps(stamper, [CardExtent { offset: part, len: UNIT }], 0..all)?.is_empty();
+        let shows =
+            !misplaced_stamps(stamper, [CardExtent { offset: part, len: SAVE_UNIT }], 0..all)?.is_empty();
         if shows && leads_to_start(stamper, part)? {
             return Ok(Some(part));
         }
@@ -275,17 +284,17 @@ fn find_divisor(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>
 /// True if a stamp written to an address appears at 0. That place exists, so no cache answers for it; a card that
 /// shows its last write shows the block after it instead.
 fn leads_to_start(stamper: &mut Stamper<'_, '_>, far: u64) -> Result<bool, ProbeStop> {
-    let unit = u64::from(UNIT);
+    let unit = u64::from(SAVE_UNIT);
     if far < 2 * unit || far + 2 * unit > stamper.context.card_bytes() {
         return Ok(false);
     }
-    let low = stamper.unit(0);
+    let low = stamper.block_of(0);
     // Both originals are saved before either is overwritten, as the places may be the same.
-    let both = [low, stamper.unit(unit)];
+    let both = [low, stamper.block_of(unit)];
     stamper.context.save(&both)?;
-    let written = stamper.stamp(&[CardExtent { offset: far, len: UNIT }])?;
-    stamper.stamp(&[CardExtent { offset: far + unit, len: UNIT }])?;
+    let written = stamper.write_stamps(&[CardExtent { offset: far, len: SAVE_UNIT }])?;
+    stamper.write_stamps(&[CardExtent { offset: far + unit, len: SAVE_UNIT }])?;
     let generation = written.first().map_or(0, |claim| claim.generation);
     let claim = StampClaim { extent: low, generation, written: true };
-    Ok(among(&stamper.check(&[claim])?).iter().any(|hit| hit.address == far))
+    Ok(misplaced_among(&stamper.check_claims(&[claim])?).iter().any(|hit| hit.written_at == far))
 }

@@ -1,27 +1,27 @@
 //! Searches the end of the real capacity: markers in the open range, evicted from any cache by a run at the end of
 //! the card, then one range over the last MiB, which gives the sector.
 
-use super::stamper::{CheckedClaims, ClaimState, StampClaim, Stamper, block_at, down};
-use super::tail::{CacheFlood, write_run};
-use cardscope_engine::card::{CardExtent, ProbeStop};
+use super::growing_run::{CacheFlood, write_run};
+use super::stamper::{CheckedClaims, ClaimState, StampClaim, Stamper, align_down, block_at};
+use cardscope_engine::io_driver::{CardExtent, ProbeStop};
 use cardscope_probing::sector::SECTOR;
-use cardscope_probing::write_scope::UNIT;
+use cardscope_probing::write_scope::SAVE_UNIT;
 use std::ops::Range;
 
 /// Bytes of the last range, which is written as a whole; one allocation unit on most cards.
-pub(super) const LAST: u64 = 4 << 20;
+pub(super) const LAST_RANGE: u64 = 4 << 20;
 
 /// Seconds per marker above which markers are set one at a time.
-pub(super) const DEAR: f64 = 0.05;
+pub(super) const DEAR_MARKER_S: f64 = 0.05;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum CapacityBoundary {
     /// Everything below this address is kept, everything above is lost; with the claims that show it.
-    At(u64, CheckedClaims),
+    FoundAt(u64, CheckedClaims),
     /// Some kept places lie above lost ones.
     NoStep(CheckedClaims),
     /// The limits ended the search; everything below this address is kept.
-    Limit(u64),
+    LimitReached(u64),
 }
 
 /// State at the start of a search.
@@ -41,15 +41,15 @@ pub(super) struct SearchStart {
 #[derive(Debug, Clone)]
 pub(super) enum SearchMethod {
     /// Other data is evicted from caches by this run first.
-    Pushed(CacheFlood),
+    AfterEviction(CacheFlood),
     /// Read through the place's second address, this many bytes higher, which no cache associates with the block.
-    Twice(u64),
+    SecondAddress(u64),
 }
 
 impl SearchMethod {
     fn flood(&self) -> Option<&CacheFlood> {
         match self {
-            SearchMethod::Pushed(flood) if flood.bytes() > 0 => Some(flood),
+            SearchMethod::AfterEviction(flood) if flood.bytes() > 0 => Some(flood),
             _ => None,
         }
     }
@@ -64,7 +64,7 @@ impl SearchMethod {
         stamper: &mut Stamper<'_, '_>,
         places: &[CardExtent],
     ) -> Result<CheckedClaims, ProbeStop> {
-        let claims = stamper.stamp(places)?;
+        let claims = stamper.write_stamps(places)?;
         self.read_claims(stamper, claims)
     }
 
@@ -74,24 +74,24 @@ impl SearchMethod {
         claims: Vec<StampClaim>,
     ) -> Result<CheckedClaims, ProbeStop> {
         match self {
-            SearchMethod::Pushed(flood) => {
+            SearchMethod::AfterEviction(flood) => {
                 evict_claims(stamper, &claims, flood)?;
-                stamper.check(&claims)
+                stamper.check_claims(&claims)
             }
-            SearchMethod::Twice(away) => {
+            SearchMethod::SecondAddress(away) => {
                 write_neighbour(stamper, &claims, *away)?;
-                stamper.check_at(&claims, *away)
+                stamper.check_second_address(&claims, *away)
             }
         }
     }
 }
 
-pub(super) fn observe(
+pub(super) fn observe_after_eviction(
     stamper: &mut Stamper<'_, '_>,
     places: &[CardExtent],
     flood: &CacheFlood,
 ) -> Result<CheckedClaims, ProbeStop> {
-    SearchMethod::Pushed(flood.clone()).observe(stamper, places)
+    SearchMethod::AfterEviction(flood.clone()).observe(stamper, places)
 }
 
 /// Evicts claims from caches, or writes one block if no cache was detected. The card is reopened too: if that
@@ -104,7 +104,7 @@ fn evict_claims(
     if flood.bytes() == 0 {
         return write_neighbour(stamper, claims, stamper.context.card_bytes());
     }
-    flood.pour(stamper)?;
+    flood.write_all(stamper)?;
     stamper.context.reopen()
 }
 
@@ -115,12 +115,12 @@ fn write_neighbour(stamper: &mut Stamper<'_, '_>, claims: &[StampClaim], end: u6
         let beside = |c: &StampClaim| c.extent.end() <= extent.offset || extent.end() <= c.extent.offset;
         extent.end() <= end && claims.iter().all(beside)
     };
-    let beside = [Some(last.extent.end()), first.extent.offset.checked_sub(u64::from(UNIT))];
-    let block = beside.into_iter().flatten().map(|at| CardExtent { offset: at, len: UNIT }).find(free);
-    block.map_or(Ok(()), |block| stamper.stamp(&[block]).map(drop))
+    let beside = [Some(last.extent.end()), first.extent.offset.checked_sub(u64::from(SAVE_UNIT))];
+    let block = beside.into_iter().flatten().map(|at| CardExtent { offset: at, len: SAVE_UNIT }).find(free);
+    block.map_or(Ok(()), |block| stamper.write_stamps(&[block]).map(drop))
 }
 
-pub(super) fn find(
+pub(super) fn find_boundary(
     stamper: &mut Stamper<'_, '_>,
     mut search: SearchStart,
 ) -> Result<CapacityBoundary, ProbeStop> {
@@ -132,15 +132,15 @@ pub(super) fn find(
             return Ok(found);
         }
     }
-    while search.high.saturating_sub(search.low) > LAST {
-        let places = places(&search, stamper);
-        let bytes = search.method.bytes() + places.len() as u64 * u64::from(UNIT);
+    while search.high.saturating_sub(search.low) > LAST_RANGE {
+        let places = next_markers(&search, stamper);
+        let bytes = search.method.bytes() + places.len() as u64 * u64::from(SAVE_UNIT);
         if !stamper.may_write(bytes) || !stamper.may_stamp(&places, 0.0) {
-            return Ok(CapacityBoundary::Limit(search.low));
+            return Ok(CapacityBoundary::LimitReached(search.low));
         }
         let seen = search.method.observe(stamper, &places)?;
-        let kept = seen.iter().take_while(|(_, state)| state.kept()).count();
-        if seen[kept..].iter().any(|(_, state)| state.kept()) {
+        let kept = seen.iter().take_while(|(_, state)| state.is_kept()).count();
+        if seen[kept..].iter().any(|(_, state)| state.is_kept()) {
             return Ok(CapacityBoundary::NoStep(seen));
         }
         if let Some((claim, _)) = kept.checked_sub(1).and_then(|last| seen.get(last)) {
@@ -155,15 +155,15 @@ pub(super) fn find(
 
 /// Positions of the next markers. Eviction costs the same for any number of markers, so with a cache two rounds
 /// must suffice; without one, and if each marker costs a merge, bisection needs the fewest.
-fn places(search: &SearchStart, stamper: &Stamper<'_, '_>) -> Vec<CardExtent> {
+fn next_markers(search: &SearchStart, stamper: &Stamper<'_, '_>) -> Vec<CardExtent> {
     let width = search.high - search.low;
-    let count = match (search.method.bytes(), search.marker_s > DEAR) {
+    let count = match (search.method.bytes(), search.marker_s > DEAR_MARKER_S) {
         (0, true) => 1,
         (0, false) => 15,
-        _ => ((width / LAST) as f64).sqrt().ceil() as u64,
+        _ => ((width / LAST_RANGE) as f64).sqrt().ceil() as u64,
     };
     let place = |i: u64| {
-        stamper.unit(search.low + (u128::from(width) * u128::from(i) / u128::from(count + 1)) as u64)
+        stamper.block_of(search.low + (u128::from(width) * u128::from(i) / u128::from(count + 1)) as u64)
     };
     let mut places: Vec<CardExtent> = (1..=count).map(place).collect();
     places.retain(|p| p.offset > search.low && p.offset < search.high);
@@ -187,22 +187,22 @@ fn search_region(
     let Range { start, end } = region;
     let bytes = end - start;
     write_run(stamper, start, end)?;
-    let size = bytes.div_ceil(REGION_PARTS).next_multiple_of(u64::from(UNIT)) as u32;
+    let size = bytes.div_ceil(REGION_PARTS).next_multiple_of(u64::from(SAVE_UNIT)) as u32;
     let mut parts: Vec<StampClaim> =
-        write_run(stamper, start, end)?.iter().flat_map(|run| run.cut(size)).collect();
+        write_run(stamper, start, end)?.iter().flat_map(|run| run.split_into(size)).collect();
     let (mut lowest, mut found, mut again, mut below) = (end, None, 0, false);
     loop {
         let looks: Vec<StampClaim> = parts.iter().map(|part| random_block(stamper, part)).collect();
-        let seen = stamper.check(&looks)?;
-        let lost: Vec<usize> = (0..parts.len()).filter(|n| !seen[*n].1.kept()).collect();
+        let seen = stamper.check_claims(&looks)?;
+        let lost: Vec<usize> = (0..parts.len()).filter(|n| !seen[*n].1.is_kept()).collect();
         match lost.first() {
             Some(0) => return Ok(None),
             Some(n) if parts[*n].extent.offset <= lowest => {
                 let blocks: Vec<StampClaim> =
                     parts[n - 1..=*n].iter().flat_map(|part| part.blocks()).collect();
-                let seen = stamper.check(&blocks)?;
+                let seen = stamper.check_claims(&blocks)?;
                 if let Some(at) = first_lost(&seen).filter(|at| *at < lowest) {
-                    (lowest, found) = (at, Some(CapacityBoundary::At(at, seen)));
+                    (lowest, found) = (at, Some(CapacityBoundary::FoundAt(at, seen)));
                 }
             }
             // A cache that all writes pass through drops its oldest data only for other data.
@@ -220,7 +220,7 @@ fn search_region(
         for n in lost {
             let extent = parts[n].extent;
             again += u64::from(extent.len);
-            parts[n] = stamper.stamp(&[extent])?.first().copied().unwrap_or(parts[n]);
+            parts[n] = stamper.write_stamps(&[extent])?.first().copied().unwrap_or(parts[n]);
             any_written |= parts[n].written;
         }
         // Extents that cannot be saved are never written, so they would remain lost forever.
@@ -233,7 +233,8 @@ fn search_region(
 /// Random block of an extent.
 fn random_block(stamper: &mut Stamper<'_, '_>, claim: &StampClaim) -> StampClaim {
     let offset = claim.extent.offset
-        + u64::from(UNIT) * stamper.context.random.below(u64::from(claim.extent.len.div_ceil(UNIT)));
+        + u64::from(SAVE_UNIT)
+            * stamper.context.random.below(u64::from(claim.extent.len.div_ceil(SAVE_UNIT)));
     StampClaim { extent: block_at(offset, claim.extent.end()), ..*claim }
 }
 
@@ -242,7 +243,7 @@ fn write_last_range(
     stamper: &mut Stamper<'_, '_>,
     search: &SearchStart,
 ) -> Result<CapacityBoundary, ProbeStop> {
-    let (start, end) = (down(search.low), (search.high + u64::from(UNIT)).min(search.end));
+    let (start, end) = (align_down(search.low), (search.high + u64::from(SAVE_UNIT)).min(search.end));
     let written = write_run(stamper, start, end)?;
     Ok(boundary_in_range(
         search.method.read_claims(stamper, written.into_iter().flat_map(StampClaim::blocks).collect())?,
@@ -251,11 +252,11 @@ fn write_last_range(
 
 /// Boundary within a range of blocks, or its end if nothing is lost.
 fn boundary_in_range(seen: CheckedClaims) -> CapacityBoundary {
-    if seen.iter().skip_while(|(_, state)| state.kept()).any(|(_, state)| state.kept()) {
+    if seen.iter().skip_while(|(_, state)| state.is_kept()).any(|(_, state)| state.is_kept()) {
         return CapacityBoundary::NoStep(seen);
     }
     let end = seen.last().map_or(0, |(claim, _)| claim.extent.end());
-    CapacityBoundary::At(first_lost(&seen).unwrap_or(end), seen)
+    CapacityBoundary::FoundAt(first_lost(&seen).unwrap_or(end), seen)
 }
 
 fn first_lost(seen: &[(StampClaim, ClaimState)]) -> Option<u64> {

@@ -6,7 +6,7 @@ use cardscope_model::random::SeededRandom;
 
 /// Addresses in `start..end`, of which every prefix is evenly spread (van der Corput), each at a random offset in
 /// its share of `most` shares.
-pub(super) fn spread(start: u64, end: u64, most: u32, random: &mut SeededRandom) -> Vec<u64> {
+pub(super) fn spread_positions(start: u64, end: u64, most: u32, random: &mut SeededRandom) -> Vec<u64> {
     let shares = u64::from(most.max(1).next_power_of_two());
     let bits = shares.trailing_zeros();
     let width = end.saturating_sub(start) as u128;
@@ -30,8 +30,8 @@ pub(super) struct MarkerStep {
     pub(super) misfits: usize,
 }
 
-pub(super) fn step(seen: &[(StampClaim, ClaimState)]) -> MarkerStep {
-    let mut marks: Vec<(u64, bool)> = seen.iter().map(|(c, s)| (c.extent.offset, s.kept())).collect();
+pub(super) fn best_step(seen: &[(StampClaim, ClaimState)]) -> MarkerStep {
+    let mut marks: Vec<(u64, bool)> = seen.iter().map(|(c, s)| (c.extent.offset, s.is_kept())).collect();
     marks.sort_unstable();
     let lost_in_all = marks.iter().filter(|m| !m.1).count();
     // Before the first marker all kept ones are misfits; each marker below the step changes their number by one.
@@ -79,7 +79,7 @@ fn probability_at_most(samples: u64, bad: u64, p: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::probe::quick::stamper::CheckedClaims;
-    use cardscope_engine::card::CardExtent;
+    use cardscope_engine::io_driver::CardExtent;
     use cardscope_model::verify::SectorFound;
     use proptest::prelude::*;
 
@@ -99,15 +99,15 @@ mod tests {
 
     #[test]
     fn clean_step_has_no_misfits() {
-        assert_eq!(step(&marks("+++--")), MarkerStep { kept: Some(20), lost: Some(30), misfits: 0 });
-        assert_eq!(step(&marks("-----")), MarkerStep { kept: None, lost: Some(0), misfits: 0 });
-        assert_eq!(step(&marks("+++++")), MarkerStep { kept: Some(40), lost: None, misfits: 0 });
+        assert_eq!(best_step(&marks("+++--")), MarkerStep { kept: Some(20), lost: Some(30), misfits: 0 });
+        assert_eq!(best_step(&marks("-----")), MarkerStep { kept: None, lost: Some(0), misfits: 0 });
+        assert_eq!(best_step(&marks("+++++")), MarkerStep { kept: Some(40), lost: None, misfits: 0 });
     }
 
     #[test]
     fn hole_is_not_a_step() {
-        assert_eq!(step(&marks("++-+++++")).misfits, 1);
-        assert_eq!(step(&marks("+-+-+-+-")).misfits, 3);
+        assert_eq!(best_step(&marks("++-+++++")).misfits, 1);
+        assert_eq!(best_step(&marks("+-+-+-+-")).misfits, 3);
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
     proptest! {
         #[test]
         fn positions_are_inside_and_every_prefix_is_spread(start in 0u64..1 << 40, width in 1u64 << 20..1 << 41, most in 1u32..300, seed: u64) {
-            let places = spread(start, start + width, most, &mut SeededRandom::new(seed));
+            let places = spread_positions(start, start + width, most, &mut SeededRandom::new(seed));
             prop_assert_eq!(places.len(), most as usize);
             prop_assert!(places.iter().all(|p| (start..start + width).contains(p)));
             // Of the first eight, one is in each eighth.

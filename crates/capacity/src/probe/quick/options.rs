@@ -11,7 +11,7 @@ pub const QUICK_RUN: u64 = 514 << 20;
 pub const THOROUGH_RUN: u64 = (2048 + 16) << 20;
 
 /// Shortest run that allows a verdict after the user's limits ended it, as caches of 31 MB are on record.
-pub const LEAST_RUN: u64 = 64 << 20;
+pub const MIN_RUN: u64 = 64 << 20;
 
 #[derive(Debug, Clone, Copy)]
 pub struct QuickOptions {
@@ -45,7 +45,7 @@ pub struct QuickOutcome {
     /// Period of the addresses, or value of the unconnected address line.
     pub wrap_bytes: Option<u64>,
     /// True if an address line is not connected.
-    pub line: bool,
+    pub dead_address_line: bool,
     /// Upper limit of the cache that hid losses.
     pub cache_bytes: Option<u64>,
     /// Largest cache that the run overflowed.
@@ -55,7 +55,7 @@ pub struct QuickOutcome {
     /// Addresses that disprove the capacity.
     pub disproofs: Vec<AddressDisproof>,
     /// Blocks that gave different answers when read again.
-    pub wavered: u64,
+    pub changed_answers: u64,
     /// True if the user's limits ended the probe.
     pub cut_short: bool,
 }

@@ -4,15 +4,15 @@
 //! A block that cannot be read, and so not saved, is not overwritten; it counts as lost.
 
 use super::options::QuickOptions;
-use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
 use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Listener;
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer, split_extents};
 use cardscope_engine::journal::JournalWriter;
 use cardscope_engine::target::IoDirection;
 use cardscope_model::verify::SectorFound;
 use cardscope_probing::context::ProbeContext;
-use cardscope_probing::sector::{SECTOR, look};
-pub(super) use cardscope_probing::write_scope::UNIT;
+use cardscope_probing::sector::{SECTOR, judge_sector};
+pub(super) use cardscope_probing::write_scope::SAVE_UNIT;
 use cardscope_probing::write_scope::WriteScope;
 use std::collections::BTreeMap;
 
@@ -31,11 +31,12 @@ pub(super) struct StampClaim {
 impl StampClaim {
     /// Splits the range into blocks.
     pub(super) fn blocks(self) -> impl Iterator<Item = StampClaim> {
-        self.cut(UNIT)
+        self.split_into(SAVE_UNIT)
     }
 
-    pub(super) fn cut(self, size: u32) -> impl Iterator<Item = StampClaim> {
-        extents(self.extent.offset, self.extent.end(), size).map(move |extent| StampClaim { extent, ..self })
+    pub(super) fn split_into(self, size: u32) -> impl Iterator<Item = StampClaim> {
+        split_extents(self.extent.offset, self.extent.end(), size)
+            .map(move |extent| StampClaim { extent, ..self })
     }
 }
 
@@ -53,11 +54,11 @@ pub(super) enum ClaimState {
 }
 
 impl ClaimState {
-    pub(super) fn kept(self) -> bool {
+    pub(super) fn is_kept(self) -> bool {
         self == ClaimState::Kept
     }
 
-    fn failed(&self) -> bool {
+    fn has_failed(&self) -> bool {
         matches!(self, ClaimState::Lost { found: SectorFound::Error, .. })
     }
 }
@@ -72,7 +73,7 @@ pub(super) struct Stamper<'g, 't> {
     /// All stamped extents with their generation, oldest first.
     stamped: Vec<(CardExtent, u32)>,
     /// Blocks that gave two different answers.
-    pub(super) wavered: u64,
+    pub(super) changed_answers: u64,
 }
 
 impl<'g, 't> Stamper<'g, 't> {
@@ -83,13 +84,13 @@ impl<'g, 't> Stamper<'g, 't> {
         options: &QuickOptions,
     ) -> Self {
         let context = ProbeContext::new(card, WriteScope::new(journal), &options.limits, events);
-        Stamper { context, failed_writes: 0, losses: Vec::new(), stamped: Vec::new(), wavered: 0 }
+        Stamper { context, failed_writes: 0, losses: Vec::new(), stamped: Vec::new(), changed_answers: 0 }
     }
 
     /// True if the limits allow `bytes` more to be written.
     pub(super) fn may_write(&mut self, bytes: u64) -> bool {
         let ios = bytes.div_ceil(u64::from(self.context.block()));
-        let takes = self.context.costs().of(IoDirection::Write, ios, bytes);
+        let takes = self.context.costs().estimate(IoDirection::Write, ios, bytes);
         self.context.may_write(bytes) && self.has_time(&[], takes)
     }
 
@@ -100,28 +101,29 @@ impl<'g, 't> Stamper<'g, 't> {
     }
 
     fn has_time(&mut self, wanted: &[CardExtent], besides: f64) -> bool {
-        self.context.left_with(wanted) > besides
+        self.context.seconds_left_after(wanted) > besides
     }
 
-    pub(super) fn unit(&self, address: u64) -> CardExtent {
+    pub(super) fn block_of(&self, address: u64) -> CardExtent {
         let all = self.context.card_bytes();
-        block_at(down(address.min(all - 1)), all)
+        block_at(align_down(address.min(all - 1)), all)
     }
 
     /// Saves and stamps extents in order. Returns [`Stop::Limit`] if that exceeds the limits, and claims that state
     /// which writes failed. Extents that cannot be saved as a whole are split into blocks.
-    pub(super) fn stamp(&mut self, wanted: &[CardExtent]) -> Result<Vec<StampClaim>, ProbeStop> {
+    pub(super) fn write_stamps(&mut self, wanted: &[CardExtent]) -> Result<Vec<StampClaim>, ProbeStop> {
         if !self.may_stamp(wanted, 0.0) {
             return Err(ProbeStop::Limit);
         }
         self.context.save(wanted)?;
-        let unit = |extent: &CardExtent| if self.context.failed_on(*extent) { UNIT } else { extent.len };
-        let parts = wanted.iter().flat_map(|p| extents(p.offset, p.end(), unit(p)));
+        let unit =
+            |extent: &CardExtent| if self.context.is_unsavable(*extent) { SAVE_UNIT } else { extent.len };
+        let parts = wanted.iter().flat_map(|p| split_extents(p.offset, p.end(), unit(p)));
         let parts: Vec<(CardExtent, bool)> =
-            parts.map(|part| (part, !self.context.failed_on(part))).collect();
+            parts.map(|part| (part, !self.context.is_unsavable(part))).collect();
         let writes: Vec<CardExtent> =
             parts.iter().filter(|(_, saved)| *saved).map(|(part, _)| *part).collect();
-        let (generation, failed) = self.context.stamp(writes.clone())?;
+        let (generation, failed) = self.context.write_stamps(writes.clone())?;
         self.stamped.extend(writes.into_iter().map(|extent| (extent, generation)));
         let claim = |(extent, saved): (CardExtent, bool)| StampClaim {
             extent,
@@ -135,9 +137,9 @@ impl<'g, 't> Stamper<'g, 't> {
 
     /// Reads claims in random order. Lost ones are read again after reopening the card, and count only if they are
     /// lost both times.
-    pub(super) fn check(&mut self, claims: &[StampClaim]) -> Result<CheckedClaims, ProbeStop> {
+    pub(super) fn check_claims(&mut self, claims: &[StampClaim]) -> Result<CheckedClaims, ProbeStop> {
         let mut states = self.read_claims(claims)?;
-        let lost: Vec<usize> = (0..claims.len()).filter(|i| !states[*i].kept()).collect();
+        let lost: Vec<usize> = (0..claims.len()).filter(|i| !states[*i].is_kept()).collect();
         if lost.is_empty() {
             return Ok(with_states(claims, states));
         }
@@ -145,11 +147,11 @@ impl<'g, 't> Stamper<'g, 't> {
         let again: Vec<StampClaim> = lost.iter().map(|i| claims[*i]).collect();
         for (index, state) in lost.into_iter().zip(self.read_claims(&again)?) {
             // I/O errors are weighed together with all others, not as changing answers.
-            let answered = ![state, states[index]].iter().any(ClaimState::failed);
-            self.wavered += u64::from(answered && state != states[index]);
+            let answered = ![state, states[index]].iter().any(ClaimState::has_failed);
+            self.changed_answers += u64::from(answered && state != states[index]);
             // Flips at different places come from the reading: no sector was wrong twice.
             states[index] = if have_flips_moved(states[index], state) { ClaimState::Kept } else { state };
-            let is_told = states[index].kept() || self.losses.len() == MAX_LOSSES;
+            let is_told = states[index].is_kept() || self.losses.len() == MAX_LOSSES;
             if !is_told && !self.is_overwritten(&claims[index]) {
                 self.losses.push((claims[index], states[index]));
             }
@@ -159,12 +161,12 @@ impl<'g, 't> Stamper<'g, 't> {
 
     /// Reads everything again that was lost and not rewritten since.
     pub(super) fn check_losses(&mut self) -> Result<CheckedClaims, ProbeStop> {
-        let mut claims = lost(&self.losses);
+        let mut claims = lost_claims(&self.losses);
         claims.retain(|claim| !self.is_overwritten(claim));
         // Each place is read once, however often it was lost.
         claims.sort_by_key(|claim| (claim.extent.offset, std::cmp::Reverse(claim.extent.len)));
         claims.dedup_by_key(|claim| claim.extent.offset);
-        self.check(&claims)
+        self.check_claims(&claims)
     }
 
     /// True if a claim's place was stamped again.
@@ -175,18 +177,22 @@ impl<'g, 't> Stamper<'g, 't> {
     }
 
     /// Reads claims through the second address of their places, `away` bytes higher.
-    pub(super) fn check_at(&mut self, claims: &[StampClaim], away: u64) -> Result<CheckedClaims, ProbeStop> {
+    pub(super) fn check_second_address(
+        &mut self,
+        claims: &[StampClaim],
+        away: u64,
+    ) -> Result<CheckedClaims, ProbeStop> {
         let (mut states, salt) = (unread_states(claims), self.context.salt);
         // Losses are read twice, since one read is no proof.
         for _ in 0..2 {
-            let open = claims.iter().enumerate().filter(|(index, _)| !states[*index].kept());
+            let open = claims.iter().enumerate().filter(|(index, _)| !states[*index].is_kept());
             let places: BTreeMap<u64, usize> =
                 open.map(|(index, claim)| (claim.extent.offset + away, index)).collect();
             let twins: Vec<CardExtent> = places
                 .iter()
                 .map(|(at, index)| CardExtent { offset: *at, ..claims[*index].extent })
                 .collect();
-            self.context.look(twins, IoContent::Buffer, |extent, _, answer| {
+            self.context.read_and_compare(twins, IoContent::Buffer, |extent, _, answer| {
                 if let (Some(index), ReadAnswer::Differs { bytes, .. }) = (places.get(&extent.offset), answer)
                 {
                     states[*index] = state_at_second_address(claims[*index], bytes, salt);
@@ -198,7 +204,7 @@ impl<'g, 't> Stamper<'g, 't> {
     }
 
     fn read_claims(&mut self, claims: &[StampClaim]) -> Result<Vec<ClaimState>, ProbeStop> {
-        self.context.end_in_time();
+        self.context.apply_restore_deadline();
         let (mut states, salt) = (unread_states(claims), self.context.salt);
         let mut generations: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, claim) in claims.iter().enumerate().filter(|(_, c)| c.written) {
@@ -210,9 +216,9 @@ impl<'g, 't> Stamper<'g, 't> {
                 order.iter().map(|index| (claims[*index].extent.offset, *index)).collect();
             let content = IoContent::Stamp { salt, generation };
             let reads = order.iter().map(|index| claims[*index].extent);
-            self.context.look(reads, content, |extent, _, answer| {
+            self.context.read_and_compare(reads, content, |extent, _, answer| {
                 if let Some(index) = places.get(&extent.offset) {
-                    states[*index] = state(extent, answer, salt, generation);
+                    states[*index] = state_of(extent, answer, salt, generation);
                 }
                 Ok(())
             })?;
@@ -230,22 +236,22 @@ fn with_states(claims: &[StampClaim], states: Vec<ClaimState>) -> CheckedClaims 
     claims.iter().copied().zip(states).collect()
 }
 
-pub(super) fn lost(seen: &[(StampClaim, ClaimState)]) -> Vec<StampClaim> {
-    seen.iter().filter(|(_, state)| !state.kept()).map(|(claim, _)| *claim).collect()
+pub(super) fn lost_claims(seen: &[(StampClaim, ClaimState)]) -> Vec<StampClaim> {
+    seen.iter().filter(|(_, state)| !state.is_kept()).map(|(claim, _)| *claim).collect()
 }
 
 pub(super) fn any_lost(seen: &[(StampClaim, ClaimState)]) -> bool {
-    seen.iter().any(|(_, state)| !state.kept())
+    seen.iter().any(|(_, state)| !state.is_kept())
 }
 
 /// Block at `offset`, shortened at `end`.
 pub(super) fn block_at(offset: u64, end: u64) -> CardExtent {
-    CardExtent { offset, len: (end - offset).min(u64::from(UNIT)) as u32 }
+    CardExtent { offset, len: (end - offset).min(u64::from(SAVE_UNIT)) as u32 }
 }
 
 /// Rounds down to a whole block.
-pub(super) fn down(address: u64) -> u64 {
-    address / u64::from(UNIT) * u64::from(UNIT)
+pub(super) fn align_down(address: u64) -> u64 {
+    address / u64::from(SAVE_UNIT) * u64::from(SAVE_UNIT)
 }
 
 /// True if both reads found flips, but in different sectors.
@@ -259,7 +265,7 @@ fn have_flips_moved(first: ClaimState, second: ClaimState) -> bool {
     }
 }
 
-fn state(extent: CardExtent, answer: ReadAnswer<'_>, salt: u64, generation: u32) -> ClaimState {
+fn state_of(extent: CardExtent, answer: ReadAnswer<'_>, salt: u64, generation: u32) -> ClaimState {
     match answer {
         ReadAnswer::Same => ClaimState::Kept,
         ReadAnswer::Failed(_) => ClaimState::Lost { found: SectorFound::Error, at: extent.offset },
@@ -267,7 +273,7 @@ fn state(extent: CardExtent, answer: ReadAnswer<'_>, salt: u64, generation: u32)
             let from = first / SECTOR * SECTOR;
             let at = extent.offset + from as u64;
             let sector = &bytes[from..(from + SECTOR).min(bytes.len())];
-            ClaimState::Lost { found: look(sector, at, salt, generation), at }
+            ClaimState::Lost { found: judge_sector(sector, at, salt, generation), at }
         }
     }
 }
@@ -275,7 +281,7 @@ fn state(extent: CardExtent, answer: ReadAnswer<'_>, salt: u64, generation: u32)
 /// State of a claim whose place was read through another address.
 fn state_at_second_address(claim: StampClaim, bytes: &[u8], salt: u64) -> ClaimState {
     let sectors = bytes.chunks(SECTOR).zip((claim.extent.offset..).step_by(SECTOR));
-    let found = |(sector, at): (&[u8], u64)| (look(sector, at, salt, claim.generation), at);
+    let found = |(sector, at): (&[u8], u64)| (judge_sector(sector, at, salt, claim.generation), at);
     match sectors.map(found).find(|(found, _)| *found != SectorFound::Expected) {
         Some((found, at)) => ClaimState::Lost { found, at },
         None => ClaimState::Kept,

@@ -1,15 +1,15 @@
 //! `verify DIR --files`: fills the free space of a mounted card with files identical to those of h2testw and
 //! f3write, reads them back and reports losses. Files of the user and existing test files stay untouched.
 
-mod folder;
-mod own;
+mod created_files;
+mod mounted_folder;
 #[cfg(test)]
 mod race_tests;
 
 use super::VerifyRequest;
 use crate::probe::files;
 use crate::probe::files::FilesError;
-use cardscope_device::held::ClaimedTarget;
+use cardscope_device::claimed::ClaimedTarget;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_model::caveat;
 use cardscope_model::finding::{Finding, FindingWeight};
@@ -18,11 +18,11 @@ use cardscope_model::units::DecimalSize;
 use cardscope_model::verify::{FilesReport, VerifyReport};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::VerbSession;
-use cardscope_session::opened::OpenTarget;
+use cardscope_session::open_target::OpenTarget;
 use cardscope_session::opening;
 use cardscope_session::recorder::SessionRecorder;
-use folder::{MountedFolder, listed};
-use own::CreatedFiles;
+use created_files::CreatedFiles;
+use mounted_folder::{MountedFolder, short_list};
 
 type Pass<'a> = files::FilesPass<'a, CreatedFiles>;
 
@@ -37,24 +37,24 @@ impl From<FilesError> for Failure {
 }
 
 /// Opens the directory, or uses `there` if the calling verb holds it open.
-pub fn open(
+pub fn open_directory(
     request: &VerifyRequest,
     there: Option<&ClaimedTarget>,
     interrupt: &InterruptFlag,
 ) -> Result<OpenTarget> {
     let folder = MountedFolder::open(&request.common.target, there)?;
-    let directory = folder.held.readable().map_err(Failure::refused)?;
-    let mut opened = opening::mounted(directory, &folder.path, interrupt)?;
+    let directory = folder.held.reopen_readable().map_err(Failure::refused)?;
+    let mut opened = opening::open_mounted(directory, &folder.path, interrupt)?;
     opened.limit_writes(request.limits.max_write());
     Ok(opened)
 }
 
-pub(super) fn run(
+pub(super) fn run_files(
     request: &VerifyRequest,
     session: &mut VerbSession<'_>,
     report: &mut VerifyReport,
 ) -> Result<()> {
-    let folder = MountedFolder::open(&request.common.target, session.opened.held.as_deref())?;
+    let folder = MountedFolder::open(&request.common.target, session.opened.open_object.as_deref())?;
     let total = bytes_to_write(request, &folder, session.opened)?;
     // Seed 0 since the content of the files is the same on every card.
     report.header.seed = 0;
@@ -63,7 +63,7 @@ pub(super) fn run(
     let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
     let own = CreatedFiles::new(folder, session.opened.files.clone().unwrap_or_default());
     let mut pass = Pass::new(own, session.interrupt, session.events, request.limits.budget);
-    let limit = session.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
+    let limit = session.opened.limit.warning_text().map(|words| format!("; {words}")).unwrap_or_default();
     let ended = write_and_read(request, &mut pass, (total, &limit), &mut recorder, report);
     let stayed = remove_test_files(request, &mut pass);
     fill_report(report, &pass, ended.is_err());
@@ -75,9 +75,9 @@ pub(super) fn run(
 /// Bytes to write. Refuses unsuitable directories before anything is done.
 fn bytes_to_write(request: &VerifyRequest, folder: &MountedFolder, opened: &OpenTarget) -> Result<u64> {
     if !request.read_only {
-        return folder.budget(opened.limit.left());
+        return folder.writable_bytes(opened.limit.bytes_left());
     }
-    if folder.there.is_empty() {
+    if folder.test_files.is_empty() {
         let path = folder.path.display();
         return Err(Failure::refused(format!(
             "{path} has no files 1.h2w, 2.h2w … to verify; leave out --read-only to write them"
@@ -103,10 +103,11 @@ fn write_and_read(
             request.common.target
         ),
     };
-    pass.plan(StagePlan::from_stages(stages).with_budget(request.limits.budget).with_summary(line));
+    pass.announce_plan(StagePlan::from_stages(stages).with_budget(request.limits.budget).with_summary(line));
     if request.read_only {
-        let (there, alike) = (pass.folder.folder.there.clone(), pass.folder.folder.alike.clone());
-        pass.take(&there, &alike);
+        let (there, alike) =
+            (pass.folder.folder.test_files.clone(), pass.folder.folder.similar_names.clone());
+        pass.add_existing(&there, &alike);
     } else {
         let outcome = pass.write_all(total);
         fill_report(report, pass, outcome.is_err());
@@ -117,7 +118,7 @@ fn write_and_read(
     let folder = &pass.folder.folder;
     if !folder.held.is_at(&folder.path) {
         let path = folder.path.display();
-        pass.doubt(format!("{path} was replaced during the test, which used the original directory"));
+        pass.add_caveat(format!("{path} was replaced during the test, which used the original directory"));
     }
     Ok(())
 }
@@ -133,9 +134,9 @@ fn remove_test_files(request: &VerifyRequest, pass: &mut Pass<'_>) -> Option<Fin
             "files-left",
             FindingWeight::Note,
             1.0,
-            format!("The test could not remove its files: {}.", listed(&stayed)),
+            format!("The test could not remove its files: {}.", short_list(&stayed)),
         )
-        .advise("Remove these files.")
+        .with_advice("Remove these files.")
     };
     (!stayed.is_empty()).then(finding)
 }
@@ -147,12 +148,12 @@ fn fill_report(report: &mut VerifyReport, pass: &Pass<'_>, ended_early: bool) {
         file_system: folder.system.name.clone(),
         mounted_at: folder.system.mounted_at.clone(),
         file_system_bytes: folder.room.total,
-        free_bytes: folder.free(),
+        free_bytes: folder.free_bytes(),
         kept: !pass.folder.is_empty(),
         ..FilesReport::default()
     };
-    let outcome = pass.outcome(known, ended_early);
-    caveat::add(&mut report.header.caveats, outcome.caveats);
+    let outcome = pass.current_outcome(known, ended_early);
+    caveat::add_new_caveats(&mut report.header.caveats, outcome.caveats);
     report.header.io_path = outcome.io_path;
     report.header.findings = outcome.findings;
     report.body = outcome.body;
@@ -170,9 +171,9 @@ mod tests {
             ..cardscope_session::frame::CommonOptions::default()
         };
         let request = VerifyRequest { common, ..VerifyRequest::default() };
-        let opened = open(&request, None, &InterruptFlag::default()).unwrap();
+        let opened = open_directory(&request, None, &InterruptFlag::default()).unwrap();
         let others: Vec<_> = (0..64).map(|_| tempfile::tempfile().unwrap()).collect();
-        opened.held.unwrap().agreed().unwrap();
+        opened.open_object.unwrap().check_after_consent().unwrap();
         drop(others);
     }
 }

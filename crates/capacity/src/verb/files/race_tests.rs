@@ -7,7 +7,7 @@ use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_model::progress::ProgressEvent;
 use cardscope_model::verify::VerifyReport;
 use cardscope_session::consent::GivenBeforehand;
-use cardscope_session::frame::{CommonOptions, SpendLimits, VerbOutcome, execute};
+use cardscope_session::frame::{CommonOptions, SpendLimits, VerbOutcome, execute_verb};
 use cardscope_session::options::{ArchiveAt, WriteLimit};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -127,7 +127,8 @@ fn run(
         ..VerifyRequest::default()
     };
     let mut attacker = AttackingListener { place, attack, events: 0, moved: 0 };
-    let outcome = execute(&request, &mut GivenBeforehand(None), &InterruptFlag::default(), &mut attacker);
+    let outcome =
+        execute_verb(&request, &mut GivenBeforehand(None), &InterruptFlag::default(), &mut attacker);
     (attacker, outcome.ok())
 }
 

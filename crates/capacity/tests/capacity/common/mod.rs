@@ -1,9 +1,9 @@
 //! Quick probes of simulated cards.
 
-use cardscope_capacity::probe::quick::{QuickOptions, QuickOutcome, probe};
-use cardscope_engine::card::{IoDriver, IoTally};
+use cardscope_capacity::probe::quick::{QuickOptions, QuickOutcome, probe_card};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{IoDriver, IoTally};
 use cardscope_engine::target::{Target, TargetRegion};
 use cardscope_model::verify::{ErrorPattern, IoCounts};
 use cardscope_probing::context::ProbeLimits;
@@ -31,16 +31,16 @@ pub(crate) fn options(thorough: bool, seed: u64) -> QuickOptions {
 }
 
 /// Probes a simulated card in virtual time without saving its data.
-pub(crate) fn erasing(name: &str, options: &QuickOptions) -> ProbedCard {
-    let mut target = SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"));
+pub(crate) fn probe_erasing(name: &str, options: &QuickOptions) -> ProbedCard {
+    let mut target = SimTarget::open_named(name).unwrap_or_else(|e| panic!("{name}: {e}"));
     let verdict = serde_json::to_value(target.truth().verdict).unwrap().as_str().unwrap().to_owned();
     let (usable, good) = (target.truth().usable_bytes, target.truth().good_bytes);
     let announced = target.info().bytes;
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
-    let mut outcome = probe(&mut card, None, options, &mut Silent).unwrap();
+    let mut outcome = probe_card(&mut card, None, options, &mut Silent).unwrap();
     let (tally, counts, seconds) = (card.tally(), card.counts(), card.seconds());
     // As in the verb after the restoration.
-    let pattern = ErrorPattern::of(counts, card.io_errors(), Some(announced));
+    let pattern = ErrorPattern::from_errors(counts, card.io_errors(), Some(announced));
     let before = outcome.verdict;
     outcome.verdict = before.with_errors(1.0, pattern, false).0;
     if outcome.verdict != before {

@@ -9,19 +9,19 @@ pub(super) struct ServerAddress {
     /// Without a trailing slash.
     pub(super) url: String,
     /// Token given by the user.
-    given: Option<String>,
+    given_token: Option<String>,
     /// Port of a server on this computer; `None` for another computer.
     port: Option<u16>,
     /// True if the user gave the address.
-    pub(super) named: bool,
+    pub(super) is_explicit: bool,
 }
 
 impl ServerAddress {
     /// Local server at a port, or the URL as `serve` prints it, which may contain the token. Refuses other URLs.
-    pub(super) fn of(port: u16, url: Option<&str>, token: Option<String>) -> Result<Self> {
+    pub(super) fn from_arguments(port: u16, url: Option<&str>, token: Option<String>) -> Result<Self> {
         let Some(named) = url else {
             let url = format!("http://127.0.0.1:{port}");
-            return Ok(ServerAddress { url, given: token, port: Some(port), named: false });
+            return Ok(ServerAddress { url, given_token: token, port: Some(port), is_explicit: false });
         };
         let (url, fragment) = named.split_once('#').unwrap_or((named, ""));
         let url = url.trim_end_matches('/');
@@ -49,13 +49,18 @@ impl ServerAddress {
                 "give the token that `cardscope serve` printed there, in --token or CARDSCOPE_TOKEN",
             ));
         }
-        Ok(ServerAddress { url: url.to_owned(), given, port: here.then_some(port), named: true })
+        Ok(ServerAddress {
+            url: url.to_owned(),
+            given_token: given,
+            port: here.then_some(port),
+            is_explicit: true,
+        })
     }
 
     /// Token to send, or a sentence why there is none. This user's own token is sent only to a server of this user or root,
     /// because any user can listen on a port.
-    pub(super) fn token(&self) -> Result<String, String> {
-        if let Some(token) = &self.given {
+    pub(super) fn token_to_send(&self) -> Result<String, String> {
+        if let Some(token) = &self.given_token {
             return Ok(token.clone());
         }
         let foreign = self.port.is_some_and(|port| {
@@ -88,16 +93,20 @@ mod tests {
     use super::*;
 
     fn of(url: &str) -> Result<ServerAddress> {
-        ServerAddress::of(7373, Some(url), None)
+        ServerAddress::from_arguments(7373, Some(url), None)
     }
 
     #[test]
     fn printed_address_is_accepted() {
         let address = of("http://127.0.0.1:7400/#token=abc").unwrap();
-        assert_eq!((address.url.as_str(), address.token().as_deref()), ("http://127.0.0.1:7400", Ok("abc")));
-        assert_eq!(ServerAddress::of(7373, None, None).unwrap().url, "http://127.0.0.1:7373");
-        let elsewhere = ServerAddress::of(7373, Some("http://pi.local:7373"), Some("t".into())).unwrap();
-        assert_eq!((elsewhere.port, elsewhere.token().as_deref()), (None, Ok("t")));
+        assert_eq!(
+            (address.url.as_str(), address.token_to_send().as_deref()),
+            ("http://127.0.0.1:7400", Ok("abc"))
+        );
+        assert_eq!(ServerAddress::from_arguments(7373, None, None).unwrap().url, "http://127.0.0.1:7373");
+        let elsewhere =
+            ServerAddress::from_arguments(7373, Some("http://pi.local:7373"), Some("t".into())).unwrap();
+        assert_eq!((elsewhere.port, elsewhere.token_to_send().as_deref()), (None, Ok("t")));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! polls the local devices and the kernel's I/O counters.
 
 use super::address::ServerAddress;
-use cardscope_device::watching::DeviceCounters;
+use cardscope_device::device_counters::DeviceCounters;
 use cardscope_host::verb::observe;
 use cardscope_identity::verb as identify;
 use cardscope_identity::verb::ListRequest;
@@ -43,9 +43,9 @@ pub(super) enum ConnectionState {
     #[default]
     Connecting,
     /// Events arrive.
-    Live,
+    Connected,
     /// Unreachable, with the reason.
-    Away(String),
+    Unreachable(String),
 }
 
 /// Event for the screen.
@@ -53,29 +53,29 @@ pub(super) enum ConnectionState {
 pub(super) enum ClientEvent {
     Link(ConnectionState),
     /// Complete state of the server.
-    All {
+    Everything {
         computer: String,
         devices: Vec<Device>,
         tasks: Vec<TaskResource>,
     },
     Task(Box<TaskResource>),
-    Moment(TaskSample),
-    Forgotten(String),
+    Sample(TaskSample),
+    TaskRemoved(String),
     Devices(Vec<Device>),
     /// Samples of a test so far.
-    Track {
+    Samples {
         task: String,
         moments: Vec<ProgressSample>,
     },
     /// Local devices, without a server.
-    Here {
+    LocalDevices {
         computer: String,
         devices: Vec<Device>,
     },
     /// Kernel counters of a local device, without a server.
     Traffic(DeviceTraffic),
     /// Error of a request.
-    Said(String),
+    RequestError(String),
 }
 
 /// Traffic of a device within a second.
@@ -93,9 +93,9 @@ pub(super) struct DeviceTraffic {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ClientRequest {
-    Stop(String),
+    StopTask(String),
     /// Load the samples of a test.
-    Track(String),
+    LoadSamples(String),
 }
 
 #[derive(Debug, Clone)]
@@ -122,48 +122,51 @@ impl ApiClient {
     }
 
     /// Opens the event stream after the event `last`.
-    fn stream(&self, last: Option<&str>) -> Result<impl BufRead + use<>, String> {
-        let mut request = self.agent.get(self.url("events")).header(TOKEN_HEADER, self.address.token()?);
+    fn open_stream(&self, last: Option<&str>) -> Result<impl BufRead + use<>, String> {
+        let mut request =
+            self.agent.get(self.url("events")).header(TOKEN_HEADER, self.address.token_to_send()?);
         if let Some(last) = last {
             request = request.header("Last-Event-ID", last);
         }
         let mut answer = request.call().map_err(|error| describe_error(&error))?;
         match answer.status().is_success() {
             true => Ok(BufReader::new(answer.into_body().into_reader())),
-            false => Err(problem(answer.status().as_u16(), answer.body_mut())),
+            false => Err(error_message(answer.status().as_u16(), answer.body_mut())),
         }
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, String> {
-        parse_answer(self.agent.get(self.url(path)).header(TOKEN_HEADER, self.address.token()?).call())
+        parse_answer(
+            self.agent.get(self.url(path)).header(TOKEN_HEADER, self.address.token_to_send()?).call(),
+        )
     }
 
     fn stop_task(&self, task: &str) -> Result<TaskResource, String> {
         let request = self.agent.post(self.url(&format!("tasks/{task}/stop")));
-        parse_answer(request.header(TOKEN_HEADER, self.address.token()?).send_empty())
+        parse_answer(request.header(TOKEN_HEADER, self.address.token_to_send()?).send_empty())
     }
 
     /// Loads the complete state of the server.
-    pub(super) fn everything(&self) -> Result<(HostInfo, Vec<Device>, Vec<TaskResource>), String> {
+    pub(super) fn load_everything(&self) -> Result<(HostInfo, Vec<Device>, Vec<TaskResource>), String> {
         let (host, devices) = (self.get("host")?, self.get::<DeviceList>("devices")?.devices);
         Ok((host, devices, self.get::<TaskList>("tasks")?.tasks))
     }
 
-    fn track(&self, id: String) -> Result<ClientEvent, String> {
+    fn load_samples(&self, id: String) -> Result<ClientEvent, String> {
         let moments = self.get::<TaskResource>(&format!("tasks/{id}"))?.moments;
-        Ok(ClientEvent::Track { task: id, moments })
+        Ok(ClientEvent::Samples { task: id, moments })
     }
 }
 
-fn body(body: &mut Body) -> Result<Vec<u8>, String> {
+fn read_body(body: &mut Body) -> Result<Vec<u8>, String> {
     body.with_config().limit(MAX_BYTES).read_to_vec().map_err(|error| describe_error(&error))
 }
 
 fn parse_answer<T: DeserializeOwned>(answer: Result<Response<Body>, ureq::Error>) -> Result<T, String> {
     let mut answer = answer.map_err(|error| describe_error(&error))?;
     match answer.status().is_success() {
-        true => parse_json(&body(answer.body_mut())?),
-        false => Err(problem(answer.status().as_u16(), answer.body_mut())),
+        true => parse_json(&read_body(answer.body_mut())?),
+        false => Err(error_message(answer.status().as_u16(), answer.body_mut())),
     }
 }
 
@@ -173,13 +176,13 @@ fn parse_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
 }
 
 /// Error message of an answer.
-fn problem(status: u16, answer: &mut Body) -> String {
+fn error_message(status: u16, answer: &mut Body) -> String {
     if status == 401 {
         let why =
             "the token is missing or wrong; give the one that `cardscope serve` printed in CARDSCOPE_TOKEN";
         return why.to_owned();
     }
-    let said = body(answer).ok().and_then(|text| serde_json::from_slice::<ApiProblem>(&text).ok());
+    let said = read_body(answer).ok().and_then(|text| serde_json::from_slice::<ApiProblem>(&text).ok());
     said.map_or_else(|| format!("it answers with HTTP status {status}"), |problem| problem.error)
 }
 
@@ -240,12 +243,12 @@ pub(super) struct ClientChannels {
 }
 
 /// Starts the threads; `all` includes fixed disks if there is no server.
-pub(super) fn start(address: ServerAddress, all: bool) -> std::io::Result<ClientChannels> {
+pub(super) fn start_threads(address: ServerAddress, all: bool) -> std::io::Result<ClientChannels> {
     let (sender, news) = sync_channel(CHANNEL_CAPACITY);
     let (orders, asked) = channel();
     let served = Arc::new(AtomicBool::new(true));
     let thread = |name: &str| std::thread::Builder::new().name(name.into());
-    if !address.named {
+    if !address.is_explicit {
         let (sender, served) = (sender.clone(), Arc::clone(&served));
         thread("here").spawn(move || poll_local_devices(all, &sender, &served))?;
     }
@@ -271,7 +274,7 @@ fn follow_with_retries(client: &ApiClient, to: &SyncSender<ClientEvent>, served:
             Ok(why) => why,
             Err(ScreenClosed) => return,
         };
-        if send_event(to, ClientEvent::Link(ConnectionState::Away(why))).is_err() {
+        if send_event(to, ClientEvent::Link(ConnectionState::Unreachable(why))).is_err() {
             return;
         }
         served.store(false, Ordering::Relaxed);
@@ -295,10 +298,10 @@ fn follow_stream(
         };
     }
     // Subscribes before loading the state, so that no event in between is missed.
-    let mut stream = or_why!(client.stream(last.as_deref()));
-    or_why!(all(client, to)?);
+    let mut stream = or_why!(client.open_stream(last.as_deref()));
+    or_why!(send_everything(client, to)?);
     served.store(true, Ordering::Relaxed);
-    send_event(to, ClientEvent::Link(ConnectionState::Live))?;
+    send_event(to, ClientEvent::Link(ConnectionState::Connected))?;
     loop {
         let event = match next_event(&mut stream) {
             Ok(Some(event)) => event,
@@ -310,32 +313,35 @@ fn follow_stream(
         let data = event.data.as_bytes();
         match event.name.as_str() {
             "task" => send_event(to, ClientEvent::Task(Box::new(or_why!(parse_json(data)))))?,
-            "moment" => send_event(to, ClientEvent::Moment(or_why!(parse_json(data))))?,
+            "moment" => send_event(to, ClientEvent::Sample(or_why!(parse_json(data))))?,
             "forgotten" => {
-                send_event(to, ClientEvent::Forgotten(or_why!(parse_json::<RemovedTask>(data)).task))?
+                send_event(to, ClientEvent::TaskRemoved(or_why!(parse_json::<RemovedTask>(data)).task))?
             }
             "devices" => {
                 send_event(to, ClientEvent::Devices(or_why!(client.get::<DeviceList>("devices")).devices))?
             }
             // The server has dropped events.
-            "gap" => or_why!(all(client, to)?),
+            "gap" => or_why!(send_everything(client, to)?),
             _ => {}
         }
     }
 }
 
 /// Sends the complete state and the samples of all open tests.
-fn all(client: &ApiClient, to: &SyncSender<ClientEvent>) -> Result<Result<(), String>, ScreenClosed> {
-    let (host, devices, tasks) = match client.everything() {
+fn send_everything(
+    client: &ApiClient,
+    to: &SyncSender<ClientEvent>,
+) -> Result<Result<(), String>, ScreenClosed> {
+    let (host, devices, tasks) = match client.load_everything() {
         Ok(everything) => everything,
         Err(why) => return Ok(Err(why)),
     };
     let open: Vec<String> =
         tasks.iter().filter(|task| !task.state.has_ended()).map(|task| task.id.clone()).collect();
-    send_event(to, ClientEvent::All { computer: host.hostname, devices, tasks })?;
+    send_event(to, ClientEvent::Everything { computer: host.hostname, devices, tasks })?;
     for id in open {
         // A test that was removed meanwhile has no samples.
-        if let Ok(track) = client.track(id) {
+        if let Ok(track) = client.load_samples(id) {
             send_event(to, track)?;
         }
     }
@@ -346,25 +352,25 @@ fn all(client: &ApiClient, to: &SyncSender<ClientEvent>) -> Result<Result<(), St
 fn serve_requests(client: &ApiClient, orders: &Receiver<ClientRequest>, to: &SyncSender<ClientEvent>) {
     for order in orders {
         let news = match order {
-            ClientRequest::Stop(task) => {
+            ClientRequest::StopTask(task) => {
                 client.stop_task(&task).map(|task| ClientEvent::Task(Box::new(task)))
             }
-            ClientRequest::Track(task) => client.track(task),
+            ClientRequest::LoadSamples(task) => client.load_samples(task),
         };
-        if send_event(to, news.unwrap_or_else(ClientEvent::Said)).is_err() {
+        if send_event(to, news.unwrap_or_else(ClientEvent::RequestError)).is_err() {
             return;
         }
     }
 }
 
 /// Host name of this computer.
-pub(super) fn computer() -> String {
+pub(super) fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-pub(super) fn devices(all: bool) -> Vec<Device> {
+pub(super) fn local_devices(all: bool) -> Vec<Device> {
     let asked = ListRequest { all, ..ListRequest::default() };
-    identify::list(&asked).unwrap_or_default().into_iter().map(Device::from).collect()
+    identify::list_devices(&asked).unwrap_or_default().into_iter().map(Device::from).collect()
 }
 
 /// Polls local devices and their counters while no server answers.
@@ -376,18 +382,18 @@ fn poll_local_devices(all: bool, to: &SyncSender<ClientEvent>, served: &AtomicBo
         if served.load(Ordering::Relaxed) {
             (present, before) = (None, HashMap::new());
         } else {
-            let now = Some(identify::present());
+            let now = Some(identify::presence_text());
             if present != now {
                 present = now;
-                let devices = devices(all);
+                let devices = local_devices(all);
                 before = devices.iter().map(|device| (device.info.name.clone(), (0.0, None))).collect();
-                if send_event(to, ClientEvent::Here { computer: computer(), devices }).is_err() {
+                if send_event(to, ClientEvent::LocalDevices { computer: host_name(), devices }).is_err() {
                     return;
                 }
             }
             for (name, before) in &mut before {
-                let now = (began.elapsed().as_secs_f64(), observe::counters(name));
-                let traffic = traffic(name, *before, now);
+                let now = (began.elapsed().as_secs_f64(), observe::device_counters(name));
+                let traffic = device_traffic(name, *before, now);
                 *before = now;
                 if traffic.is_some_and(|traffic| send_event(to, ClientEvent::Traffic(traffic)).is_err()) {
                     return;
@@ -399,7 +405,7 @@ fn poll_local_devices(all: bool, to: &SyncSender<ClientEvent>, served: &AtomicBo
 }
 
 /// Traffic between two readings of the counters.
-fn traffic(
+fn device_traffic(
     device: &str,
     before: (f64, Option<DeviceCounters>),
     now: (f64, Option<DeviceCounters>),
@@ -441,10 +447,10 @@ mod tests {
             DeviceCounters { reads: 10, read_bytes: 1_000_000, read_ms: 5, ..DeviceCounters::default() };
         let new =
             DeviceCounters { reads: 20, read_bytes: 5_000_000, read_ms: 25, write_bytes: 500_000, ..old };
-        let seen = traffic("sdb", (1.0, Some(old)), (3.0, Some(new))).unwrap();
+        let seen = device_traffic("sdb", (1.0, Some(old)), (3.0, Some(new))).unwrap();
         assert_eq!((seen.read_mb_s, seen.write_mb_s, seen.latency_us), (2.0, 0.25, Some(2000.0)));
-        assert_eq!(traffic("sdb", (1.0, None), (3.0, Some(new))), None);
-        let again = traffic("sdb", (1.0, Some(new)), (2.0, Some(old))).unwrap();
+        assert_eq!(device_traffic("sdb", (1.0, None), (3.0, Some(new))), None);
+        let again = device_traffic("sdb", (1.0, Some(new)), (2.0, Some(old))).unwrap();
         assert_eq!(again.read_mb_s, 0.0, "another card has counters of its own");
     }
 }

@@ -47,7 +47,7 @@ pub(super) const HELP: [(&str, &str); 7] = [
 ];
 
 /// Action of a key in a mode; `None` for an unused key.
-pub(super) fn action(mode: &ScreenMode, key: KeyEvent) -> Option<KeyAction> {
+pub(super) fn action_for_key(mode: &ScreenMode, key: KeyEvent) -> Option<KeyAction> {
     if key.kind == KeyEventKind::Release {
         return None;
     }
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     fn press(mode: &ScreenMode, code: KeyCode) -> Option<KeyAction> {
-        action(mode, KeyEvent::new(code, KeyModifiers::NONE))
+        action_for_key(mode, KeyEvent::new(code, KeyModifiers::NONE))
     }
 
     #[test]
@@ -103,7 +103,7 @@ mod tests {
         }
         for mode in [ScreenMode::List, ScreenMode::Details(3), ScreenMode::Help, asked] {
             let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-            assert_eq!(action(&mode, ctrl_c), Some(KeyAction::Quit));
+            assert_eq!(action_for_key(&mode, ctrl_c), Some(KeyAction::Quit));
         }
     }
 

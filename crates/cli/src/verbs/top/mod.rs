@@ -25,7 +25,7 @@ use ratatui::crossterm::style::force_color_output;
 use rustix::process::{Signal, getpid, kill_process};
 use screen::ScreenStyle;
 use serde::{Deserialize, Serialize};
-use state::{TopState, count_of};
+use state::{TopState, count_text};
 use std::io::IsTerminal;
 use std::sync::mpsc::TryRecvError;
 use std::time::{Duration, Instant};
@@ -73,10 +73,10 @@ struct TopDocument {
 impl TopCommand {
     pub(super) fn run(self, options: &OutputOptions) -> Result<u8> {
         let token = self.token.filter(|token| !token.is_empty());
-        let address = ServerAddress::of(self.port, self.url.as_deref(), token)?;
+        let address = ServerAddress::from_arguments(self.port, self.url.as_deref(), token)?;
         if options.json {
-            return output::document(options, &load_once(address, self.all)?, |seen| {
-                Page::plain(answer(seen))
+            return output::print_document(options, &load_once(address, self.all)?, |seen| {
+                Page::from_answer(summary_answer(seen))
             });
         }
         if !std::io::stdout().is_terminal() || std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
@@ -84,21 +84,21 @@ impl TopCommand {
                 "cardscope top draws on a terminal, and stdout is not one that can move its cursor; --json prints one document",
             ));
         }
-        let interrupt = signals::interrupt();
-        let looks = ScreenStyle { coloured: output::coloured(options.color) };
+        let interrupt = signals::shared_interrupt();
+        let looks = ScreenStyle { coloured: output::uses_colours(options.color) };
         // `--color always` overrides NO_COLOR.
         if looks.coloured {
             force_color_output(true);
         }
         let state = TopState::new(&address.url);
         let failed = |e: std::io::Error| Failure::io_for(format!("the terminal cannot be used: {e}"), e);
-        let ends = client::start(address, self.all).map_err(failed)?;
+        let ends = client::start_threads(address, self.all).map_err(failed)?;
         let mut screen = TerminalGuard::open().map_err(failed)?;
         let watched = run_screen(&mut screen, state, &ends, &interrupt, looks);
         drop(screen);
         match watched {
             // A closed terminal fails as well, but ends by the signal.
-            _ if interrupt.raised() => Ok(INTERRUPTED),
+            _ if interrupt.is_raised() => Ok(INTERRUPTED),
             watched => watched.map(|()| 0).map_err(failed),
         }
     }
@@ -106,22 +106,24 @@ impl TopCommand {
 
 /// State of the server, or of this computer if none answers.
 fn load_once(address: ServerAddress, all: bool) -> Result<TopDocument> {
-    let (url, named) = (address.url.clone(), address.named);
-    match ApiClient::new(address).everything() {
+    let (url, named) = (address.url.clone(), address.is_explicit);
+    match ApiClient::new(address).load_everything() {
         Ok((host, devices, tasks)) => {
             Ok(TopDocument { computer: host.hostname, server: Some(url), devices, tasks })
         }
         Err(why) if named => Err(Failure::io(format!("{url}: {why}"))),
         Err(why) => {
-            output::note(&format!("warning: {url}: {why}; only the devices of this computer are listed"));
-            let (computer, devices) = (client::computer(), client::devices(all));
+            output::print_note(&format!(
+                "warning: {url}: {why}; only the devices of this computer are listed"
+            ));
+            let (computer, devices) = (client::host_name(), client::local_devices(all));
             Ok(TopDocument { computer, server: None, devices, tasks: Vec::new() })
         }
     }
 }
 
-fn answer(seen: &TopDocument) -> String {
-    let devices = count_of(&seen.devices);
+fn summary_answer(seen: &TopDocument) -> String {
+    let devices = count_text(&seen.devices);
     let run = seen.tasks.iter().filter(|task| !task.state.has_ended()).count();
     match (&seen.server, run) {
         (None, _) => format!("{devices}; no server answers."),
@@ -165,10 +167,10 @@ fn run_screen(
 ) -> std::io::Result<()> {
     let mut drawn: Option<Instant> = None;
     let mut new = true;
-    while !interrupt.raised() {
+    while !interrupt.is_raised() {
         for _ in 0..MAX_EVENTS_AT_ONCE {
             match ends.news.try_recv() {
-                Ok(news) => state.hear(news, clock),
+                Ok(news) => state.apply_event(news, clock_time),
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => {
                     return Err(std::io::Error::other(
@@ -181,8 +183,8 @@ fn run_screen(
         let since = drawn.map_or(FRAME_INTERVAL, |drawn| drawn.elapsed());
         if new && since >= FRAME_INTERVAL {
             let mut last = 0;
-            screen.0.draw(|frame| last = screen::draw(frame, &state, looks))?;
-            state.scrolled_to(last);
+            screen.0.draw(|frame| last = screen::draw_frame(frame, &state, looks))?;
+            state.limit_scroll(last);
             (drawn, new) = (Some(Instant::now()), false);
         }
         let wait = if new { FRAME_INTERVAL.saturating_sub(since) } else { FRAME_INTERVAL };
@@ -190,13 +192,13 @@ fn run_screen(
             continue;
         }
         match event::read()? {
-            Event::Key(key) => match keys::action(&state.mode, key) {
+            Event::Key(key) => match keys::action_for_key(&state.mode, key) {
                 None => continue,
                 Some(KeyAction::Quit) => return Ok(()),
                 Some(KeyAction::Suspend) => screen.suspend()?,
                 Some(KeyAction::Redraw) => screen.0.clear()?,
                 Some(action) => {
-                    if let Some(order) = state.act(action) {
+                    if let Some(order) = state.apply_action(action) {
                         // The thread of requests ends only with the program.
                         let _ = ends.orders.send(order);
                     }
@@ -210,6 +212,6 @@ fn run_screen(
     Ok(())
 }
 
-fn clock() -> String {
+fn clock_time() -> String {
     jiff::Zoned::now().strftime("%H:%M:%S").to_string()
 }

@@ -3,7 +3,7 @@
 use cardscope_model::thinned_series::{Thinned, ThinnedSeries};
 
 /// Limit of points.
-const MOST: usize = 512;
+const MAX_POINTS: usize = 512;
 
 /// Initial length of a point in seconds.
 const INITIAL_INTERVAL_S: f64 = 0.2;
@@ -32,7 +32,7 @@ impl SpeedPoint {
 }
 
 impl Thinned for SpeedPoint {
-    const MOST: usize = MOST;
+    const MOST: usize = MAX_POINTS;
 
     fn has_room(&self, next: &SpeedPoint, width: u32, _pushed: u32) -> bool {
         next.from < self.from + INITIAL_INTERVAL_S * f64::from(width)
@@ -69,7 +69,11 @@ impl SpeedSeries {
     }
 
     /// Values in `columns` intervals of equal length; an empty interval repeats the value before.
-    pub(super) fn columns(&self, columns: usize, value: fn(&SpeedPoint) -> Option<f64>) -> Vec<Option<f64>> {
+    pub(super) fn column_values(
+        &self,
+        columns: usize,
+        value: fn(&SpeedPoint) -> Option<f64>,
+    ) -> Vec<Option<f64>> {
         let (Some(first), seconds) = (self.points.first(), self.seconds()) else { return Vec::new() };
         let mut sums = vec![(0.0, 0_u32); columns];
         for point in self.points.iter() {
@@ -107,10 +111,10 @@ mod tests {
             let mb_s = if at < 100_000.0 { 90.0 } else { 20.0 };
             series.push(at, Some(mb_s), Some(30.0 + at / 100_000.0));
         }
-        assert!(series.points.len() <= MOST && series.points.len() >= MOST / 2 - 1);
+        assert!(series.points.len() <= MAX_POINTS && series.points.len() >= MAX_POINTS / 2 - 1);
         assert!((series.seconds() - 400_000.0).abs() < 1.0, "{}", series.seconds());
         let speeds: Vec<f64> =
-            series.columns(8, SpeedPoint::mb_s).into_iter().flatten().map(f64::round).collect();
+            series.column_values(8, SpeedPoint::mb_s).into_iter().flatten().map(f64::round).collect();
         assert_eq!(speeds, [90.0, 90.0, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0]);
         let (low, high) = series.range(SpeedPoint::celsius).unwrap();
         assert!(low < 30.1 && high > 33.9);
@@ -119,15 +123,20 @@ mod tests {
     #[test]
     fn few_points_fill_columns_and_invalid_values_are_dropped() {
         let mut series = SpeedSeries::default();
-        assert!(series.columns(4, SpeedPoint::mb_s).is_empty() && series.range(SpeedPoint::mb_s).is_none());
+        assert!(
+            series.column_values(4, SpeedPoint::mb_s).is_empty() && series.range(SpeedPoint::mb_s).is_none()
+        );
         series.push(1.0, Some(10.0), None);
         series.push(f64::NAN, Some(99.0), None);
         series.push(0.5, Some(99.0), None);
         series.push(3.0, Some(f64::INFINITY), None);
         series.push(5.0, Some(20.0), None);
-        assert_eq!(series.columns(4, SpeedPoint::mb_s), [Some(10.0), Some(10.0), Some(10.0), Some(20.0)]);
-        assert_eq!(series.columns(4, SpeedPoint::celsius), [None; 4]);
+        assert_eq!(
+            series.column_values(4, SpeedPoint::mb_s),
+            [Some(10.0), Some(10.0), Some(10.0), Some(20.0)]
+        );
+        assert_eq!(series.column_values(4, SpeedPoint::celsius), [None; 4]);
         assert_eq!(series.range(SpeedPoint::mb_s), Some((10.0, 20.0)));
-        assert!(series.columns(0, SpeedPoint::mb_s).is_empty());
+        assert!(series.column_values(0, SpeedPoint::mb_s).is_empty());
     }
 }

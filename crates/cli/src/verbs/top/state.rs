@@ -31,22 +31,22 @@ pub(super) struct TopState {
     pub(super) url: String,
     pub(super) link: ConnectionState,
     /// True if the server has ever answered.
-    pub(super) served: bool,
+    pub(super) was_connected: bool,
     /// Host name of the computer with these devices.
     pub(super) computer: String,
     devices: Vec<Device>,
     /// By id. Ids begin with the time, so the order is that of arrival.
     tasks: BTreeMap<String, TaskResource>,
     /// Last ended test of each device, by path, until its card is removed.
-    last: HashMap<String, String>,
-    tracks: HashMap<String, SpeedSeries>,
+    last_task: HashMap<String, String>,
+    series_by_task: HashMap<String, SpeedSeries>,
     traffic: HashMap<String, (DeviceTraffic, SpeedSeries)>,
     /// Clock time of the newest event.
-    pub(super) newest: Option<String>,
+    pub(super) newest_event: Option<String>,
     selected: Option<String>,
     pub(super) mode: ScreenMode,
     /// Message in the footer until the next key.
-    pub(super) said: Option<String>,
+    pub(super) message: Option<String>,
 }
 
 impl TopState {
@@ -55,69 +55,70 @@ impl TopState {
     }
 
     /// Applies an event; `clock` returns the time of day.
-    pub(super) fn hear(&mut self, news: ClientEvent, clock: impl FnOnce() -> String) {
+    pub(super) fn apply_event(&mut self, news: ClientEvent, clock: impl FnOnce() -> String) {
         let is_event = matches!(
             news,
             ClientEvent::Task(_)
-                | ClientEvent::Moment(_)
-                | ClientEvent::Forgotten(_)
+                | ClientEvent::Sample(_)
+                | ClientEvent::TaskRemoved(_)
                 | ClientEvent::Devices(_)
                 | ClientEvent::Traffic(_)
         );
         if is_event {
-            self.newest = Some(clock());
+            self.newest_event = Some(clock());
         }
         match news {
             ClientEvent::Link(link) => {
-                if link == ConnectionState::Live {
-                    self.served = true;
+                if link == ConnectionState::Connected {
+                    self.was_connected = true;
                     // The kernel's counters are replaced by the server's figures.
                     self.traffic.clear();
                 }
                 self.link = link;
             }
-            ClientEvent::All { computer, devices, tasks } => {
+            ClientEvent::Everything { computer, devices, tasks } => {
                 self.computer = computer;
                 self.tasks = tasks.into_iter().map(|task| (task.id.clone(), task)).collect();
-                self.tracks.retain(|id, _| self.tasks.contains_key(id));
+                self.series_by_task.retain(|id, _| self.tasks.contains_key(id));
                 self.set_devices(devices);
                 // A test that ended while the server was unreachable may have used another card of that model. So ended tests are
                 // assigned to devices only at the first connection.
-                let ended = self.tasks.values().filter(|task| task.state.has_ended() && !self.served);
+                let ended = self.tasks.values().filter(|task| task.state.has_ended() && !self.was_connected);
                 for task in ended {
                     // Later tests overwrite earlier ones.
-                    let same =
-                        |device: &&Device| device.info.path == task.target && title(device) == task.title;
+                    let same = |device: &&Device| {
+                        device.info.path == task.target && device_title(device) == task.title
+                    };
                     if self.devices.iter().any(|device| same(&device)) {
-                        self.last.insert(task.target.clone(), task.id.clone());
+                        self.last_task.insert(task.target.clone(), task.id.clone());
                     }
                 }
             }
-            ClientEvent::Task(task) => self.task(*task),
-            ClientEvent::Moment(moment) => {
+            ClientEvent::Task(task) => self.set_task(*task),
+            ClientEvent::Sample(moment) => {
                 let (id, moment) = (moment.task, moment.moment);
                 if let Some(task) = self.tasks.get_mut(&id) {
-                    self.tracks.entry(id).or_default().push(moment.at, moment.mb_s, moment.celsius);
+                    self.series_by_task.entry(id).or_default().push(moment.at, moment.mb_s, moment.celsius);
                     task.moment = Some(moment);
                 }
             }
-            ClientEvent::Forgotten(id) => {
+            ClientEvent::TaskRemoved(id) => {
                 self.tasks.remove(&id);
-                self.tracks.remove(&id);
-                self.last.retain(|_, last| *last != id);
+                self.series_by_task.remove(&id);
+                self.last_task.retain(|_, last| *last != id);
             }
             ClientEvent::Devices(devices) => self.set_devices(devices),
-            ClientEvent::Track { task, moments } => {
+            ClientEvent::Samples { task, moments } => {
                 let mut series = SpeedSeries::default();
                 moments.iter().for_each(|moment| series.push(moment.at, moment.mb_s, moment.celsius));
                 if self.tasks.contains_key(&task) {
-                    self.tracks.insert(task, series);
+                    self.series_by_task.insert(task, series);
                 }
             }
             // Late events of the local thread are ignored while the server answers.
-            ClientEvent::Here { .. } | ClientEvent::Traffic(_)
-                if !matches!(self.link, ConnectionState::Away(_)) => {}
-            ClientEvent::Here { computer, devices } => {
+            ClientEvent::LocalDevices { .. } | ClientEvent::Traffic(_)
+                if !matches!(self.link, ConnectionState::Unreachable(_)) => {}
+            ClientEvent::LocalDevices { computer, devices } => {
                 self.computer = computer;
                 self.set_devices(devices);
             }
@@ -126,16 +127,16 @@ impl TopState {
                 series.push(traffic.at, Some(traffic.read_mb_s + traffic.write_mb_s), None);
                 *last = traffic;
             }
-            ClientEvent::Said(text) => self.said = Some(text),
+            ClientEvent::RequestError(text) => self.message = Some(text),
         }
         self.trim_tasks();
     }
 
-    fn task(&mut self, task: TaskResource) {
+    fn set_task(&mut self, task: TaskResource) {
         let moment = task.moment.clone().or_else(|| self.tasks.get(&task.id)?.moment.clone());
         let task = TaskResource { moment, ..task };
         if task.state.has_ended() && self.devices.iter().any(|device| device.info.path == task.target) {
-            self.last.insert(task.target.clone(), task.id.clone());
+            self.last_task.insert(task.target.clone(), task.id.clone());
         }
         self.tasks.insert(task.id.clone(), task);
     }
@@ -144,9 +145,10 @@ impl TopState {
     fn set_devices(&mut self, devices: Vec<Device>) {
         let of = |path: &str| devices.iter().find(|device| device.info.path == path);
         let before = std::mem::take(&mut self.devices);
-        self.last.retain(|path, _| {
+        self.last_task.retain(|path, _| {
             let old = before.iter().find(|device| device.info.path == *path);
-            old.zip(of(path)).is_some_and(|(old, new)| !new.info.empty && title(old) == title(new))
+            old.zip(of(path))
+                .is_some_and(|(old, new)| !new.info.empty && device_title(old) == device_title(new))
         });
         self.traffic.retain(|name, _| devices.iter().any(|device| device.info.name == *name));
         self.devices = devices;
@@ -156,8 +158,8 @@ impl TopState {
     fn trim_tasks(&mut self) {
         while self.tasks.len() > MAX_TASKS {
             let Some((id, _)) = self.tasks.pop_first() else { return };
-            self.tracks.remove(&id);
-            self.last.retain(|_, last| *last != id);
+            self.series_by_task.remove(&id);
+            self.last_task.retain(|_, last| *last != id);
         }
     }
 
@@ -176,7 +178,7 @@ impl TopState {
         let waits = |state| state == Progress::Queued;
         let mut rows: Vec<TopRow<'_>> = Vec::new();
         for device in &self.devices {
-            let last = || self.last.get(&device.info.path).and_then(|id| self.tasks.get(id));
+            let last = || self.last_task.get(&device.info.path).and_then(|id| self.tasks.get(id));
             let task = on(device, runs).or_else(|| on(device, waits)).or_else(last);
             rows.push(self.row(&device.info.path, Some(device), task));
         }
@@ -198,13 +200,13 @@ impl TopState {
     ) -> TopRow<'a> {
         let traffic =
             device.and_then(|device| self.traffic.get(&device.info.name)).filter(|_| task.is_none());
-        let of_task = task.and_then(|task| self.tracks.get(&task.id));
+        let of_task = task.and_then(|task| self.series_by_task.get(&task.id));
         let series = of_task.or(traffic.map(|(_, series)| series));
         TopRow { key, device, task, traffic: traffic.map(|(traffic, _)| traffic), series }
     }
 
     /// Index of the selected row.
-    pub(super) fn selected(&self, rows: &[TopRow<'_>]) -> usize {
+    pub(super) fn selected_index(&self, rows: &[TopRow<'_>]) -> usize {
         let by_key = |key: &String| rows.iter().position(|row| row.key == key);
         // A row of an ended test without a device becomes the device's row when its next test starts.
         let by_task = |key: &String| rows.iter().position(|row| row.task.is_some_and(|task| task.id == *key));
@@ -218,11 +220,11 @@ impl TopState {
     }
 
     /// Applies a key; returns the request to send, if any.
-    pub(super) fn act(&mut self, action: KeyAction) -> Option<ClientRequest> {
-        self.said = None;
+    pub(super) fn apply_action(&mut self, action: KeyAction) -> Option<ClientRequest> {
+        self.message = None;
         let (at, task, stoppable) = {
             let rows = self.rows();
-            let at = self.selected(&rows);
+            let at = self.selected_index(&rows);
             let task = rows.get(at).and_then(|row| row.task);
             let stoppable = task.filter(|task| matches!(task.state, Progress::Queued | Progress::Running));
             (at, task.map(|task| task.id.clone()), stoppable.map(|task| task.id.clone()))
@@ -238,17 +240,17 @@ impl TopState {
                 self.mode = ScreenMode::Details(0);
             }
             (ScreenMode::List | ScreenMode::Details(_), KeyAction::Stop) => {
-                match (stoppable, self.link == ConnectionState::Live) {
-                    (_, false) => self.said = Some("no test can be stopped without the server".to_owned()),
+                match (stoppable, self.link == ConnectionState::Connected) {
+                    (_, false) => self.message = Some("no test can be stopped without the server".to_owned()),
                     (Some(id), true) => self.mode = ScreenMode::Confirm(id),
-                    (None, true) => self.said = Some("no test that runs or waits is selected".to_owned()),
+                    (None, true) => self.message = Some("no test that runs or waits is selected".to_owned()),
                 }
             }
             (ScreenMode::List | ScreenMode::Details(_), KeyAction::Help) => self.mode = ScreenMode::Help,
             (ScreenMode::Confirm(id), KeyAction::Yes) => {
                 let id = std::mem::take(id);
                 self.mode = ScreenMode::List;
-                return Some(ClientRequest::Stop(id));
+                return Some(ClientRequest::StopTask(id));
             }
             (ScreenMode::List, _) => {}
             (
@@ -260,7 +262,7 @@ impl TopState {
             (ScreenMode::Help, _) => self.mode = ScreenMode::List,
             _ => {}
         }
-        self.wanted(task)
+        self.samples_request(task)
     }
 
     /// Selects a row, at most the last one.
@@ -273,20 +275,21 @@ impl TopState {
     }
 
     /// Request for the samples of the selected test if they are not loaded yet.
-    fn wanted(&self, before: Option<String>) -> Option<ClientRequest> {
+    fn samples_request(&self, before: Option<String>) -> Option<ClientRequest> {
         let rows = self.rows();
-        let task = rows.get(self.selected(&rows))?.task?;
+        let task = rows.get(self.selected_index(&rows))?.task?;
         let new = before.as_deref() != Some(task.id.as_str()) || matches!(self.mode, ScreenMode::Details(_));
-        let unknown = !self.tracks.contains_key(&task.id) && task.started_at.is_some();
-        (new && unknown && self.link == ConnectionState::Live).then(|| ClientRequest::Track(task.id.clone()))
+        let unknown = !self.series_by_task.contains_key(&task.id) && task.started_at.is_some();
+        (new && unknown && self.link == ConnectionState::Connected)
+            .then(|| ClientRequest::LoadSamples(task.id.clone()))
     }
 
-    pub(super) fn find(&self, id: &str) -> Option<&TaskResource> {
+    pub(super) fn find_task(&self, id: &str) -> Option<&TaskResource> {
         self.tasks.get(id)
     }
 
     /// Limits scrolling to `last`, which only the drawing code knows.
-    pub(super) fn scrolled_to(&mut self, last: usize) {
+    pub(super) fn limit_scroll(&mut self, last: usize) {
         if let ScreenMode::Details(line) = &mut self.mode {
             *line = (*line).min(last);
         }
@@ -294,21 +297,21 @@ impl TopState {
 }
 
 /// `2 cards` without empty readers, or `2 devices` if a fixed disk is among them.
-pub(super) fn count_of(devices: &[Device]) -> String {
+pub(super) fn count_text(devices: &[Device]) -> String {
     let there: Vec<&Device> = devices.iter().filter(|device| !device.info.empty).collect();
     let what = if there.iter().all(|device| device.info.removable) { "card" } else { "device" };
     format!("{} {what}{}", there.len(), if there.len() == 1 { "" } else { "s" })
 }
 
 /// Title of a device as the server writes it in a task.
-fn title(device: &Device) -> String {
+fn device_title(device: &Device) -> String {
     let size = device.info.bytes.map(|bytes| DecimalSize(bytes).to_string());
     [device.info.model.clone(), size].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 impl TopRow<'_> {
     /// Short name of the card.
-    pub(super) fn name(&self) -> &str {
+    pub(super) fn short_name(&self) -> &str {
         match (self.device, self.task) {
             (Some(device), _) => &device.info.name,
             (None, Some(task)) => {
@@ -319,7 +322,7 @@ impl TopRow<'_> {
         }
     }
 
-    pub(super) fn size(&self) -> String {
+    pub(super) fn size_text(&self) -> String {
         match self.device {
             Some(device) if device.info.empty => String::new(),
             Some(device) => device.info.bytes.map(|bytes| DecimalSize(bytes).to_string()).unwrap_or_default(),
@@ -328,7 +331,7 @@ impl TopRow<'_> {
         }
     }
 
-    pub(super) fn model(&self) -> &str {
+    pub(super) fn model_text(&self) -> &str {
         match (self.device, self.task) {
             (Some(device), _) => device.info.model.as_deref().unwrap_or_default(),
             (None, Some(task)) => &task.title,
@@ -337,9 +340,9 @@ impl TopRow<'_> {
     }
 
     /// State of the test, or safety of the device, with its tone.
-    pub(super) fn state(&self) -> (String, NewsTone) {
+    pub(super) fn state_text(&self) -> (String, NewsTone) {
         match (self.task, self.device) {
-            (Some(task), _) => (progress(task), tone(task)),
+            (Some(task), _) => (progress_text(task), task_tone(task)),
             (None, Some(device)) => match (device.info.empty, device.info.safe, &device.info.reason) {
                 (true, _, _) => ("empty slot".to_owned(), NewsTone::Plain),
                 (_, true, _) => ("safe to test".to_owned(), NewsTone::Plain),
@@ -355,31 +358,34 @@ impl TopRow<'_> {
         self.task.filter(|task| !task.state.has_ended())
     }
 
-    pub(super) fn done(&self) -> String {
+    pub(super) fn done_text(&self) -> String {
         let done = self.unfinished_task().and_then(|task| task.moment.as_ref()?.done);
         done.map(|done| format!("{:.0} %", (done * 100.0).floor())).unwrap_or_default()
     }
 
     /// MB/s.
-    pub(super) fn speed(&self) -> String {
+    pub(super) fn speed_text(&self) -> String {
         let moved =
             |traffic: &DeviceTraffic| Some(traffic.read_mb_s + traffic.write_mb_s).filter(|mb_s| *mb_s > 0.0);
         let of_task = self.unfinished_task().and_then(|task| task.moment.as_ref()?.mb_s);
         of_task.or(self.traffic.and_then(moved)).map(short_number).unwrap_or_default()
     }
 
-    pub(super) fn latency(&self) -> String {
+    pub(super) fn latency_text(&self) -> String {
         let of_task = self.unfinished_task().and_then(|task| task.moment.as_ref()?.latency_us);
-        of_task.or(self.traffic.and_then(|traffic| traffic.latency_us)).map(latency).unwrap_or_default()
+        of_task
+            .or(self.traffic.and_then(|traffic| traffic.latency_us))
+            .map(format_latency)
+            .unwrap_or_default()
     }
 
     /// °C.
-    pub(super) fn celsius(&self) -> String {
+    pub(super) fn celsius_text(&self) -> String {
         let celsius = self.unfinished_task().and_then(|task| task.moment.as_ref()?.celsius);
         celsius.map(|celsius| format!("{celsius:.0}")).unwrap_or_default()
     }
 
-    pub(super) fn left(&self) -> String {
+    pub(super) fn time_left_text(&self) -> String {
         self.unfinished_task()
             .and_then(|task| task.moment.as_ref()?.left_s)
             .map(format_countdown)
@@ -394,7 +400,7 @@ fn size_in_title(title: &str) -> Option<&str> {
 }
 
 /// Stage of a running test, or result of an ended one.
-pub(super) fn progress(task: &TaskResource) -> String {
+pub(super) fn progress_text(task: &TaskResource) -> String {
     let stage = |task: &TaskResource| match &task.moment {
         Some(moment) if moment.stages > 1 && moment.stage_number > 0 => {
             format!("{} {}/{} {}", task.verb, moment.stage_number, moment.stages, moment.stage)
@@ -418,7 +424,7 @@ pub(super) fn progress(task: &TaskResource) -> String {
 }
 
 /// Tone of a test; a failed one is always bad.
-pub(super) fn tone(task: &TaskResource) -> NewsTone {
+pub(super) fn task_tone(task: &TaskResource) -> NewsTone {
     match task.state {
         Progress::Failed => NewsTone::Bad,
         Progress::Complete | Progress::Interrupted => task.tone.unwrap_or_default(),
@@ -436,7 +442,7 @@ fn short_number(value: f64) -> String {
 }
 
 /// Latency in at most seven characters: `350 µs`, `1.20 ms`, `2.00 s`.
-pub(super) fn latency(us: f64) -> String {
+pub(super) fn format_latency(us: f64) -> String {
     match us {
         us if us < 999.5 => format!("{us:.0} µs"),
         us if us < 999_500.0 => format!("{} ms", three_digits(us / 1e3)),

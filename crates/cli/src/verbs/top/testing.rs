@@ -22,7 +22,7 @@ pub(super) fn device(name: &str, model: &str, bytes: u64) -> Device {
     Device { info, ..Device::default() }
 }
 
-pub(super) fn in_use() -> Device {
+pub(super) fn card_in_use() -> Device {
     let info = DeviceInfo {
         safe: false,
         mounted: true,
@@ -48,7 +48,7 @@ pub(super) fn task(id: &str, verb: &str, target: &str, title: &str) -> TaskResou
     }
 }
 
-pub(super) fn moment(at: f64) -> ProgressSample {
+pub(super) fn sample(at: f64) -> ProgressSample {
     ProgressSample {
         at,
         stage: "writing".to_owned(),
@@ -66,29 +66,29 @@ pub(super) fn moment(at: f64) -> ProgressSample {
     }
 }
 
-pub(super) fn hear(state: &mut TopState, news: ClientEvent) {
-    state.hear(news, || "14:03:22".to_owned());
+pub(super) fn apply_event(state: &mut TopState, news: ClientEvent) {
+    state.apply_event(news, || "14:03:22".to_owned());
 }
 
 /// State after the server reported these.
-pub(super) fn served(devices: Vec<Device>, tasks: Vec<TaskResource>) -> TopState {
+pub(super) fn connected_state(devices: Vec<Device>, tasks: Vec<TaskResource>) -> TopState {
     let mut state = TopState::new("http://127.0.0.1:7373");
-    hear(&mut state, ClientEvent::All { computer: "pi4".to_owned(), devices, tasks });
-    hear(&mut state, ClientEvent::Link(ConnectionState::Live));
+    apply_event(&mut state, ClientEvent::Everything { computer: "pi4".to_owned(), devices, tasks });
+    apply_event(&mut state, ClientEvent::Link(ConnectionState::Connected));
     state
 }
 
-pub(super) fn goes_on(state: &mut TopState, task: &str, seconds: u32) {
+pub(super) fn add_samples(state: &mut TopState, task: &str, seconds: u32) {
     for at in 0..seconds * 5 {
-        let moment = moment(f64::from(at) / 5.0);
-        hear(state, ClientEvent::Moment(TaskSample { task: task.to_owned(), moment }));
+        let moment = sample(f64::from(at) / 5.0);
+        apply_event(state, ClientEvent::Sample(TaskSample { task: task.to_owned(), moment }));
     }
 }
 
 /// Two running tests, and a card in use.
 pub(super) fn two_running() -> TopState {
     let devices = vec![
-        in_use(),
+        card_in_use(),
         device("sda", "SanDisk Extreme", 256_000_000_000),
         device("sdb", "Samsung EVO", 64_000_000_000),
     ];
@@ -100,19 +100,19 @@ pub(super) fn two_running() -> TopState {
     }];
     first.figures = vec![SpeedFigure { what: "SEQ1M Q8T1 read".to_owned(), mb_s: 93.4 }];
     let second = task("2", "sustain", "/dev/sdb", "Samsung EVO, 64 GB");
-    let mut state = served(devices, vec![first, second]);
-    goes_on(&mut state, "1", 120);
-    goes_on(&mut state, "2", 30);
+    let mut state = connected_state(devices, vec![first, second]);
+    add_samples(&mut state, "1", 120);
+    add_samples(&mut state, "2", 30);
     state
 }
 
 /// A fake after its test.
 pub(super) fn finished_fake() -> TopState {
-    let mut state = served(
+    let mut state = connected_state(
         vec![device("sdb", "Generic STORAGE", 1_000_000_000_000)],
         vec![task("1", "verify", "/dev/sdb", "Generic STORAGE, 1 TB")],
     );
-    goes_on(&mut state, "1", 90);
+    add_samples(&mut state, "1", 90);
     let ended = TaskResource {
         state: Progress::Complete,
         ended_at: Some("2026-05-01T12:03:00Z".to_owned()),
@@ -127,14 +127,14 @@ pub(super) fn finished_fake() -> TopState {
         notes: vec!["The card answers late at 52 GB.".to_owned()],
         ..task("1", "verify", "/dev/sdb", "Generic STORAGE, 1 TB")
     };
-    hear(&mut state, ClientEvent::Task(Box::new(ended)));
+    apply_event(&mut state, ClientEvent::Task(Box::new(ended)));
     state
 }
 
 /// Control characters, bidirectional text, wide letters, endless length.
 pub(super) const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\n\r\t\u{202e}卡卡卡\u{200b}שלום\u{301}💾";
 
-pub(super) fn hostile() -> TopState {
+pub(super) fn hostile_state() -> TopState {
     let long = HOSTILE.repeat(40);
     let info = DeviceInfo { safe: false, reason: Some(long.clone()), ..device(&long, &long, u64::MAX).info };
     let device = Device { info, advice: Some(long.clone()), task: None };
@@ -153,7 +153,8 @@ pub(super) fn hostile() -> TopState {
         state: Progress::Failed,
         ..TaskResource { id: "0".to_owned(), target: long.clone(), ..on_it.clone() }
     };
-    let mut state = served(vec![device, self::device("sdb", "SanDisk", 64_000_000_000)], vec![on_it, ended]);
+    let mut state =
+        connected_state(vec![device, self::device("sdb", "SanDisk", 64_000_000_000)], vec![on_it, ended]);
     state.computer = long.clone();
     let odd = ProgressSample {
         stage: long.clone(),
@@ -168,11 +169,11 @@ pub(super) fn hostile() -> TopState {
         latency_us: Some(1e300),
         celsius: Some(-1e300),
         left_s: Some(1e300),
-        ..moment(0.0)
+        ..sample(0.0)
     };
     for at in [0.0, 1.0, 1e300] {
         let moment = ProgressSample { at, ..odd.clone() };
-        hear(&mut state, ClientEvent::Moment(TaskSample { task: "1".to_owned(), moment }));
+        apply_event(&mut state, ClientEvent::Sample(TaskSample { task: "1".to_owned(), moment }));
     }
     state
 }

@@ -1,9 +1,9 @@
 //! Each card over its largest test area, which is nearest to use: differences between cards there, and the effect of the
 //! area on cards that were also measured over a small one (docs/reference/reports.md#microsd-speed-comparison).
 
-use super::columns::{ComparedColumn, TestKey, keys};
+use super::columns::{ComparedColumn, TestKey, test_keys};
 use cardscope_model::comparison::{AreaEffect, TestRange};
-use cardscope_model::statistics::distinct;
+use cardscope_model::statistics::distinct_values;
 
 /// Least ratio between a large and a small area.
 const LEAST_AREA_RATIO: u64 = 4;
@@ -12,28 +12,28 @@ const LEAST_AREA_RATIO: u64 = 4;
 const LEAST_CARDS: usize = 3;
 
 /// Columns of each card, in the order of first appearance.
-pub(super) fn by_card(columns: &[ComparedColumn]) -> Vec<Vec<&ComparedColumn>> {
+pub(super) fn columns_by_card(columns: &[ComparedColumn]) -> Vec<Vec<&ComparedColumn>> {
     let of = |card: &str| columns.iter().filter(|column| column.entry.card_id == card).collect();
-    distinct(columns.iter().map(|column| column.entry.card_id.as_str())).into_iter().map(of).collect()
+    distinct_values(columns.iter().map(|column| column.entry.card_id.as_str())).into_iter().map(of).collect()
 }
 
 /// Name of a card without its settings.
-pub(super) fn name(own: &[&ComparedColumn]) -> String {
+pub(super) fn card_name(own: &[&ComparedColumn]) -> String {
     own.first().and_then(|column| column.entry.name.split(" · ").next()).unwrap_or_default().to_owned()
 }
 
 /// Bytes of the largest area of a column; 0 if unknown.
-pub(super) fn size(column: &ComparedColumn) -> u64 {
+pub(super) fn area_bytes(column: &ComparedColumn) -> u64 {
     column.entry.settings.iter().filter_map(|setting| setting.size_bytes).max().unwrap_or(0)
 }
 
 /// Combines a card's columns: each test once, from the column with the largest area; of equal ones the first.
-pub(super) fn joined(own: &[&ComparedColumn]) -> Option<ComparedColumn> {
+pub(super) fn combine_columns(own: &[&ComparedColumn]) -> Option<ComparedColumn> {
     let mut own: Vec<&ComparedColumn> = own.to_vec();
-    own.sort_by_key(|column| std::cmp::Reverse(size(column)));
+    own.sort_by_key(|column| std::cmp::Reverse(area_bytes(column)));
     let (nearest, others) = own.split_first()?;
     let mut joined = (*nearest).clone();
-    joined.entry.name = name(&own);
+    joined.entry.name = card_name(&own);
     for (key, values) in others.iter().flat_map(|column| &column.tests) {
         if joined.tests.iter().all(|(known, _)| known != key) {
             joined.tests.push((key.clone(), values.clone()));
@@ -43,12 +43,13 @@ pub(super) fn joined(own: &[&ComparedColumn]) -> Option<ComparedColumn> {
 }
 
 /// Difference between fastest and slowest card in each test that at least three cards have.
-pub(super) fn apart(columns: &[ComparedColumn]) -> Vec<TestRange> {
-    let cards = by_card(columns);
+pub(super) fn speed_differences(columns: &[ComparedColumn]) -> Vec<TestRange> {
+    let cards = columns_by_card(columns);
     let of = |key: &TestKey| {
         let value = |own: &Vec<&ComparedColumn>| {
-            let with = own.iter().rev().filter_map(|column| Some((size(column), column.speed(key)?)));
-            Some((name(own), with.max_by_key(|(size, _)| *size)?.1))
+            let with =
+                own.iter().rev().filter_map(|column| Some((area_bytes(column), column.mean_speed(key)?)));
+            Some((card_name(own), with.max_by_key(|(size, _)| *size)?.1))
         };
         let mut all: Vec<(String, f64)> = cards.iter().filter_map(value).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -64,27 +65,33 @@ pub(super) fn apart(columns: &[ComparedColumn]) -> Vec<TestRange> {
             factor: most / least,
         })
     };
-    keys(columns.iter()).into_iter().filter_map(of).collect()
+    test_keys(columns.iter()).into_iter().filter_map(of).collect()
 }
 
 /// Effect of the area: each card's smallest area against its largest one, in tests that it has over both.
-pub(super) fn effects(columns: &[ComparedColumn]) -> Vec<AreaEffect> {
-    by_card(columns).iter().flat_map(|own| of_card(own)).collect()
+pub(super) fn area_effects(columns: &[ComparedColumn]) -> Vec<AreaEffect> {
+    columns_by_card(columns).iter().flat_map(|own| card_area_effects(own)).collect()
 }
 
-pub(super) fn of_card(own: &[&ComparedColumn]) -> Vec<AreaEffect> {
-    let sized = own.iter().filter(|column| size(column) > 0);
-    let smallest = sized.clone().min_by_key(|column| size(column));
-    let (Some(small), Some(large)) = (smallest, sized.max_by_key(|column| size(column))) else {
+pub(super) fn card_area_effects(own: &[&ComparedColumn]) -> Vec<AreaEffect> {
+    let sized = own.iter().filter(|column| area_bytes(column) > 0);
+    let smallest = sized.clone().min_by_key(|column| area_bytes(column));
+    let (Some(small), Some(large)) = (smallest, sized.max_by_key(|column| area_bytes(column))) else {
         return Vec::new();
     };
-    if size(large) < LEAST_AREA_RATIO.saturating_mul(size(small)) {
+    if area_bytes(large) < LEAST_AREA_RATIO.saturating_mul(area_bytes(small)) {
         return Vec::new();
     }
     let effect = |(key, _): &(TestKey, _)| {
-        let mb_s = [small.speed(key)?, large.speed(key)?];
+        let mb_s = [small.mean_speed(key)?, large.mean_speed(key)?];
         let (test, step) = key.clone();
-        Some(AreaEffect { name: name(own), test, step, bytes: [size(small), size(large)], mb_s })
+        Some(AreaEffect {
+            name: card_name(own),
+            test,
+            step,
+            bytes: [area_bytes(small), area_bytes(large)],
+            mb_s,
+        })
     };
     small.tests.iter().filter_map(effect).collect()
 }

@@ -1,17 +1,17 @@
 //! Effect of changing the words by which cards were divided (board, clock, size), for each test, over all cards that were
 //! measured both ways and otherwise alike.
 
-use super::columns::{ComparedColumn, TestKey, confounds, differs, keys, said};
-use cardscope_model::comparison::NOTICED;
+use super::columns::{ComparedColumn, TestKey, displayed_value, find_differences, is_confounding, test_keys};
+use cardscope_model::comparison::NOTABLE_CHANGE;
 use cardscope_model::comparison::{ChangeEffect, ChangedTest};
 use cardscope_model::statistics::mean;
-use cardscope_statistics::estimate::estimate;
+use cardscope_statistics::estimate::estimate_values;
 
 /// A change with its values from and to, and the two columns of each card that was measured both ways.
 type ChangePairs<'a> = (String, String, Vec<(&'a ComparedColumn, &'a ComparedColumn)>);
 
 /// Every change between two values of these words; empty if the cards were not divided by words.
-pub(super) fn changes(columns: &[ComparedColumn], by: &[&'static str]) -> Vec<ChangeEffect> {
+pub(super) fn find_changes(columns: &[ComparedColumn], by: &[&'static str]) -> Vec<ChangeEffect> {
     let mut found: Vec<ChangePairs> = Vec::new();
     for (number, first) in columns.iter().enumerate() {
         for second in columns[number + 1..].iter().filter(|second| is_changed(first, second, by)) {
@@ -32,39 +32,41 @@ pub(super) fn changes(columns: &[ComparedColumn], by: &[&'static str]) -> Vec<Ch
 fn is_changed(first: &ComparedColumn, second: &ComparedColumn, by: &[&str]) -> bool {
     first.entry.card_id == second.entry.card_id
         && division_value(first, by) != division_value(second, by)
-        && !differs([first, second]).iter().any(|differs| confounds(differs, by))
+        && !find_differences([first, second]).iter().any(|differs| is_confounding(differs, by))
 }
 
 /// Value by which a column was divided: `Raspberry Pi 3 B, clock 100 MHz`.
 fn division_value(column: &ComparedColumn, by: &[&str]) -> String {
     let setting = column.entry.settings.first();
-    let of = |word: &&str| said(word, setting.and_then(|setting| setting.value(word)));
+    let of = |word: &&str| displayed_value(word, setting.and_then(|setting| setting.value(word)));
     by.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
 /// Builds a change from the slower to the faster value.
 fn build_change((from, to, pairs): ChangePairs) -> Option<ChangeEffect> {
-    let tests = tests(&pairs);
+    let tests = changed_tests(&pairs);
     let all: Vec<f64> = tests.iter().map(|test| test.factor.ln()).collect();
     if mean(&all)? < 0.0 {
         let turned: Vec<_> = pairs.into_iter().map(|(first, second)| (second, first)).collect();
-        return Some(ChangeEffect { from: to, to: from, tests: self::tests(&turned) });
+        return Some(ChangeEffect { from: to, to: from, tests: self::changed_tests(&turned) });
     }
     Some(ChangeEffect { from, to, tests })
 }
 
-fn tests(pairs: &[(&ComparedColumn, &ComparedColumn)]) -> Vec<ChangedTest> {
-    let all = keys(pairs.iter().flat_map(|(first, second)| [*first, *second]));
+fn changed_tests(pairs: &[(&ComparedColumn, &ComparedColumn)]) -> Vec<ChangedTest> {
+    let all = test_keys(pairs.iter().flat_map(|(first, second)| [*first, *second]));
     let test = |key: &TestKey| {
-        let log = |(a, b): &(&ComparedColumn, &ComparedColumn)| Some((b.speed(key)? / a.speed(key)?).ln());
+        let log = |(a, b): &(&ComparedColumn, &ComparedColumn)| {
+            Some((b.mean_speed(key)? / a.mean_speed(key)?).ln())
+        };
         let logs: Vec<f64> = pairs.iter().filter_map(log).collect();
-        let over = estimate(&logs)?;
+        let over = estimate_values(&logs)?;
         let (test, step) = key.clone();
         Some(ChangedTest {
             test,
             step,
             cards: over.n,
-            faster: logs.iter().filter(|log| **log > NOTICED.ln_1p()).count() as u32,
+            faster: logs.iter().filter(|log| **log > NOTABLE_CHANGE.ln_1p()).count() as u32,
             factor: over.mean.exp(),
             factor_ci95: over.ci95.map(|ends| ends.map(f64::exp)),
             lowest: over.worst.exp(),

@@ -1,15 +1,15 @@
 //! Columns of a comparison: a card, or a card under one of its settings, with its runs; and the differences between columns
 //! other than the card.
 
-use cardscope_model::archived::StoredCard;
+use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::comparison::{ComparedEntry, EntryLatency, SettingDifference};
-use cardscope_model::condition::in_words;
+use cardscope_model::condition::word_in_sentence;
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::{CardRun, TestFigure};
 use cardscope_model::setting::Setting;
-use cardscope_model::statistics::{distinct, mean};
+use cardscope_model::statistics::{distinct_values, mean};
 use cardscope_model::test_name::TestName;
-use cardscope_statistics::usual::{SpreadKind, SpreadTable};
+use cardscope_statistics::priors::{SpreadKind, SpreadTable};
 use std::collections::BTreeSet;
 
 /// Words that affect the measured speed: runs that differ in one of them become separate columns unless they are pooled.
@@ -64,33 +64,33 @@ pub struct ComparedColumn {
 
 impl ComparedColumn {
     /// Kind of series to which the runs of a test belong.
-    pub(super) fn kind(&self, (test, _): &TestKey) -> SpreadKind {
+    pub(super) fn series_kind(&self, (test, _): &TestKey) -> SpreadKind {
         SpreadKind::new(&self.entry.card, self.entry.settings.first(), *test)
     }
 
     /// Kind of series to which the runs over all tests belong.
-    pub(super) fn kind_of_all(&self) -> SpreadKind {
+    pub(super) fn overall_series_kind(&self) -> SpreadKind {
         SpreadKind::over_all(&self.entry.card, self.entry.settings.first())
     }
 
-    pub(super) fn values(&self, key: &TestKey) -> Option<&TestRuns> {
+    pub(super) fn test_runs(&self, key: &TestKey) -> Option<&TestRuns> {
         self.tests.iter().find(|(of, _)| of == key).map(|(_, values)| values)
     }
 
     /// Mean of one test in MB/s; `None` without a speed.
-    pub(super) fn speed(&self, key: &TestKey) -> Option<f64> {
-        mean(&self.values(key)?.mb_s).filter(|mb_s| mb_s.is_finite() && *mb_s > 0.0)
+    pub(super) fn mean_speed(&self, key: &TestKey) -> Option<f64> {
+        mean(&self.test_runs(key)?.mb_s).filter(|mb_s| mb_s.is_finite() && *mb_s > 0.0)
     }
 
     /// True if both columns are of one unit under one setting, at different times.
-    pub fn ages_as(&self, other: &ComparedColumn) -> bool {
+    pub fn is_same_series(&self, other: &ComparedColumn) -> bool {
         (&self.entry.card_id, &self.series) == (&other.entry.card_id, &other.series)
     }
 }
 
 /// Tests of all columns: those of the first column in its order, then further ones.
-pub(super) fn keys<'a>(columns: impl Iterator<Item = &'a ComparedColumn>) -> Vec<&'a TestKey> {
-    distinct(columns.flat_map(|column| &column.tests).map(|(key, _)| key))
+pub(super) fn test_keys<'a>(columns: impl Iterator<Item = &'a ComparedColumn>) -> Vec<&'a TestKey> {
+    distinct_values(columns.flat_map(|column| &column.tests).map(|(key, _)| key))
 }
 
 /// Division of a card's runs into columns.
@@ -106,7 +106,7 @@ pub enum RunDivision {
 }
 
 impl RunDivision {
-    pub(super) fn asked(&self) -> &[&'static str] {
+    pub(super) fn requested_words(&self) -> &[&'static str] {
         if let RunDivision::By(words) = self { words } else { &[] }
     }
 
@@ -121,8 +121,8 @@ impl RunDivision {
 }
 
 /// Divides a card's runs into columns, in the order of their first runs.
-pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &RunDivision) -> Vec<ComparedColumn> {
-    let asked = division.asked();
+pub fn divide_runs(card: &StoredCard, runs: Vec<CardRun>, division: &RunDivision) -> Vec<ComparedColumn> {
+    let asked = division.requested_words();
     let words: Vec<&str> = match division {
         RunDivision::Pooled => Vec::new(),
         _ => {
@@ -147,12 +147,12 @@ pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &RunDivision) ->
     };
     let mut groups: Vec<(Vec<String>, Vec<CardRun>)> = Vec::new();
     for run in runs {
-        let mut key = setting(&run, &words);
+        let mut key = setting_words(&run, &words);
         if let Some(piece) = pieces.iter().position(|piece| *piece == run.unit).filter(|_| pieces.len() > 1) {
             key.push(format!("unit {}", piece + 1));
         }
         if *division == RunDivision::ByAge {
-            key.push(run.at.as_deref().map_or(UNKNOWN, month).to_owned());
+            key.push(run.measured_at.as_deref().map_or(UNKNOWN, month).to_owned());
         }
         match groups.iter_mut().find(|(k, _)| *k == key) {
             Some((_, members)) => members.push(run),
@@ -163,7 +163,7 @@ pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &RunDivision) ->
         groups.sort_by(|a, b| a.0.cmp(&b.0));
     }
     let shared = |key: &[String]| if *division == RunDivision::ByAge { key.len() - 1 } else { key.len() };
-    groups.into_iter().map(|(key, runs)| column(card, &key, shared(&key), &runs)).collect()
+    groups.into_iter().map(|(key, runs)| build_column(card, &key, shared(&key), &runs)).collect()
 }
 
 fn has_several_values(runs: &[CardRun], word: &str) -> bool {
@@ -174,21 +174,22 @@ fn has_several_values(runs: &[CardRun], word: &str) -> bool {
 
 /// True if a word splits runs that are in one group by these words.
 fn divides_further(runs: &[CardRun], words: &[&str], word: &str) -> bool {
-    let groups = |words: &[&str]| runs.iter().map(|run| setting(run, words)).collect::<BTreeSet<_>>().len();
+    let groups =
+        |words: &[&str]| runs.iter().map(|run| setting_words(run, words)).collect::<BTreeSet<_>>().len();
     groups(&[words, &[word]].concat()) > groups(words)
 }
 
 /// Values of these words for a run, as they appear in the name of its column.
-fn setting(run: &CardRun, words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| said(word, run.setting.value(word))).collect()
+fn setting_words(run: &CardRun, words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| displayed_value(word, run.setting.value(word))).collect()
 }
 
 /// Words whose values are displayed alone.
 const SELF_EXPLANATORY: [&str; 5] = ["recipe", "size", "board", "bus_mode", "file_system"];
 
 /// Displayed value of a word: `cooling active`, `clock 100 MHz`, `Raspberry Pi 4 B`.
-pub(super) fn said(word: &str, value: Option<String>) -> String {
-    let called = if word == "board_clock" { "clock".to_owned() } else { in_words(word) };
+pub(super) fn displayed_value(word: &str, value: Option<String>) -> String {
+    let called = if word == "board_clock" { "clock".to_owned() } else { word_in_sentence(word) };
     match value {
         Some(value) if SELF_EXPLANATORY.contains(&word) => value,
         Some(value) => format!("{called} {value}"),
@@ -202,11 +203,11 @@ fn month(date: &str) -> &str {
 }
 
 /// Builds a column. The first `shared` words of its key are those of its series.
-fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) -> ComparedColumn {
+fn build_column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) -> ComparedColumn {
     let series = column_name(card, &key[..shared]);
     let counted = runs.iter().filter(|run| run.run.counted);
     let mut column = ComparedColumn {
-        entry: entry(card, column_name(card, key), runs),
+        entry: build_entry(card, column_name(card, key), runs),
         series,
         tests: Vec::new(),
         runs: counted.clone().map(|run| (run.session.clone(), run.run.run)).collect(),
@@ -220,7 +221,7 @@ fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) ->
         let values = &mut column.tests[place].1;
         values.mb_s.push(figure.mb_s);
         values.printed.push(figure.as_printed.clone());
-        values.at.push(run.at.clone());
+        values.at.push(run.measured_at.clone());
         values.latencies.extend(run_latency(figure));
     }
     column
@@ -236,14 +237,14 @@ fn column_name(card: &StoredCard, key: &[String]) -> String {
     [card.title.clone()].into_iter().chain(key.iter().cloned()).collect::<Vec<_>>().join(" · ")
 }
 
-fn entry(card: &StoredCard, name: String, runs: &[CardRun]) -> ComparedEntry {
+fn build_entry(card: &StoredCard, name: String, runs: &[CardRun]) -> ComparedEntry {
     let each = |of: fn(&CardRun) -> Option<String>| runs.iter().filter_map(of).collect::<BTreeSet<_>>();
-    let days = each(|run| run.at.as_ref().map(|at| at.get(..10).unwrap_or(at).to_owned()));
+    let days = each(|run| run.measured_at.as_ref().map(|at| at.get(..10).unwrap_or(at).to_owned()));
     ComparedEntry {
         name,
         card_id: card.id.clone(),
         card: card.facts.without_serial(),
-        settings: distinct(runs.iter().map(|run| run.setting.clone())),
+        settings: distinct_values(runs.iter().map(|run| run.setting.clone())),
         specimens: (each(|run| run.unit.clone()).len() as u32).max(1),
         sessions: each(|run| Some(run.session.clone())).len() as u32,
         runs: runs.iter().filter(|run| run.run.counted).count() as u32,
@@ -253,11 +254,13 @@ fn entry(card: &StoredCard, name: String, runs: &[CardRun]) -> ComparedEntry {
 }
 
 /// All words in which columns differ, with the value of each column.
-pub(super) fn differs<'a>(columns: impl IntoIterator<Item = &'a ComparedColumn>) -> Vec<SettingDifference> {
+pub(super) fn find_differences<'a>(
+    columns: impl IntoIterator<Item = &'a ComparedColumn>,
+) -> Vec<SettingDifference> {
     let entries: Vec<&ComparedEntry> = columns.into_iter().map(|column| &column.entry).collect();
-    let mut found: Vec<SettingDifference> = Setting::words()
+    let mut found: Vec<SettingDifference> = Setting::all_words()
         .map(|word| SettingDifference {
-            what: shown(word).to_owned(),
+            what: displayed_word(word).to_owned(),
             values: entries.iter().map(|entry| joined_values(entry, word)).collect(),
         })
         .collect();
@@ -268,7 +271,7 @@ pub(super) fn differs<'a>(columns: impl IntoIterator<Item = &'a ComparedColumn>)
 }
 
 /// Displayed form of a word: the size of a test must not pass for that of a card.
-fn shown(word: &str) -> &str {
+fn displayed_word(word: &str) -> &str {
     if word == "size" { "test size" } else { word }
 }
 
@@ -276,7 +279,7 @@ fn shown(word: &str) -> &str {
 /// cards were divided.
 pub(super) fn is_blamed(differs: &SettingDifference, by: &[&str]) -> bool {
     !["runs", "units", "note"].contains(&differs.what.as_str())
-        && by.iter().all(|by| differs.what != shown(by))
+        && by.iter().all(|by| differs.what != displayed_word(by))
 }
 
 fn count_difference(
@@ -292,7 +295,7 @@ fn count_difference(
 
 /// Values of a word in a column, joined; `None` if all are unknown.
 fn joined_values(entry: &ComparedEntry, word: &str) -> Option<String> {
-    let values = distinct(entry.settings.iter().map(|setting| setting.value(word)));
+    let values = distinct_values(entry.settings.iter().map(|setting| setting.value(word)));
     if values.iter().all(Option::is_none) {
         return None;
     }
@@ -310,7 +313,7 @@ pub(super) struct PairBasis<'a> {
 
 /// Differences between two columns other than the compared one.
 pub(super) struct OtherDifferences<'a> {
-    found: Vec<(&'a SettingDifference, [Option<&'a str>; 2])>,
+    differences: Vec<(&'a SettingDifference, [Option<&'a str>; 2])>,
     /// True for two settings of one card: a single word in which they differ is what is compared.
     one_card: bool,
 }
@@ -325,15 +328,15 @@ impl<'a> OtherDifferences<'a> {
         let blamed = differs.iter().filter(|d| is_blamed(d, by) && d.values[first] != d.values[second]);
         let values = |d: &'a SettingDifference| [first, second].map(|side| d.values[side].as_deref());
         let one_card = columns[first].entry.card_id == columns[second].entry.card_id;
-        OtherDifferences { found: blamed.map(|d| (d, values(d))).collect(), one_card }
+        OtherDifferences { differences: blamed.map(|d| (d, values(d))).collect(), one_card }
     }
 
-    pub(super) fn in_words(&self) -> Vec<String> {
+    pub(super) fn difference_phrases(&self) -> Vec<String> {
         let said = |value: Option<&str>| value.unwrap_or("unknown").to_owned();
         let line = |(d, [a, b]): &(&SettingDifference, [Option<&str>; 2])| {
-            format!("{}: {} against {}", in_words(&d.what), said(*a), said(*b))
+            format!("{}: {} against {}", word_in_sentence(&d.what), said(*a), said(*b))
         };
-        self.found.iter().map(line).collect()
+        self.differences.iter().map(line).collect()
     }
 
     /// Differing words of rig, tool, size and cooling, which affect speeds as much as cards do. A single such word between two
@@ -343,14 +346,14 @@ impl<'a> OtherDifferences<'a> {
     }
 
     /// Variance that these words add to the logarithm of a ratio.
-    pub(super) fn variance(&self, table: &SpreadTable) -> f64 {
-        self.confounding_words().into_iter().map(|(word, known)| table.variance_of(word, known)).sum()
+    pub(super) fn added_variance(&self, table: &SpreadTable) -> f64 {
+        self.confounding_words().into_iter().map(|(word, known)| table.effect_variance(word, known)).sum()
     }
 
     /// Confounding words, each with true if both values are known.
     fn confounding_words(&self) -> Vec<(&'a str, bool)> {
         let known = |values: &[Option<&str>; 2]| values.iter().all(Option::is_some);
-        let words = self.found.iter().map(|(d, values)| (internal_word(&d.what), known(values)));
+        let words = self.differences.iter().map(|(d, values)| (internal_word(&d.what), known(values)));
         let words: Vec<(&str, bool)> = words.filter(|(word, _)| CONFOUNDING_WORDS.contains(word)).collect();
         if self.one_card && words.len() == 1 { Vec::new() } else { words }
     }
@@ -361,7 +364,7 @@ const CONFOUNDING_WORDS: [&str; 9] =
     ["recipe", "size", "state", "reader", "usb_host", "board", "board_clock", "cooling", "file_system"];
 
 /// True if a difference affects speeds and was not requested.
-pub(super) fn confounds(differs: &SettingDifference, by: &[&str]) -> bool {
+pub(super) fn is_confounding(differs: &SettingDifference, by: &[&str]) -> bool {
     is_blamed(differs, by) && CONFOUNDING_WORDS.contains(&internal_word(&differs.what))
 }
 

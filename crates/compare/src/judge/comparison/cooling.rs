@@ -1,15 +1,15 @@
 //! Gain by active cooling: a card's speeds with and without it, over all tests.
 
-use super::columns::{ComparedColumn, PairBasis, differs, is_blamed};
-use super::overall::overall;
+use super::columns::{ComparedColumn, PairBasis, find_differences, is_blamed};
+use super::overall::overall_results;
 use cardscope_model::comparison::{CoolingGain, OverallFactor};
-use cardscope_statistics::usual::SpreadTable;
+use cardscope_statistics::priors::SpreadTable;
 
 /// Words that may differ, since cooling is what is compared.
 const COOLING_WORDS: [&str; 2] = ["cooling", "cooling_of"];
 
 /// Gain of each card that was measured both ways and otherwise alike.
-pub(super) fn gains(columns: &[ComparedColumn], table: &SpreadTable) -> Vec<CoolingGain> {
+pub(super) fn cooling_gains(columns: &[ComparedColumn], table: &SpreadTable) -> Vec<CoolingGain> {
     let cooled = |how: &'static str| columns.iter().filter(move |column| is_cooled(column, how));
     let of_card = |active| cooled("passive").filter_map(move |passive| cooling_gain(active, passive, table));
     cooled("active").flat_map(of_card).collect()
@@ -34,11 +34,11 @@ fn cooling_gain(
         return None;
     }
     let both = [active.clone(), passive.clone()];
-    let differs = differs(&both);
+    let differs = find_differences(&both);
     if !differs.iter().filter(|d| is_blamed(d, &[])).all(|d| COOLING_WORDS.contains(&d.what.as_str())) {
         return None;
     }
-    let all = overall(&both, PairBasis { differs: &differs, by: &[], table });
+    let all = overall_results(&both, PairBasis { differs: &differs, by: &[], table });
     let of = |column: &ComparedColumn| all.iter().find(|overall| overall.name == column.entry.name);
     let (cooled, uncooled) = (of(active)?, of(passive)?);
     Some(CoolingGain {

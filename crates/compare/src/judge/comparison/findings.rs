@@ -1,16 +1,16 @@
 //! Findings of a comparison as sentences: doubts, and what would settle them; with `--by age` also slowdown of a unit over the
-//! months, by the statistics of [`cardscope_statistics::comparing::age`].
+//! months, by the statistics of [`cardscope_statistics::significance::age`].
 
-use super::columns::{ComparedColumn, TestKey, is_blamed, keys};
+use super::columns::{ComparedColumn, TestKey, is_blamed, test_keys};
 use cardscope_model::comparison::{ChanceGrade, ComparedPair, ComparedTest, PairVerdict, SettingDifference};
-use cardscope_model::condition::in_words;
+use cardscope_model::condition::word_in_sentence;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::units::{SpeedMbS, three_digits};
-use cardscope_statistics::comparing;
-use cardscope_statistics::comparing::{AgeEffect, LEAST_RUNS, REAL};
+use cardscope_statistics::significance;
+use cardscope_statistics::significance::{AgeEffect, MIN_RUNS, SIGNIFICANCE_LEVEL};
 use jiff::civil::{Date, DateTime};
 
-pub(super) fn findings(
+pub(super) fn comparison_findings(
     columns: &[ComparedColumn],
     tests: &[ComparedTest],
     differs: &[SettingDifference],
@@ -28,7 +28,7 @@ pub(super) fn findings(
 /// Few runs of a test. A column with ten runs may have two of one test, so each test is counted.
 fn few_runs(column: &ComparedColumn, place: usize, tests: &[ComparedTest]) -> Option<Finding> {
     let counts: Vec<u32> = tests.iter().filter_map(|test| Some(test.spreads[place].as_ref()?.n)).collect();
-    let few = counts.iter().filter(|n| **n < LEAST_RUNS).count();
+    let few = counts.iter().filter(|n| **n < MIN_RUNS).count();
     let least = counts.iter().copied().min().filter(|_| few > 0)?;
     let which = match few == counts.len() {
         true => String::new(),
@@ -41,7 +41,7 @@ fn few_runs(column: &ComparedColumn, place: usize, tests: &[ComparedTest]) -> Op
     Some(
         Finding::new("few-runs", FindingWeight::Note, 1.0, verdict)
             .because("runs", least)
-            .advise("Measure at least five runs; ten show whether the speed has two levels."),
+            .with_advice("Measure at least five runs; ten show whether the speed has two levels."),
     )
 }
 
@@ -68,14 +68,15 @@ fn two_level_findings(columns: &[ComparedColumn], tests: &[ComparedTest]) -> Vec
         (!evidence.is_empty()).then(|| {
             Finding::new("two-levels", FindingWeight::Hint, 0.9, verdict)
                 .because_all(&evidence)
-                .advise("Run `cardscope sustain` to see whether a full cache or heat is the reason.")
+                .with_advice("Run `cardscope sustain` to see whether a full cache or heat is the reason.")
         })
     };
     columns.iter().enumerate().filter_map(of).collect()
 }
 
 fn other_conditions(differs: &[SettingDifference], by: &[&str]) -> Option<Finding> {
-    let words: Vec<String> = differs.iter().filter(|d| is_blamed(d, by)).map(|d| in_words(&d.what)).collect();
+    let words: Vec<String> =
+        differs.iter().filter(|d| is_blamed(d, by)).map(|d| word_in_sentence(&d.what)).collect();
     let verdict = format!("Besides the card, other conditions differ too: {}.", words.join(", "));
     (!words.is_empty()).then(|| Finding::new("not-the-card-alone", FindingWeight::Hint, 1.0, verdict))
 }
@@ -106,28 +107,29 @@ fn single_units(columns: &[ComparedColumn]) -> Option<Finding> {
 }
 
 /// Ageing of each unit under one setting that was measured often enough, with its tests as evidence.
-pub(super) fn ages(columns: &[ComparedColumn]) -> Vec<Finding> {
+pub(super) fn ageing_findings(columns: &[ComparedColumn]) -> Vec<Finding> {
     let mut rest: Vec<&ComparedColumn> = columns.iter().collect();
     let mut found = Vec::new();
     while let Some(first) = rest.first().copied() {
-        let (same, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(|column| column.ages_as(first));
-        found.extend(finding(first, &same));
+        let (same, others): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|column| column.is_same_series(first));
+        found.extend(ageing_finding(first, &same));
         rest = others;
     }
     found
 }
 
-fn finding(first: &ComparedColumn, same: &[&ComparedColumn]) -> Option<Finding> {
-    let ages: Vec<(&TestKey, AgeEffect)> = keys(same.iter().copied())
+fn ageing_finding(first: &ComparedColumn, same: &[&ComparedColumn]) -> Option<Finding> {
+    let ages: Vec<(&TestKey, AgeEffect)> = test_keys(same.iter().copied())
         .into_iter()
-        .filter_map(|key| Some((key, comparing::age(&dated_speeds(same, key))?)))
+        .filter_map(|key| Some((key, significance::age_trend(&dated_speeds(same, key))?)))
         .collect();
     // All tests are examined at once, so their p values are corrected together.
-    let corrected = comparing::holm(&ages.iter().map(|(_, age)| age.p).collect::<Vec<_>>());
+    let corrected = significance::correct_by_holm(&ages.iter().map(|(_, age)| age.p).collect::<Vec<_>>());
     let real: Vec<&(&TestKey, AgeEffect)> = ages
         .iter()
         .zip(corrected)
-        .filter(|((_, age), p)| age.real && *p < REAL)
+        .filter(|((_, age), p)| age.real && *p < SIGNIFICANCE_LEVEL)
         .map(|(known, _)| known)
         .collect();
     let (sessions, years) = ages
@@ -149,15 +151,16 @@ fn finding(first: &ComparedColumn, same: &[&ComparedColumn]) -> Option<Finding> 
     let weight = if slower > 0 { FindingWeight::Hint } else { FindingWeight::Note };
     let advice = "Save the data, erase the card and measure again: a full card writes slower.";
     let mut finding = Finding::new("age", weight, 0.9, claim);
-    finding.evidence = real.iter().map(|((test, step), age)| evidence(test, step.as_deref(), age)).collect();
-    Some(if slower > 0 { finding.advise(advice) } else { finding })
+    finding.evidence =
+        real.iter().map(|((test, step), age)| ageing_evidence(test, step.as_deref(), age)).collect();
+    Some(if slower > 0 { finding.with_advice(advice) } else { finding })
 }
 
 fn became_phrase(tests: usize, name: &str) -> String {
     if tests == 1 { format!("One test of {name} became") } else { format!("{tests} tests of {name} became") }
 }
 
-fn evidence(
+fn ageing_evidence(
     test: &cardscope_model::test_name::TestName,
     step: Option<&str>,
     age: &AgeEffect,
@@ -172,12 +175,12 @@ fn evidence(
 fn dated_speeds(columns: &[&ComparedColumn], key: &TestKey) -> Vec<(f64, f64)> {
     let of = columns.iter().flat_map(|column| &column.tests).filter(|(k, _)| k == key);
     of.flat_map(|(_, values)| values.at.iter().zip(&values.mb_s))
-        .filter_map(|(at, mb_s)| Some((day(at.as_deref()?)?, *mb_s)))
+        .filter_map(|(at, mb_s)| Some((days_since_1970(at.as_deref()?)?, *mb_s)))
         .collect()
 }
 
 /// Days since 1970 with the time of day as their fraction; `None` without a day.
-pub(super) fn day(at: &str) -> Option<f64> {
+pub(super) fn days_since_1970(at: &str) -> Option<f64> {
     let date: Date = at.get(..10)?.parse().ok()?;
     let seconds = at.trim_end_matches('Z').parse::<DateTime>().map_or(0.0, |time| {
         f64::from(time.hour()) * 3600.0 + f64::from(time.minute()) * 60.0 + f64::from(time.second())

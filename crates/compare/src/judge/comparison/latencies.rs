@@ -1,17 +1,17 @@
 //! Latencies of the compared cards, from logs and own runs.
 
-use super::columns::{ComparedColumn, TestKey, keys};
+use super::columns::{ComparedColumn, TestKey, test_keys};
 use cardscope_model::comparison::{ComparedLatency, EntryLatency};
 use cardscope_model::run::LatencyPercentiles;
 
 /// Latencies of each test for which a column has any.
-pub(super) fn latencies(columns: &[ComparedColumn]) -> Vec<ComparedLatency> {
+pub(super) fn compared_latencies(columns: &[ComparedColumn]) -> Vec<ComparedLatency> {
     let of = |key: &TestKey| ComparedLatency {
         test: key.0,
         step: key.1.clone(),
         entries: columns.iter().map(|column| column_latency(column, key)).collect(),
     };
-    let all = keys(columns.iter()).into_iter().map(of);
+    let all = test_keys(columns.iter()).into_iter().map(of);
     all.filter(|test| test.entries.iter().any(Option::is_some)).collect()
 }
 

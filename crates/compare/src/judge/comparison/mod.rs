@@ -12,35 +12,39 @@ mod remarks;
 #[cfg(test)]
 mod tests;
 
-pub use columns::{AGE, ComparedColumn, RunDivision, TestRuns, columns};
+pub use columns::{AGE, ComparedColumn, RunDivision, TestRuns, divide_runs};
 
 use cardscope_model::comparison::{
-    ComparedPair, ComparedTest, Comparison, LevelPair, PrintedSpread, Spread, iops,
+    ComparedPair, ComparedTest, Comparison, LevelPair, PrintedSpread, Spread, iops_at_speed,
 };
 use cardscope_model::result::ToolPrints;
 use cardscope_model::statistics::median;
-use cardscope_statistics::comparing;
-use cardscope_statistics::comparing::{CardDifference, difference};
-use cardscope_statistics::estimate::estimate;
-use cardscope_statistics::usual::{SpreadTable, UsualSpeed};
-use columns::{OtherDifferences, PairBasis, TestKey, differs, keys};
+use cardscope_statistics::estimate::estimate_values;
+use cardscope_statistics::priors::{SpreadTable, UsualSpeed};
+use cardscope_statistics::significance;
+use cardscope_statistics::significance::{CardDifference, compare_speeds};
+use columns::{OtherDifferences, PairBasis, TestKey, find_differences, test_keys};
 
 /// Builds the document of columns that were divided this way; `table` has the usual spread of series.
-pub fn comparison(columns: Vec<ComparedColumn>, division: &RunDivision, table: &SpreadTable) -> Comparison {
-    let differs = differs(&columns);
-    let by = division.asked();
+pub fn build_comparison(
+    columns: Vec<ComparedColumn>,
+    division: &RunDivision,
+    table: &SpreadTable,
+) -> Comparison {
+    let differs = find_differences(&columns);
+    let by = division.requested_words();
     let asked = PairBasis { differs: &differs, by, table };
     let tests = compare_tests(&columns, asked);
-    let mut findings = findings::findings(&columns, &tests, &differs, by);
+    let mut findings = findings::comparison_findings(&columns, &tests, &differs, by);
     if *division == RunDivision::ByAge {
-        findings.extend(findings::ages(&columns));
+        findings.extend(findings::ageing_findings(&columns));
     }
-    let overall = overall::overall(&columns, asked);
-    let remarks = remarks::remarks(&columns);
-    let (apart, areas) = (areas::apart(&columns), areas::effects(&columns));
-    let cooling = cooling::gains(&columns, table);
-    let changes = changes::changes(&columns, by);
-    let latencies = latencies::latencies(&columns);
+    let overall = overall::overall_results(&columns, asked);
+    let remarks = remarks::card_remarks(&columns);
+    let (apart, areas) = (areas::speed_differences(&columns), areas::area_effects(&columns));
+    let cooling = cooling::cooling_gains(&columns, table);
+    let changes = changes::find_changes(&columns, by);
+    let latencies = latencies::compared_latencies(&columns);
     let entries = columns.into_iter().map(|column| column.entry).collect();
     Comparison {
         entries,
@@ -65,8 +69,8 @@ pub fn comparison(columns: Vec<ComparedColumn>, division: &RunDivision, table: &
 fn compare_tests(columns: &[ComparedColumn], asked: PairBasis) -> Vec<ComparedTest> {
     let mut found: Vec<ComparedTest> = Vec::new();
     let mut differences: Vec<CardDifference> = Vec::new();
-    for key in keys(columns.iter()) {
-        found.push(test(columns, key, asked, &mut differences));
+    for key in test_keys(columns.iter()) {
+        found.push(compare_test(columns, key, asked, &mut differences));
     }
     let mut pairs: Vec<(&mut ComparedPair, CardDifference)> =
         found.iter_mut().flat_map(|test| &mut test.pairs).zip(differences).collect();
@@ -75,14 +79,14 @@ fn compare_tests(columns: &[ComparedColumn], asked: PairBasis) -> Vec<ComparedTe
     for same in pairs.chunk_by_mut(|a, b| (a.0.first, a.0.second) == (b.0.first, b.0.second)) {
         let all: Vec<f64> = same.iter().filter_map(|(_, d)| d.p).collect();
         let known = same.iter_mut().filter(|(_, d)| d.p.is_some());
-        for ((pair, difference), p) in known.zip(comparing::holm(&all)) {
-            apply_correction(pair, difference.clone().corrected(p));
+        for ((pair, difference), p) in known.zip(significance::correct_by_holm(&all)) {
+            apply_correction(pair, difference.clone().with_corrected_p(p));
         }
     }
     found
 }
 
-fn test(
+fn compare_test(
     columns: &[ComparedColumn],
     key: &TestKey,
     asked: PairBasis,
@@ -91,19 +95,21 @@ fn test(
     let (test, step) = key.clone();
     let block_bytes = test.pattern.block;
     let of = |column: &ComparedColumn| {
-        let values = column.values(key)?;
-        let usual = UsualSpeed::of(&values.mb_s, asked.table.spread(column.kind(key)));
-        Some((spread(values, usual.as_ref(), block_bytes)?, usual))
+        let values = column.test_runs(key)?;
+        let usual = UsualSpeed::from_runs(&values.mb_s, asked.table.spread_of_kind(column.series_kind(key)));
+        Some((summarise_runs(values, usual.as_ref(), block_bytes)?, usual))
     };
     let sides: Vec<Option<(Spread, Option<UsualSpeed>)>> = columns.iter().map(of).collect();
     let mut pairs = Vec::new();
-    for (first, second) in both(&sides) {
+    for (first, second) in column_pairs(&sides) {
         if let (Some((a, known_a)), Some((b, known_b))) = (&sides[first], &sides[second]) {
             let besides = OtherDifferences::new(columns, asked.differs, (first, second), asked.by);
-            let variance = besides.variance(asked.table);
-            let found = difference(known_a.as_ref(), known_b.as_ref(), asked.table, variance);
-            pairs
-                .push(ComparedPair { levels: level_ratios(a, b), ..pair((first, second), &found, &besides) });
+            let variance = besides.added_variance(asked.table);
+            let found = compare_speeds(known_a.as_ref(), known_b.as_ref(), asked.table, variance);
+            pairs.push(ComparedPair {
+                levels: level_ratios(a, b),
+                ..build_pair((first, second), &found, &besides)
+            });
             differences.push(found);
         }
     }
@@ -126,12 +132,16 @@ fn level_ratios(first: &Spread, second: &Spread) -> Option<LevelPair> {
 pub const MOST_PAIRED: usize = 24;
 
 /// Pairs of column numbers; none for more than [`MOST_PAIRED`] columns.
-fn both<T>(columns: &[T]) -> impl Iterator<Item = (usize, usize)> + use<T> {
+fn column_pairs<T>(columns: &[T]) -> impl Iterator<Item = (usize, usize)> + use<T> {
     let n = if columns.len() > MOST_PAIRED { 0 } else { columns.len() };
     (0..n).flat_map(move |first| (first + 1..n).map(move |second| (first, second)))
 }
 
-fn pair((first, second): (usize, usize), found: &CardDifference, besides: &OtherDifferences) -> ComparedPair {
+fn build_pair(
+    (first, second): (usize, usize),
+    found: &CardDifference,
+    besides: &OtherDifferences,
+) -> ComparedPair {
     ComparedPair {
         first,
         second,
@@ -144,7 +154,7 @@ fn pair((first, second): (usize, usize), found: &CardDifference, besides: &Other
         p: found.p,
         verdict: found.verdict,
         more_runs: found.more_runs,
-        not_the_card_alone: besides.in_words(),
+        not_the_card_alone: besides.difference_phrases(),
         confounded_by: besides.confounders().map(str::to_owned).collect(),
         levels: None,
     }
@@ -156,28 +166,28 @@ fn apply_correction(pair: &mut ComparedPair, corrected: CardDifference) {
 }
 
 /// Summary of the runs of one test; `None` without runs.
-fn spread(values: &TestRuns, usual: Option<&UsualSpeed>, block_bytes: u64) -> Option<Spread> {
-    let all = estimate(&values.mb_s)?;
+fn summarise_runs(values: &TestRuns, usual: Option<&UsualSpeed>, block_bytes: u64) -> Option<Spread> {
+    let all = estimate_values(&values.mb_s)?;
     Some(Spread {
         n: all.n,
         mean: all.mean,
-        iops: iops(all.mean, block_bytes),
+        iops: iops_at_speed(all.mean, block_bytes),
         median: all.median,
         best: all.best,
         worst: all.worst,
-        ci95: usual.map(|usual| usual.ci95(all.mean)),
+        ci95: usual.map(|usual| usual.interval95(all.mean)),
         runs: values.mb_s.clone(),
-        levels: comparing::two_levels(&values.mb_s),
-        as_printed: printed(&values.printed),
+        levels: significance::split_two_levels(&values.mb_s),
+        as_printed: summarise_printed(&values.printed),
     })
 }
 
 /// Summary of the printed speeds; `None` unless all runs have one in the same unit.
-pub(super) fn printed(figures: &[Option<ToolPrints>]) -> Option<PrintedSpread> {
+pub(super) fn summarise_printed(figures: &[Option<ToolPrints>]) -> Option<PrintedSpread> {
     let unit = &figures.first()?.as_ref()?.unit;
     let same = figures.iter().map(|f| f.as_ref().filter(|f| f.unit == *unit).map(|f| f.value));
     let values = same.collect::<Option<Vec<f64>>>()?;
-    let all = estimate(&values)?;
+    let all = estimate_values(&values)?;
     let prints = |value| ToolPrints { value, unit: unit.clone() };
     Some(PrintedSpread {
         mean: prints(all.mean),

@@ -2,7 +2,7 @@
 //! application class, and tests in which it is the fastest (as the notes in
 //! docs/reference/reports.md#microsd-speed-comparison).
 
-use super::areas::{self, by_card};
+use super::areas::{self, columns_by_card};
 use super::columns::{ComparedColumn, TestKey, TestRuns};
 use cardscope_model::card::CardFacts;
 use cardscope_model::comparison::CardRemark;
@@ -38,15 +38,15 @@ const FULL_BUS_SHARE: f64 = 0.9;
 const STALLING_WRITES: f64 = 20.0;
 
 /// Remarks on all cards that have any.
-pub(super) fn remarks(columns: &[ComparedColumn]) -> Vec<CardRemark> {
-    let cards = by_card(columns);
-    let nearest: Vec<ComparedColumn> = cards.iter().filter_map(|own| areas::joined(own)).collect();
+pub(super) fn card_remarks(columns: &[ComparedColumn]) -> Vec<CardRemark> {
+    let cards = columns_by_card(columns);
+    let nearest: Vec<ComparedColumn> = cards.iter().filter_map(|own| areas::combine_columns(own)).collect();
     let of = |(own, card): (&Vec<&ComparedColumn>, &ComparedColumn)| {
         let said = [
             area_remark(own),
             queue_remark(card),
             half_mib_remark(card),
-            class(card),
+            class_remark(card),
             missed_mark_remark(own),
             stalling_writes_remark(card),
             lead_remark(&nearest, card),
@@ -63,7 +63,7 @@ fn best_speed(column: &ComparedColumn, wanted: impl Fn(&TestName) -> bool) -> Op
     found.filter(|mb_s| mb_s.is_finite() && *mb_s > 0.0).max_by(f64::total_cmp)
 }
 
-fn small(op: TestOp, flight: u32) -> impl Fn(&TestName) -> bool {
+fn is_small_random(op: TestOp, flight: u32) -> impl Fn(&TestName) -> bool {
     move |test| {
         let pattern = test.pattern;
         let blocks = pattern.order == IoOrder::Random && pattern.block == 4 * KIB;
@@ -77,17 +77,17 @@ fn is_sequential(op: TestOp) -> impl Fn(&TestName) -> bool {
 
 /// Largest loss of speed from the smallest area to the largest, or the absence of any loss.
 fn area_remark(own: &[&ComparedColumn]) -> Option<String> {
-    let effects = areas::of_card(own);
-    let worst = effects.iter().min_by(|a, b| a.share().total_cmp(&b.share()))?;
+    let effects = areas::card_area_effects(own);
+    let worst = effects.iter().min_by(|a, b| a.large_area_share().total_cmp(&b.large_area_share()))?;
     let (test, [from, to]) = (worst.test, worst.bytes.map(BinarySize));
     let fall = || {
         let [small, large] = worst.mb_s.map(SpeedMbS);
         format!(
             "{test} falls by {:.0} % from {from} to {to} ({small} to {large})",
-            100.0 * (1.0 - worst.share())
+            100.0 * (1.0 - worst.large_area_share())
         )
     };
-    match worst.share() {
+    match worst.large_area_share() {
         share if share < COLLAPSED_SHARE && test.op == TestOp::Write => {
             Some(format!("buffers, and writes collapse behind the buffer: {}", fall()))
         }
@@ -104,7 +104,10 @@ fn op_word(op: TestOp) -> &'static str {
 /// Effect of a queue on small writes and small reads.
 fn queue_remark(column: &ComparedColumn) -> Option<String> {
     let of = |op: TestOp| {
-        let (single, deep) = (best_speed(column, small(op, 1))?, best_speed(column, small(op, DEEP_QUEUE))?);
+        let (single, deep) = (
+            best_speed(column, is_small_random(op, 1))?,
+            best_speed(column, is_small_random(op, DEEP_QUEUE))?,
+        );
         Some((op, single, deep))
     };
     let each: Vec<(TestOp, f64, f64)> = [TestOp::Write, TestOp::Read].into_iter().filter_map(of).collect();
@@ -143,20 +146,20 @@ fn half_mib_remark(column: &ComparedColumn) -> Option<String> {
 
 /// Small I/Os a second of one operation, with or without a queue.
 fn small_iops(column: &ComparedColumn, op: TestOp) -> Option<f64> {
-    let best = |flight| best_speed(column, small(op, flight)).unwrap_or(0.0);
+    let best = |flight| best_speed(column, is_small_random(op, flight)).unwrap_or(0.0);
     let mb_s = best(1).max(best(DEEP_QUEUE));
     (mb_s > 0.0).then(|| mb_s * MB / (4 * KIB) as f64)
 }
 
 /// Marks of a card with one of these letters.
 fn marks_with_letters<'a>(facts: &'a CardFacts, letters: &'a [char]) -> impl Iterator<Item = Mark> + 'a {
-    let all = facts.marks.iter().flat_map(|text| Mark::in_label(text));
+    let all = facts.marks.iter().flat_map(|text| Mark::parse_label(text));
     all.filter(|mark| letters.contains(&mark.letter()))
 }
 
 /// Application class whose rates small reads and writes reach, compared with the card's mark. A card without such a mark need
 /// not reach any.
-fn class(column: &ComparedColumn) -> Option<String> {
+fn class_remark(column: &ComparedColumn) -> Option<String> {
     let (reads, writes) = (small_iops(column, TestOp::Read)?, small_iops(column, TestOp::Write)?);
     let reached = CLASS_RATES.iter().position(|(_, read, write)| reads >= *read && writes >= *write);
     let reached = reached.map(|at| CLASS_RATES[at].0);
@@ -179,8 +182,8 @@ fn class(column: &ComparedColumn) -> Option<String> {
 
 /// Sequential writes over the largest area that miss the highest mark in every setting, unless the bus limits them.
 fn missed_mark_remark(own: &[&ComparedColumn]) -> Option<String> {
-    let largest = own.iter().map(|column| areas::size(column)).max()?;
-    let nearest = own.iter().filter(|column| areas::size(column) == largest);
+    let largest = own.iter().map(|column| areas::area_bytes(column)).max()?;
+    let nearest = own.iter().filter(|column| areas::area_bytes(column) == largest);
     let each =
         nearest.filter_map(|column| Some((best_speed(column, is_sequential(TestOp::Write))?, *column)));
     let (writes, column) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -210,8 +213,8 @@ fn lead_remark(cards: &[ComparedColumn], own: &ComparedColumn) -> Option<String>
     let kinds: [(&str, TestFilter); 4] = [
         ("large reads", &is_sequential(TestOp::Read)),
         ("large writes", &is_sequential(TestOp::Write)),
-        ("small reads", &small(TestOp::Read, 1)),
-        ("small writes", &small(TestOp::Write, 1)),
+        ("small reads", &is_small_random(TestOp::Read, 1)),
+        ("small writes", &is_small_random(TestOp::Write, 1)),
     ];
     let others: Vec<&ComparedColumn> =
         cards.iter().filter(|card| card.entry.card_id != own.entry.card_id).collect();

@@ -1,9 +1,9 @@
 //! Comparison of columns with made-up runs.
 
-use super::columns::{ComparedColumn, OtherDifferences, RunDivision, columns, differs};
-use super::findings::{ages, day};
-use super::printed;
-use cardscope_model::archived::StoredCard;
+use super::columns::{ComparedColumn, OtherDifferences, RunDivision, divide_runs, find_differences};
+use super::findings::{ageing_findings, days_since_1970};
+use super::summarise_printed;
+use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::card::CardFacts;
 use cardscope_model::comparison::{ChanceGrade, Comparison, PairVerdict};
 use cardscope_model::condition::Condition;
@@ -11,8 +11,8 @@ use cardscope_model::finding::FindingWeight;
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::{CardRun, Run, TestFigure};
 use cardscope_model::setting::Setting;
-use cardscope_statistics::estimate::estimate;
-use cardscope_statistics::usual::SpreadTable;
+use cardscope_statistics::estimate::estimate_values;
+use cardscope_statistics::priors::SpreadTable;
 
 fn comparison(columns: Vec<ComparedColumn>) -> Comparison {
     divided(columns, &RunDivision::BySetting)
@@ -20,7 +20,7 @@ fn comparison(columns: Vec<ComparedColumn>) -> Comparison {
 
 /// Document of columns that were divided this way.
 fn divided(columns: Vec<ComparedColumn>, by: &RunDivision) -> Comparison {
-    super::comparison(columns, by, SpreadTable::shipped())
+    super::build_comparison(columns, by, SpreadTable::shipped())
 }
 
 fn card(name: &str) -> StoredCard {
@@ -30,17 +30,17 @@ fn card(name: &str) -> StoredCard {
 /// Run of one test under one condition.
 fn run(condition: &str, mb_s: f64) -> CardRun {
     let mut words = Condition::default();
-    words.state(condition).unwrap();
+    words.set_stated(condition).unwrap();
     CardRun {
         session: "01890a5d-ac96-774b-bcce-b302099a8057".into(),
         card_id: "a".into(),
         unit: None,
         setting: Setting { recipe: "cdm_fio".into(), size_bytes: Some(1 << 30), condition: words },
-        at: None,
+        measured_at: None,
         source: None,
         run: Run {
             run: 1,
-            results: vec![TestFigure::of("SEQ1M Q8T1 read".parse().unwrap(), mb_s)],
+            results: vec![TestFigure::from_speed("SEQ1M Q8T1 read".parse().unwrap(), mb_s)],
             ..Run::default()
         },
     }
@@ -54,7 +54,7 @@ fn names(columns: &[ComparedColumn]) -> Vec<&str> {
 fn two_coolings_make_two_columns() {
     let runs =
         vec![run("cooling=active", 800.0), run("cooling=passive", 500.0), run("cooling=active", 810.0)];
-    let columns = columns(&card("A"), runs, &RunDivision::BySetting);
+    let columns = divide_runs(&card("A"), runs, &RunDivision::BySetting);
     assert_eq!(names(&columns), ["A · cooling active", "A · cooling passive"]);
     assert_eq!(columns[0].tests[0].1.mb_s, [800.0, 810.0]);
 }
@@ -62,10 +62,10 @@ fn two_coolings_make_two_columns() {
 #[test]
 fn descriptive_words_do_not_divide_runs() {
     let runs = vec![run("room_c=20", 1.0), run("room_c=30", 2.0)];
-    assert_eq!(columns(&card("A"), runs, &RunDivision::BySetting).len(), 1);
+    assert_eq!(divide_runs(&card("A"), runs, &RunDivision::BySetting).len(), 1);
     let runs = vec![run("cooling=active", 1.0), run("room_c=30", 2.0)];
     assert_eq!(
-        names(&columns(&card("A"), runs, &RunDivision::By(vec!["cooling"]))),
+        names(&divide_runs(&card("A"), runs, &RunDivision::By(vec!["cooling"]))),
         ["A · cooling active", "A · cooling unknown"]
     );
 }
@@ -74,14 +74,15 @@ fn descriptive_words_do_not_divide_runs() {
 fn discarded_run_is_not_counted() {
     let mut discarded = run("cooling=active", 1.0);
     discarded.run.counted = false;
-    let columns = columns(&card("A"), vec![discarded, run("cooling=active", 2.0)], &RunDivision::Pooled);
+    let columns = divide_runs(&card("A"), vec![discarded, run("cooling=active", 2.0)], &RunDivision::Pooled);
     assert_eq!((columns[0].entry.runs, columns[0].tests[0].1.mb_s.as_slice()), (1, [2.0].as_slice()));
 }
 
 #[test]
 fn age_divides_runs_by_month_in_order() {
-    let at = |date: &str| CardRun { at: Some(date.into()), ..run("cooling=active", 1.0) };
-    let columns = columns(&card("A"), vec![at("2026-03-04"), at("2024-01-02T10:00:00")], &RunDivision::ByAge);
+    let at = |date: &str| CardRun { measured_at: Some(date.into()), ..run("cooling=active", 1.0) };
+    let columns =
+        divide_runs(&card("A"), vec![at("2026-03-04"), at("2024-01-02T10:00:00")], &RunDivision::ByAge);
     assert_eq!(names(&columns), ["A · 2024-01", "A · 2026-03"]);
 }
 
@@ -89,10 +90,10 @@ fn age_divides_runs_by_month_in_order() {
 fn equal_words_are_omitted_and_missing_ones_unknown() {
     let of = |name: &str, conditions: &[&str]| {
         let runs = conditions.iter().map(|c| run(c, 1.0)).collect();
-        columns(&card(name), runs, &RunDivision::Pooled).swap_remove(0)
+        divide_runs(&card(name), runs, &RunDivision::Pooled).swap_remove(0)
     };
     let both = [of("A", &["cooling=active", "cooling=active"]), of("B", &["room_c=20"])];
-    let all = differs(&both);
+    let all = find_differences(&both);
     let words: Vec<_> = all.iter().map(|d| (d.what.as_str(), d.values.clone())).collect();
     assert_eq!(
         words,
@@ -103,7 +104,7 @@ fn equal_words_are_omitted_and_missing_ones_unknown() {
         ]
     );
     let besides = OtherDifferences::new(&both, &all, (0, 1), &[]);
-    assert_eq!(besides.in_words()[0], "cooling: active against unknown");
+    assert_eq!(besides.difference_phrases()[0], "cooling: active against unknown");
     assert_eq!(besides.confounders().collect::<Vec<_>>(), ["cooling"], "a room confounds nothing here");
 }
 
@@ -113,7 +114,7 @@ fn few_runs_are_counted_by_test() {
     let mut other = runs[0].run.results[0].clone();
     other.test = "RND4K Q1T1".parse().unwrap();
     runs[..2].iter_mut().for_each(|run| run.run.results.push(other.clone()));
-    let found = comparison(columns(&card("A"), runs, &RunDivision::Pooled));
+    let found = comparison(divide_runs(&card("A"), runs, &RunDivision::Pooled));
     let few = found.findings.iter().find(|f| f.claim == "few-runs").unwrap();
     assert_eq!(
         few.verdict,
@@ -123,7 +124,7 @@ fn few_runs_are_counted_by_test() {
 
 fn column(name: &str, condition: &str, speeds: &[f64]) -> ComparedColumn {
     let runs = speeds.iter().map(|s| run(condition, *s)).collect();
-    columns(&card(name), runs, &RunDivision::Pooled).swap_remove(0)
+    divide_runs(&card(name), runs, &RunDivision::Pooled).swap_remove(0)
 }
 
 #[test]
@@ -162,7 +163,7 @@ fn overall_uses_common_tests_best_first() {
         runs
     };
     let of = |name: &str, factor: f64, alone: bool| {
-        columns(&card(name), of(factor, alone), &RunDivision::Pooled).swap_remove(0)
+        divide_runs(&card(name), of(factor, alone), &RunDivision::Pooled).swap_remove(0)
     };
     let found = comparison(vec![of("A", 1.0, false), of("B", 2.0, true), of("C", 0.5, false)]);
     let said: Vec<_> =
@@ -180,7 +181,7 @@ fn dividing_word_is_listed_but_not_confounding() {
     small.setting.size_bytes = Some(1 << 28);
     let runs = vec![run("cooling=active", 800.0), small];
     let by = RunDivision::By(vec!["size"]);
-    let by_size = divided(columns(&card("A"), runs, &by), &by);
+    let by_size = divided(divide_runs(&card("A"), runs, &by), &by);
     assert_eq!(by_size.entries.len(), 2);
     assert!(by_size.tests[0].pairs[0].not_the_card_alone.is_empty(), "{by_size:?}");
     assert!(by_size.findings.iter().all(|f| f.claim != "not-the-card-alone"), "{:?}", by_size.findings);
@@ -190,7 +191,7 @@ fn dividing_word_is_listed_but_not_confounding() {
 /// Run on a board, with a raised clock if given.
 fn on(board: &str, clock: Option<&str>, mb_s: f64) -> CardRun {
     let mut run = run(&format!("board={board}"), mb_s);
-    clock.into_iter().for_each(|clock| run.setting.condition.state(&format!("clock={clock}")).unwrap());
+    clock.into_iter().for_each(|clock| run.setting.condition.set_stated(&format!("clock={clock}")).unwrap());
     run
 }
 
@@ -198,7 +199,7 @@ fn on(board: &str, clock: Option<&str>, mb_s: f64) -> CardRun {
 fn overclocked_runs_are_never_averaged_with_others() {
     let runs = || vec![on("Pi 3", None, 22.8), on("Pi 3", Some("100 MHz"), 39.5), on("Pi 4", None, 43.9)];
     let names = |by: Vec<&'static str>| {
-        let columns = columns(&card("A"), runs(), &RunDivision::By(by));
+        let columns = divide_runs(&card("A"), runs(), &RunDivision::By(by));
         columns.iter().map(|column| column.entry.name.clone()).collect::<Vec<_>>()
     };
     let three = |words: [&str; 3]| words.map(|words| format!("A · {words}")).to_vec();
@@ -212,11 +213,11 @@ fn overclocked_runs_are_never_averaged_with_others() {
 #[test]
 fn word_implied_by_a_requested_one_is_not_named() {
     let with_bus = |mut run: CardRun, mode: &str| {
-        run.setting.condition.state(&format!("bus_mode={mode}")).unwrap();
+        run.setting.condition.set_stated(&format!("bus_mode={mode}")).unwrap();
         run
     };
     let runs = vec![with_bus(on("Pi 3", None, 22.8), "SDR25"), with_bus(on("Pi 4", None, 43.9), "DDR50")];
-    let by = |runs| columns(&card("A"), runs, &RunDivision::By(vec!["board"]));
+    let by = |runs| divide_runs(&card("A"), runs, &RunDivision::By(vec!["board"]));
     assert_eq!(names(&by(runs.clone())), ["A · Pi 3", "A · Pi 4"]);
     let three = [runs, vec![with_bus(on("Pi 4", None, 24.0), "SDR25")]].concat();
     assert_eq!(names(&by(three))[2], "A · Pi 4 · SDR25");
@@ -228,9 +229,9 @@ fn change_of_board_is_computed_over_cards_measured_on_both() {
     let of = |name: &str, speeds: [f64; 3]| {
         let [stock, over, four] = speeds;
         let runs = vec![on("Pi 4", None, four), on("Pi 3", None, stock), on("Pi 3", Some("100 MHz"), over)];
-        columns(&card(name), runs, &by)
+        divide_runs(&card(name), runs, &by)
     };
-    let alone = columns(&card("D"), vec![on("Pi 4", None, 80.0)], &by);
+    let alone = divide_runs(&card("D"), vec![on("Pi 4", None, 80.0)], &by);
     let all = [of("A", [20.0, 40.0, 44.0]), of("B", [22.0, 33.0, 44.0]), of("C", [20.0, 20.2, 44.0]), alone];
     let found = divided(all.concat(), &by);
     assert_eq!(found.by.as_deref(), Some("board,board_clock"));
@@ -256,8 +257,8 @@ fn change_needs_equal_confounding_words() {
     let by = RunDivision::By(vec!["board"]);
     let changed = |word: &str| {
         let mut other = on("Pi 4", None, 44.0);
-        other.setting.condition.state(word).unwrap();
-        let columns = columns(&card("A"), vec![on("Pi 3", None, 20.0), other], &by);
+        other.setting.condition.set_stated(word).unwrap();
+        let columns = divide_runs(&card("A"), vec![on("Pi 3", None, 20.0), other], &by);
         divided(columns, &by).changes.len()
     };
     assert_eq!([changed("kernel=5.1"), changed("file_system=ext4"), changed("clock=100 MHz")], [1, 0, 0]);
@@ -276,7 +277,7 @@ fn drifting_runs_widen_the_interval() {
     let drift: Vec<f64> = (0..10).map(|i| 80.0 + f64::from(i)).collect();
     let found = comparison(vec![column("A", "cooling=active", &drift)]);
     let [low, high] = found.tests[0].spreads[0].as_ref().unwrap().ci95.unwrap();
-    let [student_low, student_high] = estimate(&drift).unwrap().ci95.unwrap();
+    let [student_low, student_high] = estimate_values(&drift).unwrap().ci95.unwrap();
     assert!(high - low > 1.1 * (student_high - student_low), "{low} to {high}");
 }
 
@@ -292,18 +293,22 @@ fn single_runs_have_an_interval_but_no_significance() {
 #[test]
 fn printed_speeds_are_averaged_in_one_unit_only() {
     let prints = |value: f64, unit: &str| Some(ToolPrints { value, unit: unit.into() });
-    let all = printed(&[prints(413.0, "MB/s"), prints(409.0, "MB/s")]).unwrap();
+    let all = summarise_printed(&[prints(413.0, "MB/s"), prints(409.0, "MB/s")]).unwrap();
     assert_eq!((all.mean.value, all.worst.value, all.best.value), (411.0, 409.0, 413.0));
-    assert_eq!(printed(&[prints(1.0, "MB/s"), prints(1.0, "GB/s")]), None);
-    assert_eq!(printed(&[prints(1.0, "MB/s"), None]), None);
+    assert_eq!(summarise_printed(&[prints(1.0, "MB/s"), prints(1.0, "GB/s")]), None);
+    assert_eq!(summarise_printed(&[prints(1.0, "MB/s"), None]), None);
 }
 
 fn measured(at: &str, specimen: &str, mb_s: f64) -> CardRun {
-    CardRun { at: Some(at.to_owned()), unit: Some(specimen.to_owned()), ..run("cooling=active", mb_s) }
+    CardRun {
+        measured_at: Some(at.to_owned()),
+        unit: Some(specimen.to_owned()),
+        ..run("cooling=active", mb_s)
+    }
 }
 
 fn said(runs: Vec<CardRun>) -> Vec<(String, FindingWeight)> {
-    let found = ages(&columns(&card("A"), runs, &RunDivision::ByAge));
+    let found = ageing_findings(&divide_runs(&card("A"), runs, &RunDivision::ByAge));
     found.into_iter().map(|f| (f.verdict, f.weight)).collect()
 }
 
@@ -335,10 +340,10 @@ fn ageing_needs_several_sessions() {
 
 #[test]
 fn dates_without_a_day_are_refused() {
-    assert_eq!(day("1970-01-03T12:00:00"), Some(2.5));
-    assert_eq!(day("1970-01-03T12:00:00Z"), Some(2.5));
-    assert_eq!(day("1970-01-03"), Some(2.0));
-    assert_eq!([day("1970-01"), day("a while ago"), day("")], [None; 3]);
+    assert_eq!(days_since_1970("1970-01-03T12:00:00"), Some(2.5));
+    assert_eq!(days_since_1970("1970-01-03T12:00:00Z"), Some(2.5));
+    assert_eq!(days_since_1970("1970-01-03"), Some(2.0));
+    assert_eq!([days_since_1970("1970-01"), days_since_1970("a while ago"), days_since_1970("")], [None; 3]);
 }
 
 /// Column over this area, with one value for each test.
@@ -347,10 +352,10 @@ fn sized(name: &str, area: u64, tests: &[(&str, f64)]) -> ComparedColumn {
     one.setting.size_bytes = Some(area);
     let figure = |(test, mb_s): &(&str, f64)| {
         let name: cardscope_model::test_name::TestName = test.parse().unwrap();
-        TestFigure::of(name, *mb_s)
+        TestFigure::from_speed(name, *mb_s)
     };
     one.run.results = tests.iter().map(figure).collect();
-    columns(&card(name), vec![one], &RunDivision::Pooled).swap_remove(0)
+    divide_runs(&card(name), vec![one], &RunDivision::Pooled).swap_remove(0)
 }
 
 #[test]
@@ -410,7 +415,7 @@ fn bus_limit_or_faster_setting_excuses_a_mark() {
         let mut column = sized("Card", 1 << 30, &[("SEQ1M Q1T1 write", mb_s)]);
         column.entry.card.marks = vec!["U3".to_owned()];
         let condition = &mut column.entry.settings[0].condition;
-        condition.state(&format!("bus_mode={bus}")).unwrap();
+        condition.set_stated(&format!("bus_mode={bus}")).unwrap();
         column
     };
     let said = |columns: Vec<ComparedColumn>| {
@@ -452,7 +457,8 @@ fn small_area_is_not_ranked_and_its_effect_listed() {
     let found = comparison(columns.clone());
     let order: Vec<&str> = found.overall.iter().map(|all| all.name.as_str()).collect();
     assert_eq!(order, ["New", "Old", "Slow"]);
-    let shares: Vec<(&str, f64)> = found.areas.iter().map(|e| (e.name.as_str(), e.share())).collect();
+    let shares: Vec<(&str, f64)> =
+        found.areas.iter().map(|e| (e.name.as_str(), e.large_area_share())).collect();
     assert_eq!(shares, [("Old", 0.58 / 2.32), ("New", 2.13 / 2.21), ("Slow", 1.0)]);
     let apart = &found.apart[0];
     assert_eq!((apart.fastest.as_str(), apart.slowest.as_str(), apart.cards), ("New", "Slow", 3));
@@ -481,7 +487,7 @@ fn cooling_gain_of_one_card_has_an_interval() {
     };
     let of = |active: &str, passive: &str| {
         let runs = [at(active, 780.0), at(passive, 590.0)].concat();
-        comparison(columns(&card("A"), runs, &RunDivision::BySetting)).cooling
+        comparison(divide_runs(&card("A"), runs, &RunDivision::BySetting)).cooling
     };
     let found = of("cooling=active", "cooling=passive");
     assert_eq!((found.len(), found[0].name.as_str(), found[0].tests), (1, "A", 1));
@@ -489,7 +495,7 @@ fn cooling_gain_of_one_card_has_an_interval() {
     assert!((1.25..1.4).contains(&gain.factor) && gain.probability_faster > 0.8, "{gain:?}");
     assert!(gain.ci95[0] <= gain.factor && gain.factor <= gain.ci95[1], "{gain:?}");
     let runs = [at("cooling=active", 590.0), at("cooling=passive", 780.0)].concat();
-    let slower = &comparison(columns(&card("A"), runs, &RunDivision::BySetting)).cooling[0];
+    let slower = &comparison(divide_runs(&card("A"), runs, &RunDivision::BySetting)).cooling[0];
     assert!(slower.factor < 0.8 && slower.probability_faster < 0.2, "{slower:?}");
     assert!(slower.ci95[0] <= slower.factor && slower.factor <= slower.ci95[1], "{slower:?}");
 }
@@ -499,11 +505,11 @@ fn cooling_gain_needs_equal_rig_and_a_cooled_card() {
     let of = |active: &[&str]| {
         let with = |words: &[&str], mb_s: f64| {
             let mut one = run(words[0], mb_s);
-            words.iter().for_each(|word| one.setting.condition.state(word).unwrap());
+            words.iter().for_each(|word| one.setting.condition.set_stated(word).unwrap());
             one
         };
         let runs = vec![with(active, 780.0), with(&["cooling=passive"], 590.0)];
-        comparison(columns(&card("A"), runs, &RunDivision::BySetting)).cooling.len()
+        comparison(divide_runs(&card("A"), runs, &RunDivision::BySetting)).cooling.len()
     };
     assert_eq!(of(&["cooling=active"]), 1);
     assert_eq!(of(&["cooling=active", "reader=slot"]), 0);

@@ -3,7 +3,7 @@
 use cardscope_model::card::CardPrice;
 use cardscope_model::job::JobFit;
 use cardscope_model::ranking::{AlternativeCard, ExcludedCard, RankedCard, RankingDecision};
-use cardscope_statistics::estimate::NORMAL95;
+use cardscope_statistics::estimate::NORMAL_QUANTILE_975;
 
 /// Least chance to be the best (one in five) for a second card to be named.
 const RIVAL_CHANCE: f64 = 0.2;
@@ -16,7 +16,7 @@ const MOST_RUNS: u32 = 20;
 
 /// Decision; `None` if no card is suitable. `between_units` is the standard deviation of the logarithm of a speed between units
 /// of a model.
-pub(super) fn decision(
+pub(super) fn decide_purchase(
     places: &[RankedCard],
     excluded: &[ExcludedCard],
     between_units: f64,
@@ -41,19 +41,19 @@ pub(super) fn decision(
     Some(RankingDecision {
         buy: [*first].into_iter().chain(rival.copied()).map(|place| place.entry.name.clone()).collect(),
         probability: first.placement.probability_best,
-        more_runs: rival.and_then(|rival| more_runs(first, rival, between_units)),
-        instead: rest.iter().find_map(|place| instead(first, place)),
+        more_runs: rival.and_then(|rival| missing_runs(first, rival, between_units)),
+        instead: rest.iter().find_map(|place| cheaper_alternative(first, place)),
         avoid: avoid.chain(missing).take(MOST_AVOIDED).collect(),
     })
 }
 
 /// Further runs of each card after which their speeds would probably differ significantly. `None` if too many are needed, if
 /// units of a model may differ by more than these two cards, which no run settles, and for scores, which mix tests.
-fn more_runs(first: &RankedCard, rival: &RankedCard, between_units: f64) -> Option<u32> {
+fn missing_runs(first: &RankedCard, rival: &RankedCard, between_units: f64) -> Option<u32> {
     let is_speed = |place: &RankedCard| place.job.is_none() && place.value > 0.0;
     let by_units = |place: &RankedCard| {
         let units = f64::from(place.entry.specimens.max(1));
-        (NORMAL95 * between_units).powi(2) * (1.0 + 1.0 / units)
+        (NORMAL_QUANTILE_975 * between_units).powi(2) * (1.0 + 1.0 / units)
     };
     let whole = |place: &RankedCard| place.ci95.map(|[low, high]| ((high / low).ln() / 2.0).powi(2));
     let units = by_units(first) + by_units(rival);
@@ -66,7 +66,7 @@ fn more_runs(first: &RankedCard, rival: &RankedCard, between_units: f64) -> Opti
 }
 
 /// Price below which a worse card is the better value: its value then costs less than the first card's.
-fn instead(first: &RankedCard, other: &RankedCard) -> Option<AlternativeCard> {
+fn cheaper_alternative(first: &RankedCard, other: &RankedCard) -> Option<AlternativeCard> {
     let paid = first.price.as_ref().filter(|price| price.amount > 0.0)?;
     let below =
         CardPrice { amount: paid.amount * other.value / first.value, currency: paid.currency.clone() };
@@ -106,19 +106,19 @@ mod tests {
     #[test]
     fn likely_rival_is_named_with_the_best_card() {
         let sure = [card("A", 90.0, 0.02, 0.97, None), card("B", 60.0, 0.02, 0.03, None)];
-        assert_eq!(names(&decision(&sure, &[], 0.0).unwrap()), ["A"]);
+        assert_eq!(names(&decide_purchase(&sure, &[], 0.0).unwrap()), ["A"]);
         let open = [card("A", 90.0, 0.2, 0.6, None), card("B", 80.0, 0.2, 0.4, None)];
-        let found = decision(&open, &[], 0.0).unwrap();
+        let found = decide_purchase(&open, &[], 0.0).unwrap();
         assert_eq!(names(&found), ["A", "B"]);
         assert!(found.more_runs.is_some_and(|more| (1..20).contains(&more)), "{found:?}");
-        let other_units = decision(&open, &[], 0.05).unwrap();
+        let other_units = decide_purchase(&open, &[], 0.05).unwrap();
         assert_eq!(other_units.more_runs, None, "another unit may differ by more than the two do");
     }
 
     #[test]
     fn worse_card_is_advised_below_its_share_of_the_price() {
         let at = |euros| [card("A", 90.0, 0.1, 0.97, Some(30.0)), card("B", 60.0, 0.1, 0.03, euros)];
-        let instead = |euros| decision(&at(euros), &[], 0.05).unwrap().instead;
+        let instead = |euros| decide_purchase(&at(euros), &[], 0.05).unwrap().instead;
         let open = instead(None).unwrap();
         assert!((open.below.amount - 20.0).abs() < 1e-9 && open.costs.is_none(), "{open:?}");
         assert!(instead(Some(15.0)).unwrap().costs.is_some());
@@ -126,15 +126,18 @@ mod tests {
         let dollars = Some(CardPrice { amount: 5.0, currency: "USD".into() });
         let mut other = at(None);
         other[1].price = dollars;
-        assert_eq!(decision(&other, &[], 0.05).unwrap().instead, None, "currencies are never mixed");
+        assert_eq!(decide_purchase(&other, &[], 0.05).unwrap().instead, None, "currencies are never mixed");
     }
 
     #[test]
     fn fakes_are_avoided_but_not_simulated_cards() {
         let excluded = |name: &str, avoid| ExcludedCard { name: name.into(), reason: "fake".into(), avoid };
-        let found =
-            decision(&[card("A", 90.0, 0.1, 1.0, None)], &[excluded("F", true), excluded("S", false)], 0.05);
+        let found = decide_purchase(
+            &[card("A", 90.0, 0.1, 1.0, None)],
+            &[excluded("F", true), excluded("S", false)],
+            0.05,
+        );
         assert_eq!(found.unwrap().avoid, [("F".to_owned(), "fake".to_owned())]);
-        assert_eq!(decision(&[], &[excluded("F", true)], 0.05), None);
+        assert_eq!(decide_purchase(&[], &[excluded("F", true)], 0.05), None);
     }
 }

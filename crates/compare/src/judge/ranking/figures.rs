@@ -4,12 +4,12 @@
 //! area, since a small one fits into a cache, then a used card rather than a fresh one, then the most runs. Doubts state
 //! what this means for the card.
 
-use super::bought::{PurchaseBasis, around};
-use super::lasting::{AfterCache, SustainedFigures};
-use cardscope_model::archived::SummaryRow;
+use super::bought::{PurchaseBasis, interval_around};
+use super::sustained::{AfterCache, SustainedFigures};
+use cardscope_model::archive_rows::SummaryRow;
 use cardscope_model::job::{Figure, Figures};
 use cardscope_model::setting::Setting;
-use cardscope_model::statistics::distinct;
+use cardscope_model::statistics::distinct_values;
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MIB, SpeedMbS};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ const SPEED_FIGURES: [Figure; 5] = [
 ];
 
 /// Words of a setting that affect how fast a card looks.
-pub(super) const RIG: [&str; 4] = ["cooling", "board", "reader", "size"];
+pub(super) const RIG_WORDS: [&str; 4] = ["cooling", "board", "reader", "size"];
 
 /// Runs below which the variation of a card is unknown.
 const FEW_RUNS: u32 = 3;
@@ -48,11 +48,11 @@ pub(super) struct KnownFigure {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct CardFigures {
-    pub(super) known: Vec<KnownFigure>,
+    pub(super) figures: Vec<KnownFigure>,
     /// GB (10^9 bytes); needs no run.
     pub(super) capacity_gb: Option<f64>,
     /// Best cases: figures from short tests that a job requires of long ones.
-    pub(super) assumed: Vec<Figure>,
+    pub(super) best_cases: Vec<Figure>,
     pub(super) settings: Vec<Arc<Setting>>,
     pub(super) doubts: Vec<String>,
     /// Collapse of small writes under a queue.
@@ -60,31 +60,31 @@ pub(super) struct CardFigures {
 }
 
 impl CardFigures {
-    pub(super) fn figures(&self) -> Figures {
-        self.figures_of(&self.known.iter().map(|known| known.mean).collect::<Vec<f64>>())
+    pub(super) fn mean_figures(&self) -> Figures {
+        self.figures_with_values(&self.figures.iter().map(|known| known.mean).collect::<Vec<f64>>())
     }
 
     /// Figures with other values in place of the means.
-    pub(super) fn figures_of(&self, values: &[f64]) -> Figures {
+    pub(super) fn figures_with_values(&self, values: &[f64]) -> Figures {
         let mut figures = Figures { capacity_gb: self.capacity_gb, ..Figures::default() };
-        for (known, value) in self.known.iter().zip(values) {
+        for (known, value) in self.figures.iter().zip(values) {
             figures.set(known.figure, *value);
         }
         figures
     }
 
     /// Speeds for one unit of currency at this price.
-    pub(super) fn speeds(&self, price: f64) -> Figures {
+    pub(super) fn speeds_per_price(&self, price: f64) -> Figures {
         let mut figures = Figures::default();
-        for known in self.known.iter().filter(|known| SPEED_FIGURES.contains(&known.figure)) {
+        for known in self.figures.iter().filter(|known| SPEED_FIGURES.contains(&known.figure)) {
             figures.set(known.figure, known.mean / price);
         }
         figures
     }
 
     /// Runs of the figure with the fewest.
-    pub(super) fn runs(&self) -> u32 {
-        self.known.iter().filter_map(|k| k.runs).min().unwrap_or(0)
+    pub(super) fn fewest_runs(&self) -> u32 {
+        self.figures.iter().filter_map(|k| k.runs).min().unwrap_or(0)
     }
 }
 
@@ -104,13 +104,13 @@ fn contributes_to(figure: Figure, test: TestName) -> bool {
 }
 
 /// True for tests that contribute to a figure of any job, and for queued small writes; no others need to be read.
-pub fn is_of_use(test: TestName) -> bool {
+pub fn is_relevant_test(test: TestName) -> bool {
     let small = test.pattern.order == IoOrder::Random && test.pattern.block == SMALL_BLOCK;
     (small && test.op == TestOp::Write) || Figure::ALL.into_iter().any(|figure| contributes_to(figure, test))
 }
 
 /// Figures of one card from all its rows and from long runs.
-pub(super) fn of_card(
+pub(super) fn card_figures(
     bought: PurchaseBasis<'_>,
     rows: &[SummaryRow],
     lasting: SustainedFigures,
@@ -118,46 +118,50 @@ pub(super) fn of_card(
 ) -> CardFigures {
     let mut card = CardFigures::default();
     for figure in Figure::ALL {
-        if let Some((known, row)) = best(figure, bought, rows) {
-            card.known.push(known);
+        if let Some((known, row)) = deciding_row(figure, bought, rows) {
+            card.figures.push(known);
             if !card.settings.contains(&row.setting) {
                 card.settings.push(Arc::clone(&row.setting));
             }
         }
     }
-    card.last(bought, lasting);
+    card.apply_long_runs(bought, lasting);
     card.capacity_gb = capacity_bytes.map(|bytes| bytes as f64 / 1e9);
-    card.doubts = doubts(&card.settings, card.runs(), rows);
-    card.collapse = collapse(rows);
+    card.doubts = setting_doubts(&card.settings, card.fewest_runs(), rows);
+    card.collapse = queue_collapse(rows);
     card
 }
 
 impl CardFigures {
     /// Replaces figures of short runs by those of long runs. Without long runs the former become best cases.
-    fn last(&mut self, bought: PurchaseBasis<'_>, lasting: SustainedFigures) {
+    fn apply_long_runs(&mut self, bought: PurchaseBasis<'_>, lasting: SustainedFigures) {
         match lasting.after_cache {
             AfterCache::Measured(mb_s) => {
-                self.set_figure(Figure::SustainedWriteMbS, mb_s, bought.once(mb_s, LONG_WRITE));
+                self.set_figure(
+                    Figure::SustainedWriteMbS,
+                    mb_s,
+                    bought.single_run_interval(mb_s, LONG_WRITE),
+                );
             }
             AfterCache::NoCache => {}
-            AfterCache::Unknown => self.assumed.push(Figure::SustainedWriteMbS),
+            AfterCache::Unknown => self.best_cases.push(Figure::SustainedWriteMbS),
         }
         match lasting.longest_write_s {
             Some(longest) => {
-                let short = self.known.iter().find(|k| k.figure == Figure::LongestWriteS).map(|k| k.mean);
+                let short = self.figures.iter().find(|k| k.figure == Figure::LongestWriteS).map(|k| k.mean);
                 let longest = short.map_or(longest, |short| short.max(longest));
                 if longest > 0.0 {
                     // The maximum of many values has no spread.
                     self.set_figure(Figure::LongestWriteS, longest, [longest; 2]);
                 }
             }
-            None => self.assumed.push(Figure::LongestWriteS),
+            None => self.best_cases.push(Figure::LongestWriteS),
         }
     }
 
     fn set_figure(&mut self, figure: Figure, mean: f64, ci95: [f64; 2]) {
-        self.known.retain(|known| known.figure != figure);
-        self.known.push(KnownFigure { figure, mean, ci95, runs: None });
+        self.figures.retain(|known| known.figure != figure);
+        self.figures.push(KnownFigure { figure, mean, ci95, runs: None });
     }
 }
 
@@ -174,26 +178,27 @@ pub(super) fn nearness(row: &SummaryRow) -> (u64, bool, u32) {
 }
 
 /// Row that determines a figure: the fastest pattern in the setting nearest to the job.
-fn best<'a>(
+fn deciding_row<'a>(
     figure: Figure,
     bought: PurchaseBasis<'_>,
     rows: &'a [SummaryRow],
 ) -> Option<(KnownFigure, &'a SummaryRow)> {
     let usable = |row: &&SummaryRow| {
         contributes_to(figure, row.test)
-            && value(figure, row).is_some()
-            && !is_of_a_cache(row.step.as_deref())
+            && figure_value(figure, row).is_some()
+            && !is_page_cache(row.step.as_deref())
     };
     // Of two equally near settings the one measured first counts; `max_by_key` returns the last, hence `rev`.
     let nearest = rows.iter().rev().filter(usable).max_by_key(|row| nearness(row))?;
     let same = rows.iter().filter(usable).filter(|row| row.setting == nearest.setting && row.n == nearest.n);
     // For the longest write this is the greatest of all, for a speed the fastest pattern.
-    let row =
-        same.max_by(|a, b| value(figure, a).unwrap_or(0.0).total_cmp(&value(figure, b).unwrap_or(0.0)))?;
-    let mean = value(figure, row)?;
+    let row = same.max_by(|a, b| {
+        figure_value(figure, a).unwrap_or(0.0).total_cmp(&figure_value(figure, b).unwrap_or(0.0))
+    })?;
+    let mean = figure_value(figure, row)?;
     let ci95 = match figure {
         Figure::LongestWriteS => [mean; 2],
-        _ => around(mean, &bought.speed(row)?),
+        _ => interval_around(mean, &bought.unit_speed(row)?),
     };
     Some((KnownFigure { figure, mean, ci95, runs: Some(row.n) }, row))
 }
@@ -203,7 +208,7 @@ fn best<'a>(
 const COLLAPSED_SHARE: f64 = 0.5;
 
 /// Collapse of small writes under a queue, as a phrase.
-fn collapse(rows: &[SummaryRow]) -> Option<String> {
+fn queue_collapse(rows: &[SummaryRow]) -> Option<String> {
     let small = |row: &&SummaryRow| {
         let pattern = row.test.pattern;
         row.test.op == TestOp::Write && pattern.order == IoOrder::Random && pattern.block == SMALL_BLOCK
@@ -224,12 +229,12 @@ fn collapse(rows: &[SummaryRow]) -> Option<String> {
 }
 
 /// True for a step that readers marked as answered by the host's page cache instead of the card.
-pub(super) fn is_of_a_cache(step: Option<&str>) -> bool {
+pub(super) fn is_page_cache(step: Option<&str>) -> bool {
     step.is_some_and(|step| step.to_lowercase().contains("cache"))
 }
 
 /// Value of a row in the unit of a figure.
-fn value(figure: Figure, row: &SummaryRow) -> Option<f64> {
+fn figure_value(figure: Figure, row: &SummaryRow) -> Option<f64> {
     let value = match figure {
         Figure::RandomReadIops | Figure::RandomWriteIops => row.mean * 1e6 / SMALL_BLOCK as f64,
         Figure::LongestWriteS => row.max_latency_us? / 1e6,
@@ -239,9 +244,9 @@ fn value(figure: Figure, row: &SummaryRow) -> Option<f64> {
 }
 
 /// Figures of a test by which cards are ranked: IOPS for small blocks. Its speed in MB/s is the value ranked by.
-pub(super) fn of_test(row: &SummaryRow, ci95: [f64; 2]) -> Vec<KnownFigure> {
+pub(super) fn test_figures(row: &SummaryRow, ci95: [f64; 2]) -> Vec<KnownFigure> {
     let known = |figure: Figure| {
-        let mean = value(figure, row).filter(|_| contributes_to(figure, row.test))?;
+        let mean = figure_value(figure, row).filter(|_| contributes_to(figure, row.test))?;
         let ci95 = ci95.map(|end| mean * end / row.mean);
         Some(KnownFigure { figure, mean, ci95, runs: Some(row.n) })
     };
@@ -249,15 +254,15 @@ pub(super) fn of_test(row: &SummaryRow, ci95: [f64; 2]) -> Vec<KnownFigure> {
 }
 
 /// Doubts about figures from these settings and this number of runs; `rows` are all rows of the card.
-pub(super) fn doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) -> Vec<String> {
+pub(super) fn setting_doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) -> Vec<String> {
     let mut said = Vec::new();
     let tools: Vec<&str> = settings.iter().map(|s| s.recipe.as_str()).collect();
     if tools.windows(2).any(|pair| pair[0] != pair[1]) {
-        said.push(format!("results of several tools: {}", distinct(tools.into_iter()).join(", ")));
+        said.push(format!("results of several tools: {}", distinct_values(tools.into_iter()).join(", ")));
     }
-    for word in RIG {
-        let used = distinct(settings.iter().filter_map(|s| s.value(word)));
-        let all = distinct(rows.iter().filter_map(|row| row.setting.value(word)));
+    for word in RIG_WORDS {
+        let used = distinct_values(settings.iter().filter_map(|s| s.value(word)));
+        let all = distinct_values(rows.iter().filter_map(|row| row.setting.value(word)));
         let left: Vec<String> = all.into_iter().filter(|value| !used.contains(value)).collect();
         if !left.is_empty() && !used.is_empty() {
             said.push(format!("{word} {}; also measured: {}", used.join(", "), left.join(", ")));
@@ -272,17 +277,17 @@ pub(super) fn doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use cardscope_model::archived::StoredCard;
+    use cardscope_model::archive_rows::StoredCard;
     use cardscope_model::card::CardFacts;
     use cardscope_model::condition::Condition;
-    use cardscope_statistics::usual::SpreadTable;
+    use cardscope_statistics::priors::SpreadTable;
 
     pub(in crate::judge::ranking) fn card(name: &str) -> StoredCard {
         StoredCard::new(name.to_lowercase(), name.to_owned(), CardFacts::default())
     }
 
     fn known(rows: &[SummaryRow], lasting: SustainedFigures, bytes: Option<u64>) -> CardFigures {
-        of_card(PurchaseBasis { card: &card("a"), table: SpreadTable::shipped() }, rows, lasting, bytes)
+        card_figures(PurchaseBasis { card: &card("a"), table: SpreadTable::shipped() }, rows, lasting, bytes)
     }
 
     pub(in crate::judge::ranking) fn row(
@@ -294,7 +299,7 @@ pub(super) mod tests {
     ) -> SummaryRow {
         let mut words = Condition::default();
         if !condition.is_empty() {
-            words.state(condition).unwrap();
+            words.set_stated(condition).unwrap();
         }
         let setting = Setting { recipe: "cdm_fio".into(), size_bytes: Some(1 << 30), condition: words };
         SummaryRow {
@@ -319,7 +324,7 @@ pub(super) mod tests {
         slow.max_latency_us = Some(2e6);
         let rows =
             [row("a", "SEQ1M Q1T1 read", "", 3, 80.0), slow, row("a", "RND4K Q1T1 write", "", 3, 4.096)];
-        let per_dollar = known(&rows, SustainedFigures::default(), None).speeds(8.0);
+        let per_dollar = known(&rows, SustainedFigures::default(), None).speeds_per_price(8.0);
         let expected = Figures {
             read_mb_s: Some(10.0),
             write_mb_s: Some(2.5),
@@ -329,8 +334,9 @@ pub(super) mod tests {
         };
         assert_eq!(per_dollar, expected);
         // A test that cards are ranked by also has IOPS if its blocks are small.
-        let of =
-            |row: &SummaryRow| of_test(row, [row.mean; 2]).iter().map(|known| known.mean).collect::<Vec<_>>();
+        let of = |row: &SummaryRow| {
+            test_figures(row, [row.mean; 2]).iter().map(|known| known.mean).collect::<Vec<_>>()
+        };
         assert_eq!([of(&rows[0]), of(&rows[2])], [vec![], vec![1000.0]]);
     }
 
@@ -343,7 +349,7 @@ pub(super) mod tests {
             row("a", "RND4K Q1T1 read", "", 10, 40.96),
             row("a", "RND4K Q32T1 read", "", 10, 400.0),
         ];
-        let figures = known(&rows, SustainedFigures::default(), Some(64_000_000_000)).figures();
+        let figures = known(&rows, SustainedFigures::default(), Some(64_000_000_000)).mean_figures();
         assert_eq!(figures.read_mb_s, Some(800.0));
         assert!((figures.random_read_iops.unwrap() - 10_000.0).abs() < 1e-6);
         assert_eq!((figures.write_mb_s, figures.capacity_gb), (None, Some(64.0)));
@@ -356,7 +362,7 @@ pub(super) mod tests {
             row("a", "SEQ1G Q1T1 read", "cooling=passive", 3, 900.0),
         ];
         let card = known(&rows, SustainedFigures::default(), None);
-        assert_eq!(card.figures().read_mb_s, Some(750.0));
+        assert_eq!(card.mean_figures().read_mb_s, Some(750.0));
         assert_eq!(card.doubts, ["cooling active; also measured: passive"]);
     }
 
@@ -369,7 +375,7 @@ pub(super) mod tests {
             found
         };
         let card = known(&[of(64 << 20, 2.32, 5), of(1 << 30, 0.58, 1)], SustainedFigures::default(), None);
-        assert!((card.figures().random_write_iops.unwrap() - 0.58e6 / 4096.0).abs() < 1e-6);
+        assert!((card.mean_figures().random_write_iops.unwrap() - 0.58e6 / 4096.0).abs() < 1e-6);
         assert!(card.doubts.iter().any(|doubt| doubt.starts_with("size 1 GiB")), "{:?}", card.doubts);
     }
 
@@ -387,15 +393,18 @@ pub(super) mod tests {
     fn short_write_is_a_best_case_until_a_long_run() {
         let rows = [row("a", "SEQ1G Q1T1 write", "", 5, 80.0)];
         let short = known(&rows, SustainedFigures::default(), None);
-        assert_eq!(short.figures().sustained_write_mb_s, Some(80.0));
-        assert_eq!(short.assumed, [Figure::SustainedWriteMbS, Figure::LongestWriteS]);
+        assert_eq!(short.mean_figures().sustained_write_mb_s, Some(80.0));
+        assert_eq!(short.best_cases, [Figure::SustainedWriteMbS, Figure::LongestWriteS]);
         let lasting =
             SustainedFigures { after_cache: AfterCache::Measured(22.0), longest_write_s: Some(1.4) };
         let long = known(&rows, lasting, None);
-        assert_eq!(long.figures().sustained_write_mb_s, Some(22.0));
-        assert_eq!((long.figures().write_mb_s, long.figures().longest_write_s), (Some(80.0), Some(1.4)));
-        assert_eq!((long.assumed.len(), long.runs()), (0, 5), "a document is not a run");
+        assert_eq!(long.mean_figures().sustained_write_mb_s, Some(22.0));
+        assert_eq!(
+            (long.mean_figures().write_mb_s, long.mean_figures().longest_write_s),
+            (Some(80.0), Some(1.4))
+        );
+        assert_eq!((long.best_cases.len(), long.fewest_runs()), (0, 5), "a document is not a run");
         let steady = SustainedFigures { after_cache: AfterCache::NoCache, longest_write_s: Some(0.0) };
-        assert_eq!(known(&rows, steady, None).figures().sustained_write_mb_s, Some(80.0));
+        assert_eq!(known(&rows, steady, None).mean_figures().sustained_write_mb_s, Some(80.0));
     }
 }

@@ -1,34 +1,35 @@
 //! Findings on the order of cards as a whole.
 
-use super::figures::RIG;
-use cardscope_model::condition::in_words;
+use super::figures::RIG_WORDS;
+use cardscope_model::condition::word_in_sentence;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::ranking::RankedCard;
-use cardscope_model::statistics::distinct;
+use cardscope_model::statistics::distinct_values;
 use std::collections::BTreeSet;
 
 /// Values of a word that are named; the others are counted.
 const MOST_NAMED: usize = 4;
 
-pub(super) fn findings(places: &[RankedCard]) -> Vec<Finding> {
-    [tools(places), rig_finding(places), currencies(places)].into_iter().flatten().collect()
+pub(super) fn ranking_findings(places: &[RankedCard]) -> Vec<Finding> {
+    [tools_finding(places), rig_finding(places), currencies_finding(places)].into_iter().flatten().collect()
 }
 
-fn tools(places: &[RankedCard]) -> Option<Finding> {
+fn tools_finding(places: &[RankedCard]) -> Option<Finding> {
     let settings = places.iter().flat_map(|p| &p.entry.settings);
     let tools: BTreeSet<&str> = settings.map(|s| s.recipe.as_str()).collect();
     (tools.len() > 1).then(|| {
         let named = tools.into_iter().collect::<Vec<_>>().join(", ");
         let verdict = format!("The cards were measured with different tools ({named}).");
         Finding::new("several-tools", FindingWeight::Hint, 1.0, verdict)
-            .advise("Select one with --condition recipe=NAME.")
+            .with_advice("Select one with --condition recipe=NAME.")
     })
 }
 
 /// Different conditions, which affect the order in addition to the cards.
 fn rig_finding(places: &[RankedCard]) -> Option<Finding> {
-    let differing: Vec<(String, String)> = RIG.iter().filter_map(|word| differing(word, places)).collect();
-    let words: Vec<String> = differing.iter().map(|(word, _)| in_words(word)).collect();
+    let differing: Vec<(String, String)> =
+        RIG_WORDS.iter().filter_map(|word| differing_values(word, places)).collect();
+    let words: Vec<String> = differing.iter().map(|(word, _)| word_in_sentence(word)).collect();
     let verdict = format!(
         "The cards were measured under different conditions ({}), which affects their order.",
         words.join(", ")
@@ -36,21 +37,21 @@ fn rig_finding(places: &[RankedCard]) -> Option<Finding> {
     (!words.is_empty()).then(|| Finding {
         evidence: differing.clone(),
         ..Finding::new("not-the-card-alone", FindingWeight::Hint, 1.0, verdict)
-            .advise("Select one with --condition WORD=VALUE.")
+            .with_advice("Select one with --condition WORD=VALUE.")
     })
 }
 
 /// Values of a word, if there are several; unknown counts as one.
-fn differing(word: &str, places: &[RankedCard]) -> Option<(String, String)> {
+fn differing_values(word: &str, places: &[RankedCard]) -> Option<(String, String)> {
     let settings = places.iter().flat_map(|p| &p.entry.settings);
-    let values = distinct(settings.map(|s| s.value(word).unwrap_or_else(|| "unknown".to_owned())));
+    let values = distinct_values(settings.map(|s| s.value(word).unwrap_or_else(|| "unknown".to_owned())));
     let more = values.len().saturating_sub(MOST_NAMED);
     let named = values.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
     let named = if more > 0 { format!("{named} and {more} more") } else { named };
     (values.len() > 1).then(|| (word.to_owned(), named))
 }
 
-fn currencies(places: &[RankedCard]) -> Option<Finding> {
+fn currencies_finding(places: &[RankedCard]) -> Option<Finding> {
     let prices = places.iter().filter_map(|p| p.price.as_ref());
     let currencies: BTreeSet<&str> = prices.map(|price| price.currency.as_str()).collect();
     (currencies.len() > 1).then(|| {
@@ -69,7 +70,7 @@ mod tests {
 
     fn place(name: &str, condition: &str) -> RankedCard {
         let mut words = Condition::default();
-        words.state(condition).unwrap();
+        words.set_stated(condition).unwrap();
         let settings = vec![Setting { condition: words, ..Setting::default() }];
         let entry = ComparedEntry { name: name.into(), settings, ..ComparedEntry::default() };
         RankedCard { entry, value: 1.0, ..RankedCard::default() }

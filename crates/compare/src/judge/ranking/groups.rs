@@ -1,11 +1,11 @@
 //! Groups of ranked cards by what is printed on them: mark, maker, year, capacity.
 
-use cardscope_model::archived::StoredCard;
+use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::card::{CardEvent, CardFacts, EventKind};
 use cardscope_model::ranking::GroupDivision;
 use cardscope_sd::mark::Mark;
-use cardscope_statistics::comparing;
-use cardscope_statistics::comparing::UNKNOWN;
+use cardscope_statistics::significance;
+use cardscope_statistics::significance::UNKNOWN_GROUP;
 
 /// Seed of the permutations, so that the same cards always give the same result.
 const SEED: u64 = 11;
@@ -38,7 +38,7 @@ impl GroupBy {
         Self::ALL.iter().find(|(_, by)| *by == self).map_or("", |(word, _)| word)
     }
 
-    fn of(self, facts: &CardFacts, bought: Option<&str>) -> Option<String> {
+    fn group_name(self, facts: &CardFacts, bought: Option<&str>) -> Option<String> {
         match self {
             GroupBy::Mark => highest_mark(facts, &['V', 'U', 'C']),
             GroupBy::AppMark => highest_mark(facts, &['A']),
@@ -57,22 +57,25 @@ impl GroupBy {
 
 /// Highest mark of the first of these letters that the card has.
 fn highest_mark(facts: &CardFacts, letters: &[char]) -> Option<String> {
-    let marks: Vec<Mark> = facts.marks.iter().flat_map(|text| Mark::in_label(text)).collect();
+    let marks: Vec<Mark> = facts.marks.iter().flat_map(|text| Mark::parse_label(text)).collect();
     let of = |letter: &char| marks.iter().filter(|m| m.letter() == *letter).max_by_key(|m| m.number());
     letters.iter().find_map(of).map(|mark| format!("{}{}", mark.letter(), mark.number()))
 }
 
 /// Groups ranked cards, and tests how much of the spread of `what` the groups explain.
-pub fn groups(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], what: &str) -> GroupDivision {
+pub fn group_cards(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], what: &str) -> GroupDivision {
     let values: Vec<(String, f64)> = cards
         .iter()
         .map(|(card, bought, value)| {
-            (by.of(&card.facts, bought.as_deref()).unwrap_or_else(|| UNKNOWN.to_owned()), *value)
+            (
+                by.group_name(&card.facts, bought.as_deref()).unwrap_or_else(|| UNKNOWN_GROUP.to_owned()),
+                *value,
+            )
         })
         .collect();
-    let found = comparing::groups(&values, SEED);
-    let known = values.iter().filter(|(name, _)| name != UNKNOWN).count();
-    let verdict = verdict(by, found.explained, found.p, known, what);
+    let found = significance::divide_by_group(&values, SEED);
+    let known = values.iter().filter(|(name, _)| name != UNKNOWN_GROUP).count();
+    let verdict = group_verdict(by, found.explained, found.p, known, what);
     GroupDivision {
         by: by.word().to_owned(),
         groups: found.groups,
@@ -83,7 +86,7 @@ pub fn groups(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], what: &
 }
 
 /// Sentence on the explained share of the spread and its probability by chance. `cards` have a known group.
-fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, cards: usize, what: &str) -> String {
+fn group_verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, cards: usize, what: &str) -> String {
     let word = match by {
         GroupBy::Mark => "the mark",
         GroupBy::AppMark => "the application mark",
@@ -100,7 +103,7 @@ fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, cards: usize, wh
         format!("it explains {percent:.0} % of the spread{between} (as much by chance alone: {chance})")
     };
     let between = format!(" between {cards} cards");
-    match (p < comparing::REAL, explained) {
+    match (p < significance::SIGNIFICANCE_LEVEL, explained) {
         // A lack of significance among few cards is not evidence of no effect.
         (false, _) => format!("{cards} cards are too few to link {word} and {what}: {}", share("")),
         (true, e) if e < 0.25 => format!("{word} hardly predicts {what}: {}", share(&between)),
@@ -110,7 +113,7 @@ fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, cards: usize, wh
 }
 
 /// Date of the first purchase.
-pub fn bought(events: &[CardEvent]) -> Option<String> {
+pub fn first_purchase(events: &[CardEvent]) -> Option<String> {
     events.iter().filter(|e| e.kind == EventKind::Bought).filter_map(|e| e.date.clone()).min()
 }
 
@@ -124,15 +127,18 @@ mod tests {
 
     #[test]
     fn card_is_grouped_by_its_highest_mark() {
-        assert_eq!(GroupBy::Mark.of(&facts(&["C10", "U3", "V30", "A2"]), None).as_deref(), Some("V30"));
-        assert_eq!(GroupBy::Mark.of(&facts(&["C10", "U1"]), None).as_deref(), Some("U1"));
-        assert_eq!(GroupBy::AppMark.of(&facts(&["U3", "A1"]), None).as_deref(), Some("A1"));
-        assert_eq!(GroupBy::AppMark.of(&facts(&["U3"]), None), None);
+        assert_eq!(
+            GroupBy::Mark.group_name(&facts(&["C10", "U3", "V30", "A2"]), None).as_deref(),
+            Some("V30")
+        );
+        assert_eq!(GroupBy::Mark.group_name(&facts(&["C10", "U1"]), None).as_deref(), Some("U1"));
+        assert_eq!(GroupBy::AppMark.group_name(&facts(&["U3", "A1"]), None).as_deref(), Some("A1"));
+        assert_eq!(GroupBy::AppMark.group_name(&facts(&["U3"]), None), None);
     }
 
     #[test]
     fn few_cards_do_not_prove_the_absence_of_an_effect() {
-        let of = |by, explained, p| verdict(by, explained, p, 6, "4K writes");
+        let of = |by, explained, p| group_verdict(by, explained, p, 6, "4K writes");
         assert_eq!(
             of(GroupBy::Mark, Some(0.05), Some(0.4)),
             "6 cards are too few to link the mark and 4K writes: it explains 5 % of the spread (as \

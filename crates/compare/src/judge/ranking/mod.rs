@@ -3,31 +3,31 @@
 //! module turns values into places.
 
 mod bought;
+mod card_value;
 mod decision;
 mod figures;
 mod findings;
 mod groups;
-mod lasting;
-mod valued;
+mod sustained;
 
-pub use figures::is_of_use;
-pub use groups::{GroupBy, bought, groups};
-pub use lasting::{AfterCache, SustainedFigures, after_cache, asks_for};
-pub use valued::{RankingGoal, RankingMeasure};
+pub use card_value::{RankingGoal, RankingMeasure};
+pub use figures::is_relevant_test;
+pub use groups::{GroupBy, first_purchase, group_cards};
+pub use sustained::{AfterCache, SustainedFigures, needs_long_runs, speed_after_cache};
 
-use cardscope_model::archived::{StoredCard, SummaryRow};
+use card_value::{ValuedCard, card_value};
+use cardscope_model::archive_rows::{StoredCard, SummaryRow};
 use cardscope_model::comparison::ComparedEntry;
-use cardscope_model::comparison::NOTICED;
+use cardscope_model::comparison::NOTABLE_CHANGE;
 use cardscope_model::job::Job;
 use cardscope_model::ranking::{ExcludedCard, Placement, RankedBy, RankedCard, Ranking};
-use cardscope_statistics::comparing;
-use cardscope_statistics::comparing::RankedValue;
-use cardscope_statistics::usual::{SpreadTable, noticed};
+use cardscope_statistics::priors::{SpreadTable, noticed_log};
+use cardscope_statistics::significance;
+use cardscope_statistics::significance::RankedValue;
 use std::collections::HashMap;
-use valued::{ValuedCard, value};
 
 /// Ranks cards, without groups. `excluded` are cards that are not ranked whatever their speeds.
-pub fn ranking(
+pub fn build_ranking(
     asked: &RankingGoal,
     table: &SpreadTable,
     cards: &[StoredCard],
@@ -38,9 +38,9 @@ pub fn ranking(
         RankingMeasure::Job(job) => RankedBy::Job(job.name.clone()),
         RankingMeasure::Test(test) => RankedBy::Test(*test),
     };
-    let (places, not_placed) = places(asked, table, cards, measured);
-    let findings = findings::findings(&places);
-    let decision = decision::decision(&places, &excluded, table.units.deviation);
+    let (places, not_placed) = place_cards(asked, table, cards, measured);
+    let findings = findings::ranking_findings(&places);
+    let decision = decision::decide_purchase(&places, &excluded, table.units.deviation);
     let on = asked.host.as_ref().map(|host| host.name.clone());
     Ranking { by, on, places, not_placed, excluded, decision, groups: Vec::new(), findings }
 }
@@ -49,21 +49,21 @@ pub fn ranking(
 #[derive(Debug, Default)]
 pub struct MeasuredCards {
     pub rows: HashMap<String, Vec<SummaryRow>>,
-    pub lasting: HashMap<String, SustainedFigures>,
+    pub sustained: HashMap<String, SustainedFigures>,
 }
 
 impl MeasuredCards {
-    fn rows(&self, card: &str) -> &[SummaryRow] {
+    fn card_rows(&self, card: &str) -> &[SummaryRow] {
         self.rows.get(card).map_or(&[][..], Vec::as_slice)
     }
 
-    fn lasting(&self, card: &str) -> SustainedFigures {
-        self.lasting.get(card).copied().unwrap_or_default()
+    fn card_sustained(&self, card: &str) -> SustainedFigures {
+        self.sustained.get(card).copied().unwrap_or_default()
     }
 }
 
 /// Places of all cards with a value, best first, and the other cards with the reason.
-fn places(
+fn place_cards(
     asked: &RankingGoal,
     table: &SpreadTable,
     cards: &[StoredCard],
@@ -71,20 +71,21 @@ fn places(
 ) -> (Vec<RankedCard>, Vec<(String, String)>) {
     let (mut valued, mut not_placed) = (Vec::new(), Vec::new());
     for card in cards {
-        match value(asked, table, card, measured.rows(&card.id), measured.lasting(&card.id)) {
+        match card_value(asked, table, card, measured.card_rows(&card.id), measured.card_sustained(&card.id))
+        {
             Ok(found) => valued.push(found),
             Err(why) => not_placed.push((card.title.clone(), why)),
         }
     }
     let contenders: Vec<RankedValue> = valued.iter().map(|valued| valued.contender.clone()).collect();
-    let placed = comparing::tiers(&contenders, |leader, other| match &asked.measure {
+    let placed = significance::rank_in_tiers(&contenders, |leader, other| match &asked.measure {
         RankingMeasure::Job(job) => {
             !is_unnoticeable(job, &valued[leader], &valued[other])
                 && is_likely_worse(&contenders, leader, other, 0.0)
         }
         RankingMeasure::Test(_) => {
-            valued[leader].value > valued[other].value * (1.0 + NOTICED)
-                && is_likely_worse(&contenders, leader, other, noticed())
+            valued[leader].value > valued[other].value * (1.0 + NOTABLE_CHANGE)
+                && is_likely_worse(&contenders, leader, other, noticed_log())
         }
     });
     (placed.into_iter().map(|(entry, placement)| to_place(&valued[entry], placement)).collect(), not_placed)
@@ -94,7 +95,7 @@ fn places(
 const LIKELY: f64 = 0.8;
 
 fn is_likely_worse(contenders: &[RankedValue], leader: usize, other: usize, by: f64) -> bool {
-    contenders[leader].known.minus(&contenders[other].known).above(by) >= LIKELY
+    contenders[leader].known.difference(&contenders[other].known).probability_above(by) >= LIKELY
 }
 
 fn is_unnoticeable(job: &Job, first: &ValuedCard<'_>, second: &ValuedCard<'_>) -> bool {
@@ -118,7 +119,7 @@ fn to_place(valued: &ValuedCard<'_>, placement: Placement) -> RankedCard {
         name: card.title.clone(),
         card_id: card.id.clone(),
         card: card.facts.without_serial(),
-        settings: valued.of.settings.iter().map(|s| (**s).clone()).collect(),
+        settings: valued.figures.settings.iter().map(|s| (**s).clone()).collect(),
         specimens: card.units,
         sessions: card.sessions,
         runs: valued.runs,
@@ -136,10 +137,10 @@ fn to_place(valued: &ValuedCard<'_>, placement: Placement) -> RankedCard {
         price: card.price.clone(),
         priced: card.priced.clone(),
         per_price: paid.map(|price| valued.value / price.amount),
-        figures_per_price: paid.map(|price| valued.of.speeds(price.amount)),
-        gb_per_price: paid.zip(valued::gigabytes(card)).map(|(price, gb)| gb / price.amount),
+        figures_per_price: paid.map(|price| valued.figures.speeds_per_price(price.amount)),
+        gb_per_price: paid.zip(card_value::gigabytes(card)).map(|(price, gb)| gb / price.amount),
         capped: valued.capped.clone(),
-        doubts: valued.of.doubts.clone(),
-        caveat: valued.of.collapse.clone(),
+        doubts: valued.figures.doubts.clone(),
+        caveat: valued.figures.collapse.clone(),
     }
 }

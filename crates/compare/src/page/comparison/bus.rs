@@ -1,18 +1,18 @@
 //! Share of its bus that each card uses in sequential tests, if the bus mode is known.
 
-use super::tables::beside;
-use super::words;
+use super::sentences;
+use super::tables::entry_columns;
 use cardscope_model::comparison::{ComparedEntry, Comparison};
 use cardscope_model::test_name::IoOrder;
 use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
 use cardscope_page::tree::table::Table;
 
 /// Heading of [`table`].
-pub(super) const HEAD: &str = "Share of the bus in sequential tests";
+pub(super) const BUS_HEADING: &str = "Share of the bus in sequential tests";
 
 /// Limit of each bus, then a row for each sequential test; empty if no bus is known.
-pub(super) fn table(comparison: &Comparison) -> Table {
-    let mut table = beside(comparison, "test");
+pub(super) fn bus_table(comparison: &Comparison) -> Table {
+    let mut table = entry_columns(comparison, "test");
     let ceilings: Vec<Option<f64>> = comparison.entries.iter().map(ComparedEntry::bus_ceiling_mb_s).collect();
     let shown = |value: Option<String>| value.unwrap_or_else(|| NONE.to_owned());
     let sequential = comparison.tests.iter().filter(|test| test.test.pattern.order == IoOrder::Sequential);
@@ -30,9 +30,9 @@ pub(super) fn table(comparison: &Comparison) -> Table {
         return table;
     }
     let carries = ceilings.iter().map(|ceiling| shown(ceiling.map(|mb_s| format!("{} MB/s", speed(mb_s)))));
-    table.row(["bus".to_owned()].into_iter().chain(carries));
+    table.add_row(["bus".to_owned()].into_iter().chain(carries));
     for (test, row) in sequential.zip(rows).filter(|(_, row)| row.iter().any(Option::is_some)) {
-        table.row([words::test(test)].into_iter().chain(row.into_iter().map(shown)));
+        table.add_row([sentences::test_title(test)].into_iter().chain(row.into_iter().map(shown)));
     }
     table
 }
@@ -57,8 +57,8 @@ mod tests {
         };
         let first = two.tests.iter_mut().find(sequential).unwrap();
         first.spreads[0].as_mut().unwrap().mean = 778.0;
-        let name = words::test(first);
-        let table = table(&two);
+        let name = sentences::test_title(first);
+        let table = bus_table(&two);
         let row = |of: &str| table.rows().iter().find(|row| row[0] == of).cloned().unwrap();
         assert_eq!(row("bus")[1..], ["985 MB/s", NONE]);
         assert_eq!(row(&name)[1..], ["79 %", NONE]);
@@ -74,6 +74,6 @@ mod tests {
             other.condition.set("bus_mode", "SDR104", ConditionOrigin::Stated);
             entry.settings.push(other);
         }
-        assert!(table(&two).rows().is_empty());
+        assert!(bus_table(&two).rows().is_empty());
     }
 }

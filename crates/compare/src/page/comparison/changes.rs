@@ -1,12 +1,12 @@
 //! Effect of each change of a word by which the cards were divided: board, clock, fan, size.
 
-use cardscope_model::comparison::{ChangeEffect, ChangedTest, Comparison, NOTICED};
+use cardscope_model::comparison::{ChangeEffect, ChangedTest, Comparison, NOTABLE_CHANGE};
 use cardscope_model::report::NewsTone;
-use cardscope_model::statistics::distinct;
+use cardscope_model::statistics::distinct_values;
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::NO_NUMBER as NONE;
 use cardscope_model::units::three_digits;
-use cardscope_page::figure::{count, test_of};
+use cardscope_page::figure::{pluralize, test_with_step};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock};
 
@@ -14,16 +14,16 @@ use cardscope_page::tree::{Page, PageBlock};
 const MOST_REASONS: usize = 3;
 
 /// Adds a reason for each of a few changes, and a table of all tests and changes.
-pub(crate) fn add(page: &mut Page, comparison: &Comparison) {
+pub(crate) fn add_changes(page: &mut Page, comparison: &Comparison) {
     let changes = &comparison.changes;
     if changes.len() <= MOST_REASONS {
-        page.because_all(NewsTone::Plain, changes.iter().filter_map(line).collect::<Vec<_>>());
+        page.add_reasons(NewsTone::Plain, changes.iter().filter_map(change_sentence).collect::<Vec<_>>());
     }
-    let table = table(changes);
+    let table = change_table(changes);
     if !table.rows().is_empty() {
         let meaning = "Geometric mean over the cards measured both ways and otherwise alike; in brackets how many of them gain \
                        more than 3 %.";
-        page.add(
+        page.add_section(
             "What each change is worth",
             [PageBlock::Table(table), PageBlock::Words(meaning.to_owned())],
         );
@@ -31,17 +31,17 @@ pub(crate) fn add(page: &mut Page, comparison: &Comparison) {
 }
 
 /// Table with a row for each test and a column for each change.
-fn table(changes: &[ChangeEffect]) -> Table {
+fn change_table(changes: &[ChangeEffect]) -> Table {
     let heads = changes.iter().map(|change| format!("{} → {}", change.from, change.to));
-    let mut table = Table::new(["test".to_owned()].into_iter().chain(heads)).beside();
-    for (test, step) in distinct(changes.iter().flat_map(|change| &change.tests).map(test_key)) {
+    let mut table = Table::new(["test".to_owned()].into_iter().chain(heads)).side_by_side();
+    for (test, step) in distinct_values(changes.iter().flat_map(|change| &change.tests).map(test_key)) {
         let cell = |change: &ChangeEffect| {
             let found = change.tests.iter().find(|other| test_key(other) == (test, step));
             found.map_or(NONE.to_owned(), |test| {
                 format!("{} ({} of {})", ratio_text(test.factor), test.faster, test.cards)
             })
         };
-        table.row([test_of(test, step)].into_iter().chain(changes.iter().map(cell)));
+        table.add_row([test_with_step(test, step)].into_iter().chain(changes.iter().map(cell)));
     }
     table
 }
@@ -55,20 +55,24 @@ fn ratio_text(factor: f64) -> String {
 }
 
 /// Sentence with the test that gains most and the one that gains least.
-fn line(change: &ChangeEffect) -> Option<String> {
+fn change_sentence(change: &ChangeEffect) -> Option<String> {
     let by_factor = |a: &&ChangedTest, b: &&ChangedTest| a.factor.total_cmp(&b.factor);
     let least = change.tests.iter().min_by(by_factor)?;
     let most = change.tests.iter().max_by(by_factor)?;
-    let cards = count(change.tests.iter().map(|test| test.cards).max()?, "card");
-    let range = if change.tests.len() > 1 { format!("{}, {}", said(most), said(least)) } else { said(most) };
+    let cards = pluralize(change.tests.iter().map(|test| test.cards).max()?, "card");
+    let range = if change.tests.len() > 1 {
+        format!("{}, {}", test_phrase(most), test_phrase(least))
+    } else {
+        test_phrase(most)
+    };
     Some(format!("{} against {}: {range} ({cards}).", change.to, change.from))
 }
 
 /// Phrase for a test; a change too small to be noticed counts as no change.
-fn said(test: &ChangedTest) -> String {
-    let noticed = test.factor.ln().abs() > NOTICED.ln_1p();
+fn test_phrase(test: &ChangedTest) -> String {
+    let noticed = test.factor.ln().abs() > NOTABLE_CHANGE.ln_1p();
     let worth = if noticed { ratio_text(test.factor) } else { "no change".to_owned() };
-    format!("{worth} in {}", test_of(test.test, test.step.as_deref()))
+    format!("{worth} in {}", test_with_step(test.test, test.step.as_deref()))
 }
 
 #[cfg(test)]
@@ -90,9 +94,9 @@ mod tests {
     }
 
     fn page(changes: Vec<ChangeEffect>) -> String {
-        let mut page = Page::plain("answer".to_owned());
-        add(&mut page, &Comparison { changes, ..Comparison::default() });
-        page.text()
+        let mut page = Page::from_answer("answer".to_owned());
+        add_changes(&mut page, &Comparison { changes, ..Comparison::default() });
+        page.to_text()
     }
 
     #[test]
@@ -109,6 +113,6 @@ mod tests {
     fn many_changes_are_a_table_only() {
         let many = page(vec![change(&[1.5]); 4]);
         assert!(!many.contains("against") && many.matches("Pi 3 → Pi 4").count() == 4, "{many}");
-        assert_eq!(page(Vec::new()), Page::plain("answer".to_owned()).text());
+        assert_eq!(page(Vec::new()), Page::from_answer("answer".to_owned()).to_text());
     }
 }

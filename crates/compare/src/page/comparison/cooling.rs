@@ -1,30 +1,30 @@
 //! Gain by a fan of each card that was measured with and without one.
 
-use super::answer::graded;
+use super::answer::grade_and_chance;
 use cardscope_model::comparison::{ChanceGrade, Comparison, CoolingGain};
 use cardscope_model::report::NewsTone;
 use cardscope_model::units::three_digits as speed;
-use cardscope_page::figure::count;
+use cardscope_page::figure::pluralize;
 use cardscope_page::tree::{Page, PageBlock};
 
 /// More cards than this get a section, since a page has few reasons.
 const MOST_REASONS: usize = 3;
 
 /// Adds a line for each card: to the reasons of the page if they are few.
-pub(crate) fn add(page: &mut Page, comparison: &Comparison) {
+pub(crate) fn add_cooling(page: &mut Page, comparison: &Comparison) {
     let lines: Vec<String> = comparison.cooling.iter().map(gain_sentence).collect();
     if lines.len() <= MOST_REASONS {
-        page.because_all(NewsTone::Plain, lines);
+        page.add_reasons(NewsTone::Plain, lines);
     } else {
-        page.fold("What a fan is worth", [PageBlock::Lines(lines)]);
+        page.add_detail("What a fan is worth", [PageBlock::Lines(lines)]);
     }
 }
 
 fn gain_sentence(gain: &CoolingGain) -> String {
     let CoolingGain { name, factor, tests, probability_faster, .. } = gain;
     let chance = if *factor < 1.0 { 1.0 - probability_faster } else { *probability_faster };
-    let grade = ChanceGrade::of(chance);
-    let sure = format!("({}, {})", count(*tests, "test"), graded(grade, chance));
+    let grade = ChanceGrade::from_chance(chance);
+    let sure = format!("({}, {})", pluralize(*tests, "test"), grade_and_chance(grade, chance));
     let percent = |share: f64| format!("{} %", speed(100.0 * share));
     match *factor {
         _ if grade == ChanceGrade::Even => format!("A fan makes no clear difference to {name} {sure}."),
@@ -60,9 +60,12 @@ mod tests {
     #[test]
     fn many_fan_gains_are_a_section() {
         let with = |cards: usize| {
-            let mut page = Page::plain("answer".to_owned());
-            add(&mut page, &Comparison { cooling: vec![gain(1.3, 0.99); cards], ..Comparison::default() });
-            page.text()
+            let mut page = Page::from_answer("answer".to_owned());
+            add_cooling(
+                &mut page,
+                &Comparison { cooling: vec![gain(1.3, 0.99); cards], ..Comparison::default() },
+            );
+            page.to_text()
         };
         assert_eq!(with(3).matches("• A fan is worth").count(), 3);
         assert!(!with(4).contains("• A fan is worth") && with(4).contains("What a fan is worth"));

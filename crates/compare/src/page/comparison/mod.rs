@@ -7,22 +7,22 @@ mod changes;
 mod cooling;
 mod details;
 mod latencies;
+pub mod sentences;
 pub mod tables;
-pub mod words;
 
 use cardscope_model::comparison::{CardRemark, ComparedEntry, Comparison};
 use cardscope_model::report::NewsTone;
 use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
-use cardscope_page::figure::count;
+use cardscope_page::figure::pluralize;
 use cardscope_page::tree::{Page, PageBlock, findings};
+use sentences::RunMeasure;
 use tables::NOT_PRINTED;
-use words::RunMeasure;
 
 /// Most entries of which every pair is listed; for more, one line a test gives their order.
 const MOST_PAIRED_ENTRIES: usize = 4;
 
 /// Heading of the table of IOPS.
-pub(crate) const IOPS: &str = "IOPS of the 4 KiB tests";
+pub(crate) const IOPS_HEADING: &str = "IOPS of the 4 KiB tests";
 
 /// Most sources that are named for each entry.
 const MOST_SOURCES: usize = 4;
@@ -36,8 +36,8 @@ pub struct ComparisonLayout {
     pub every_run: bool,
 }
 
-pub fn page(comparison: &Comparison, how: ComparisonLayout) -> Page {
-    let mut page = Page::plain(answer::answer(comparison));
+pub fn comparison_page(comparison: &Comparison, how: ComparisonLayout) -> Page {
+    let mut page = Page::from_answer(answer::comparison_answer(comparison));
     if comparison.entries.is_empty() {
         return page;
     }
@@ -46,36 +46,46 @@ pub fn page(comparison: &Comparison, how: ComparisonLayout) -> Page {
     add_figures(&mut page, comparison, how);
     add_differences(&mut page, comparison);
     add_compared(&mut page, comparison);
-    page.fold("Runs that jump between two levels", [PageBlock::Lines(words::jumps(comparison))]);
+    page.add_detail(
+        "Runs that jump between two levels",
+        [PageBlock::Lines(sentences::two_level_sentences(comparison))],
+    );
     if how.every_run {
-        page.add("Every run, MB/s, in the order of measuring", [PageBlock::Lines(every_run(comparison))]);
+        page.add_section(
+            "Every run, MB/s, in the order of measuring",
+            [PageBlock::Lines(run_lines(comparison))],
+        );
     }
-    page.fold("Findings", [PageBlock::Remarks(findings::of(&comparison.findings))]);
-    page.fold("Sources", [PageBlock::Lines(source_lines(comparison))]);
+    page.add_detail("Findings", [PageBlock::Remarks(findings::merge_findings(&comparison.findings))]);
+    page.add_detail("Sources", [PageBlock::Lines(source_lines(comparison))]);
     page
 }
 
 /// Adds the certainty of the whole, and remarkable facts, as reasons.
 pub(crate) fn add_reasons(page: &mut Page, comparison: &Comparison) {
-    let said = [words::counted(comparison), words::apart(comparison), words::areas(comparison)];
-    page.because_all(NewsTone::Plain, said.into_iter().flatten());
-    cooling::add(page, comparison);
-    changes::add(page, comparison);
+    let said = [
+        sentences::count_pairs(comparison),
+        sentences::widest_test(comparison),
+        sentences::area_effect_sentence(comparison),
+    ];
+    page.add_reasons(NewsTone::Plain, said.into_iter().flatten());
+    cooling::add_cooling(page, comparison);
+    changes::add_changes(page, comparison);
 }
 
 /// Adds the overall result, and the differences between cards in each test.
 pub(crate) fn add_overall(page: &mut Page, comparison: &Comparison) {
-    let table = tables::overall(comparison);
+    let table = tables::overall_table(comparison);
     let tests = comparison.overall.first().map_or(0, |all| all.tests);
     let meaning = match tests {
         0 => String::new(),
-        n => format!("Geometric mean over {}; \"best\" is the chance to be it.", count(n, "test")),
+        n => format!("Geometric mean over {}; \"best\" is the chance to be it.", pluralize(n, "test")),
     };
-    page.add("All tests together", [PageBlock::Table(table), PageBlock::Words(meaning)]);
+    page.add_section("All tests together", [PageBlock::Table(table), PageBlock::Words(meaning)]);
     let said = |remark: &CardRemark| format!("{}: {}.", remark.name, remark.words.join("; "));
-    page.add("Remarks", [PageBlock::Lines(comparison.remarks.iter().map(said).collect())]);
-    page.fold("How far the cards lie apart", [PageBlock::Table(tables::spread_of_tests(comparison))]);
-    page.fold("Small against large test area", [PageBlock::Table(tables::areas(comparison))]);
+    page.add_section("Remarks", [PageBlock::Lines(comparison.remarks.iter().map(said).collect())]);
+    page.add_detail("How far the cards lie apart", [PageBlock::Table(tables::range_table(comparison))]);
+    page.add_detail("Small against large test area", [PageBlock::Table(tables::area_table(comparison))]);
 }
 
 /// Adds the compared entries, and differences other than the card.
@@ -83,10 +93,13 @@ pub(crate) fn add_compared(page: &mut Page, comparison: &Comparison) {
     if comparison.entries.is_empty() {
         return;
     }
-    let common = format!("Measured by: {}.", words::common_setting(comparison));
-    page.add("Compared", [PageBlock::Table(tables::entries(comparison)), PageBlock::Words(common)]);
-    page.fold("Also different", [PageBlock::Table(tables::differs(comparison))]);
-    page.fold("Known of the cards", [PageBlock::Table(details::table(comparison))]);
+    let common = format!("Measured by: {}.", sentences::common_setting(comparison));
+    page.add_section(
+        "Compared",
+        [PageBlock::Table(tables::entry_table(comparison)), PageBlock::Words(common)],
+    );
+    page.add_detail("Also different", [PageBlock::Table(tables::difference_table(comparison))]);
+    page.add_detail("Known of the cards", [PageBlock::Table(details::details_table(comparison))]);
 }
 
 /// Adds the four figures of each test, and IOPS.
@@ -97,21 +110,21 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: Compari
             true => format!("{} as the tools print it", measure.word()),
         };
         // Rows of many cards have no room for intervals, and printed figures have none.
-        let has_intervals = number == 0 && !how.as_printed && words::with_intervals(comparison);
+        let has_intervals = number == 0 && !how.as_printed && sentences::has_intervals(comparison);
         let interval = if has_intervals { ", with its 95 % interval" } else { "" };
         let meaning = PageBlock::Words(format!("Figures: {}{interval}.", measure.meaning()));
-        let table = tables::figures(comparison, measure, how.as_printed);
+        let table = tables::figure_table(comparison, measure, how.as_printed);
         match (table.rows().is_empty(), number) {
             (true, _) => {}
             // With one run each, the worst is the best.
             (false, 1..) if !has_several_runs(comparison) => {}
-            (false, 0) => page.add(&head, [PageBlock::Table(table), meaning]),
-            (false, _) => page.fold(&head, [PageBlock::Table(table), meaning]),
+            (false, 0) => page.add_section(&head, [PageBlock::Table(table), meaning]),
+            (false, _) => page.add_detail(&head, [PageBlock::Table(table), meaning]),
         }
     }
-    page.fold(bus::HEAD, [PageBlock::Table(bus::table(comparison))]);
-    page.fold(IOPS, [PageBlock::Table(tables::iops(comparison))]);
-    page.fold(latencies::HEAD, [PageBlock::Table(latencies::table(comparison))]);
+    page.add_detail(bus::BUS_HEADING, [PageBlock::Table(bus::bus_table(comparison))]);
+    page.add_detail(IOPS_HEADING, [PageBlock::Table(tables::iops_table(comparison))]);
+    page.add_detail(latencies::LATENCY_HEADING, [PageBlock::Table(latencies::latency_table(comparison))]);
     if how.as_printed {
         let true_ones = "A tool's MB/s need not be 10^6 bytes a second; without --as-printed all figures are in true MB/s.";
         let unknown = comparison.tests.iter().flat_map(|t| t.spreads.iter().flatten());
@@ -121,7 +134,7 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: Compari
                 NOT_PRINTED.trim()
             )
         });
-        page.add("", [true_ones.to_owned()].into_iter().chain(own).map(PageBlock::Words));
+        page.add_section("", [true_ones.to_owned()].into_iter().chain(own).map(PageBlock::Words));
     }
 }
 
@@ -132,17 +145,17 @@ fn has_several_runs(comparison: &Comparison) -> bool {
 
 /// Adds the order of the entries in each test, and the pairs.
 pub(crate) fn add_differences(page: &mut Page, comparison: &Comparison) {
-    let orders = tables::orders(comparison, tables::number);
-    page.fold("Fastest first (> at least likely, = equal, ? open)", [PageBlock::Table(orders)]);
+    let orders = tables::order_table(comparison, tables::entry_number);
+    page.add_detail("Fastest first (> at least likely, = equal, ? open)", [PageBlock::Table(orders)]);
     if comparison.entries.len() <= MOST_PAIRED_ENTRIES {
-        page.fold("Pair by pair", [PageBlock::Table(tables::pairs(comparison, |_| true))]);
+        page.add_detail("Pair by pair", [PageBlock::Table(tables::pair_table(comparison, |_| true))]);
     }
 }
 
-fn every_run(comparison: &Comparison) -> Vec<String> {
+fn run_lines(comparison: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
     for test in &comparison.tests {
-        lines.push(words::test(test));
+        lines.push(sentences::test_title(test));
         for (number, spread) in test.spreads.iter().enumerate() {
             let Some(spread) = spread else { continue };
             let runs: Vec<String> = spread.runs.iter().map(|mb_s| speed(*mb_s)).collect();
@@ -171,7 +184,10 @@ mod tests {
 
     #[test]
     fn page_of_three_cards_matches_the_sample() {
-        sample::same("compared.txt", &page(&sample::comparison(3, 3, 2), ComparisonLayout::default()).text());
+        sample::assert_same_sample(
+            "compared.txt",
+            &comparison_page(&sample::comparison(3, 3, 2), ComparisonLayout::default()).to_text(),
+        );
     }
 
     #[test]
@@ -180,7 +196,8 @@ mod tests {
         if let Some(spread) = &mut comparison.tests[0].spreads[0] {
             spread.as_printed = None;
         }
-        let page = page(&comparison, ComparisonLayout { as_printed: true, every_run: true }).text();
+        let page =
+            comparison_page(&comparison, ComparisonLayout { as_printed: true, every_run: true }).to_text();
         assert!(page.contains("Average as the tools print it"), "{page}");
         assert!(page.contains("MB/s ¹") && page.contains("no figure of the tool's own is known"), "{page}");
         assert!(page.contains("Every run, MB/s"), "{page}");
@@ -189,7 +206,7 @@ mod tests {
     #[test]
     fn page_of_twenty_cards_fits_80_columns() {
         let comparison = sample::comparison(20, 10, 12);
-        let page = page(&comparison, ComparisonLayout::default()).text();
+        let page = comparison_page(&comparison, ComparisonLayout::default()).to_text();
         assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
         for number in 1..=20 {
             assert!(page.contains(&format!("  {number} ")), "{number}\n{page}");
@@ -199,19 +216,19 @@ mod tests {
 
     #[test]
     fn six_entries_have_rows_with_intervals() {
-        let table = tables::figures(&sample::comparison(6, 3, 2), RunMeasure::Average, false);
+        let table = tables::figure_table(&sample::comparison(6, 3, 2), RunMeasure::Average, false);
         assert_eq!(table.rows().len(), 6);
-        let page = page(&sample::comparison(6, 3, 2), ComparisonLayout::default()).text();
+        let page = comparison_page(&sample::comparison(6, 3, 2), ComparisonLayout::default()).to_text();
         assert!(page.contains("with its 95 % interval") && page.contains(" … "), "{page}");
     }
 
     #[test]
     fn empty_and_single_comparisons_are_explained() {
         assert_eq!(
-            page(&sample::comparison(0, 0, 0), ComparisonLayout::default()).text(),
+            comparison_page(&sample::comparison(0, 0, 0), ComparisonLayout::default()).to_text(),
             "Nothing to compare.\n"
         );
-        let alone = page(&sample::comparison(1, 1, 2), ComparisonLayout::default()).text();
+        let alone = comparison_page(&sample::comparison(1, 1, 2), ComparisonLayout::default()).to_text();
         assert!(alone.starts_with("One card") && !alone.contains("Pair by pair"), "{alone}");
     }
 }

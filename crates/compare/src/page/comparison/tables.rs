@@ -1,48 +1,50 @@
 //! Tables of a comparison, with one layout for terminal, Markdown and HTML: speeds by test and entry, pairs, and differences
 //! other than the card.
 
-use super::words::{self, RunMeasure};
+use super::sentences::{self, RunMeasure};
 use cardscope_model::comparison::{
     AreaEffect, ComparedPair, Comparison, PrintedSpread, SettingDifference, Spread,
 };
 use cardscope_model::result::ToolPrints;
-use cardscope_model::statistics::distinct;
+use cardscope_model::statistics::distinct_values;
 use cardscope_model::units::{BinarySize, KIB};
 use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
-use cardscope_page::figure::{interval, percent, printed, test_of};
+use cardscope_page::figure::{format_printed, interval_text, percent, test_with_step};
 use cardscope_page::tree::table::Table;
 
 /// Marks a speed in MB/s if the tool's printed one is wanted, but unknown.
 pub(crate) const NOT_PRINTED: &str = " ¹";
 
 /// Table with a column for each entry, headed by its number and name.
-pub(super) fn beside(comparison: &Comparison, first: &str) -> Table {
+pub(super) fn entry_columns(comparison: &Comparison, first: &str) -> Table {
     let heads = comparison.entries.iter().enumerate().map(|(i, entry)| format!("{} {}", i + 1, entry.name));
-    Table::new([first.to_owned()].into_iter().chain(heads)).beside()
+    Table::new([first.to_owned()].into_iter().chain(heads)).side_by_side()
 }
 
 /// A figure of each test for each entry: in MB/s with the interval of the average, or as the tools printed it.
-pub fn figures(comparison: &Comparison, measure: RunMeasure, as_printed: bool) -> Table {
-    if words::by_rows(comparison) && !as_printed {
+pub fn figure_table(comparison: &Comparison, measure: RunMeasure, as_printed: bool) -> Table {
+    if sentences::has_entry_rows(comparison) && !as_printed {
         return rows_by_card(comparison, measure);
     }
-    let mut table = beside(comparison, "test");
+    let mut table = entry_columns(comparison, "test");
     for test in comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some)) {
-        let cells = test.spreads.iter().map(|spread| cell(spread.as_ref(), measure, as_printed));
-        table.row([words::test(test)].into_iter().chain(cells));
+        let cells = test.spreads.iter().map(|spread| figure_cell(spread.as_ref(), measure, as_printed));
+        table.add_row([sentences::test_title(test)].into_iter().chain(cells));
     }
     table
 }
 
 /// Overall result, best first; empty without a test that all entries have.
-pub fn overall(comparison: &Comparison) -> Table {
-    let table = Table::of(
+pub fn overall_table(comparison: &Comparison) -> Table {
+    let table = Table::from_items(
         &comparison.overall,
         &[
             ("card", &|all| all.name.clone()),
             ("of the best", &|all| format!("{:.0} %", 100.0 * all.factor_to_best)),
             ("95 % interval", &|all| match all.ci95 {
-                [low, high] if low < high => interval([low, high], |end| format!("{:.0} %", 100.0 * end)),
+                [low, high] if low < high => {
+                    interval_text([low, high], |end| format!("{:.0} %", 100.0 * end))
+                }
                 _ => String::new(),
             }),
             ("fastest in", &|all| format!("{} of {}", all.wins, all.tests)),
@@ -56,61 +58,62 @@ pub fn overall(comparison: &Comparison) -> Table {
 fn rows_by_card(comparison: &Comparison, measure: RunMeasure) -> Table {
     let tests: Vec<_> =
         comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some)).collect();
-    let mut table =
-        Table::new(["card".to_owned()].into_iter().chain(tests.iter().map(|test| words::test(test))));
+    let mut table = Table::new(
+        ["card".to_owned()].into_iter().chain(tests.iter().map(|test| sentences::test_title(test))),
+    );
     let rank = |name: &str| comparison.overall.iter().position(|all| all.name == name);
     let mut order: Vec<usize> = (0..comparison.entries.len()).collect();
     order.sort_by_key(|entry| rank(&comparison.entries[*entry].name).unwrap_or(usize::MAX));
     for entry in order {
         let figure = |spread: &Option<Spread>| match spread {
-            Some(spread) if !words::with_intervals(comparison) => speed(measure.of(spread)),
-            spread => cell(spread.as_ref(), measure, false),
+            Some(spread) if !sentences::has_intervals(comparison) => speed(measure.value_in(spread)),
+            spread => figure_cell(spread.as_ref(), measure, false),
         };
         let cells = tests.iter().map(|test| figure(&test.spreads[entry]));
-        table.row([comparison.entries[entry].name.clone()].into_iter().chain(cells));
+        table.add_row([comparison.entries[entry].name.clone()].into_iter().chain(cells));
     }
-    table.left_aligned(["card"]).beside()
+    table.left_aligned(["card"]).side_by_side()
 }
 
 /// Fastest and slowest card of each test, and their ratio; needs at least three cards.
-pub fn spread_of_tests(comparison: &Comparison) -> Table {
+pub fn range_table(comparison: &Comparison) -> Table {
     let side = |mb_s: f64, name: &str| format!("{} ({name})", speed(mb_s));
-    let table = Table::of(
+    let table = Table::from_items(
         &comparison.apart,
         &[
-            ("test", &|apart| test_of(apart.test, apart.step.as_deref())),
+            ("test", &|apart| test_with_step(apart.test, apart.step.as_deref())),
             ("fastest", &|apart| side(apart.fastest_mb_s, &apart.fastest)),
             ("slowest", &|apart| side(apart.slowest_mb_s, &apart.slowest)),
-            ("factor", &|apart| format!("× {}", words::fold(apart.factor))),
+            ("factor", &|apart| format!("× {}", sentences::fold_text(apart.factor))),
         ],
     );
     table.left_aligned(["fastest", "slowest"])
 }
 
 /// Effect of a large test area on each card, in percent of the speed over the small one.
-pub fn areas(comparison: &Comparison) -> Table {
-    let test = |effect: &AreaEffect| test_of(effect.test, effect.step.as_deref());
-    let tests = distinct(comparison.areas.iter().map(test));
+pub fn area_table(comparison: &Comparison) -> Table {
+    let test = |effect: &AreaEffect| test_with_step(effect.test, effect.step.as_deref());
+    let tests = distinct_values(comparison.areas.iter().map(test));
     let mut table =
         Table::new(["card".to_owned(), "area".to_owned()].into_iter().chain(tests.iter().cloned()));
     for own in comparison.areas.chunk_by(|a, b| a.name == b.name) {
         let [small, large] = own[0].bytes.map(BinarySize);
         let cell = |wanted: &String| {
             let found = own.iter().find(|effect| test(effect) == *wanted);
-            found.map_or(NONE.to_owned(), |effect| match 100.0 * (effect.share() - 1.0) {
+            found.map_or(NONE.to_owned(), |effect| match 100.0 * (effect.large_area_share() - 1.0) {
                 percent if percent.abs() < 0.5 => "0 %".to_owned(),
                 percent => format!("{percent:+.0} %"),
             })
         };
         let head = [own[0].name.clone(), format!("{small}, {large}")];
-        table.row(head.into_iter().chain(tests.iter().map(cell)));
+        table.add_row(head.into_iter().chain(tests.iter().map(cell)));
     }
-    table.left_aligned(["card", "area"]).beside()
+    table.left_aligned(["card", "area"]).side_by_side()
 }
 
 /// Means as shares of the best in each test, as a heat map; empty if nothing can be compared.
-pub fn relative(comparison: &Comparison) -> Table {
-    let mut table = beside(comparison, "test");
+pub fn relative_table(comparison: &Comparison) -> Table {
+    let mut table = entry_columns(comparison, "test");
     for test in &comparison.tests {
         let mean =
             |spread: &Option<Spread>| spread.as_ref().map(|s| s.mean).filter(|m| m.is_finite() && *m > 0.0);
@@ -121,43 +124,45 @@ pub fn relative(comparison: &Comparison) -> Table {
                 Some(mean) => (format!("{:.0} %", mean / best * 100.0), Some(mean / best)),
                 None => (NONE.to_owned(), None),
             };
-            table.heat([(words::test(test), None)].into_iter().chain(means.iter().map(cell)));
+            table.add_heat_row(
+                [(sentences::test_title(test), None)].into_iter().chain(means.iter().map(cell)),
+            );
         }
     }
     table
 }
 
-fn cell(spread: Option<&Spread>, measure: RunMeasure, as_printed: bool) -> String {
+fn figure_cell(spread: Option<&Spread>, measure: RunMeasure, as_printed: bool) -> String {
     let Some(spread) = spread else { return NONE.to_owned() };
     if as_printed {
         return match &spread.as_printed {
-            Some(own) => printed_text(as_the_tool_prints(own, measure)),
-            None => format!("{} MB/s{NOT_PRINTED}", speed(measure.of(spread))),
+            Some(own) => printed_text(printed_figure(own, measure)),
+            None => format!("{} MB/s{NOT_PRINTED}", speed(measure.value_in(spread))),
         };
     }
-    let figure = speed(measure.of(spread));
+    let figure = speed(measure.value_in(spread));
     match (measure, spread.ci95) {
-        (RunMeasure::Average, Some(ends)) => format!("{figure} ({})", interval(ends, speed)),
+        (RunMeasure::Average, Some(ends)) => format!("{figure} ({})", interval_text(ends, speed)),
         _ => figure,
     }
 }
 
 /// IOPS at the mean of the 4 KiB tests, whose results are usually given so.
-pub fn iops(comparison: &Comparison) -> Table {
-    let mut table = beside(comparison, "test");
+pub fn iops_table(comparison: &Comparison) -> Table {
+    let mut table = entry_columns(comparison, "test");
     for test in comparison.tests.iter().filter(|test| test.test.pattern.block == 4 * KIB) {
         let cell = |spread: &Option<Spread>| spread.as_ref()?.iops.map(speed);
         let cells: Vec<Option<String>> = test.spreads.iter().map(cell).collect();
         if cells.iter().any(Option::is_some) {
             let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| NONE.to_owned()));
-            table.row([words::test(test)].into_iter().chain(cells));
+            table.add_row([sentences::test_title(test)].into_iter().chain(cells));
         }
     }
     table
 }
 
 /// Figure as the tool printed it.
-pub fn as_the_tool_prints(own: &PrintedSpread, measure: RunMeasure) -> &ToolPrints {
+pub fn printed_figure(own: &PrintedSpread, measure: RunMeasure) -> &ToolPrints {
     match measure {
         RunMeasure::Average => &own.mean,
         RunMeasure::Worst => &own.worst,
@@ -167,35 +172,38 @@ pub fn as_the_tool_prints(own: &PrintedSpread, measure: RunMeasure) -> &ToolPrin
 }
 
 fn printed_text(prints: &ToolPrints) -> String {
-    format!("{} {}", printed(prints.value), prints.unit).trim_end().to_owned()
+    format!("{} {}", format_printed(prints.value), prints.unit).trim_end().to_owned()
 }
 
 /// Entries of each test, fastest first, by these names.
-pub fn orders(comparison: &Comparison, name: impl Fn(usize) -> String) -> Table {
+pub fn order_table(comparison: &Comparison, name: impl Fn(usize) -> String) -> Table {
     let mut table = Table::new(["test", "fastest first"]).left_aligned(["fastest first"]);
-    let orders = comparison.tests.iter().map(|test| [words::test(test), words::order(test, &name)]);
-    orders.filter(|[_, order]| !order.is_empty()).for_each(|row| table.row(row));
+    let orders = comparison
+        .tests
+        .iter()
+        .map(|test| [sentences::test_title(test), sentences::order_with_signs(test, &name)]);
+    orders.filter(|[_, order]| !order.is_empty()).for_each(|row| table.add_row(row));
     table
 }
 
 /// Number that stands for an entry where its name does not fit.
-pub fn number(entry: usize) -> String {
+pub fn entry_number(entry: usize) -> String {
     (entry + 1).to_string()
 }
 
 /// Pairs of entries for each test: speed of the second relative to the first, certainty, and result.
-pub fn pairs(comparison: &Comparison, wanted: impl Fn(&ComparedPair) -> bool) -> Table {
+pub fn pair_table(comparison: &Comparison, wanted: impl Fn(&ComparedPair) -> bool) -> Table {
     let head = ["test", "pair", "second vs first", "95 % interval", "p", "result"];
-    let mut table = Table::new(head).left_aligned(["pair", "result"]).least(["p", "95 % interval"]);
+    let mut table = Table::new(head).left_aligned(["pair", "result"]).least_important(["p", "95 % interval"]);
     for test in &comparison.tests {
         for pair in test.pairs.iter().filter(|pair| wanted(pair)) {
-            table.row([
-                words::test(test),
+            table.add_row([
+                sentences::test_title(test),
                 format!("{} and {}", pair.first + 1, pair.second + 1),
-                words::against(pair),
-                words::percent_interval(pair),
-                pair.p.map(words::chance).unwrap_or_default(),
-                words::verdict(pair, number),
+                sentences::relative_speed(pair),
+                sentences::percent_interval(pair),
+                pair.p.map(sentences::p_value_text).unwrap_or_default(),
+                sentences::pair_result(pair, entry_number),
             ]);
         }
     }
@@ -204,20 +212,20 @@ pub fn pairs(comparison: &Comparison, wanted: impl Fn(&ComparedPair) -> bool) ->
 }
 
 /// Differences between the entries other than the card.
-pub fn differs(comparison: &Comparison) -> Table {
-    let mut table = beside(comparison, "");
+pub fn difference_table(comparison: &Comparison) -> Table {
+    let mut table = entry_columns(comparison, "");
     for SettingDifference { what, values } in &comparison.differs {
         let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
-        table.row([what.replace('_', " ")].into_iter().chain(values.iter().map(value)));
+        table.add_row([what.replace('_', " ")].into_iter().chain(values.iter().map(value)));
     }
     table
 }
 
 /// Entries with their names and the amount of measurements.
-pub fn entries(comparison: &Comparison) -> Table {
+pub fn entry_table(comparison: &Comparison) -> Table {
     let mut table = Table::new(["", "card", "measured"]).left_aligned(["card", "measured"]);
     for (number, entry) in comparison.entries.iter().enumerate() {
-        table.row([(number + 1).to_string(), entry.name.clone(), words::amount(entry)]);
+        table.add_row([(number + 1).to_string(), entry.name.clone(), sentences::measured_amount(entry)]);
     }
     table
 }

@@ -1,35 +1,35 @@
 //! Charts of a publication: all charts with names for files, and the main chart.
 
-use crate::page::comparison::words::RunMeasure;
+use crate::page::comparison::sentences::RunMeasure;
 use crate::page::{bar_charts as bars, latency_chart as latency, time_chart as over_time};
-use cardscope_flash::page as card_map;
 use cardscope_model::publication::{CardPart, Publication, TestLatencies, TestSeries};
-use cardscope_page::chart::{Chart, ChartCaption, inside};
+use cardscope_page::chart::{Chart, ChartCaption, card_map};
 use cardscope_page::figure::condition_line;
 
 /// Averages of all cards, else the first ranking; `None` without either.
-pub(super) fn main(publication: &Publication) -> Option<Chart> {
-    let averages = bars::by_card(&publication.comparison, RunMeasure::Average);
-    let averages = averages.map(|chart| named(chart, &publication.title));
-    averages.or_else(|| publication.rankings.iter().find_map(bars::by_place))
+pub(super) fn main_chart(publication: &Publication) -> Option<Chart> {
+    let averages = bars::bars_by_card(&publication.comparison, RunMeasure::Average);
+    let averages = averages.map(|chart| with_owner(chart, &publication.title));
+    averages.or_else(|| publication.rankings.iter().find_map(bars::bars_by_place))
 }
 
 /// Every chart of a publication, with a name for its file.
-pub(super) fn charts(publication: &Publication) -> Vec<(String, Chart)> {
+pub(super) fn all_charts(publication: &Publication) -> Vec<(String, Chart)> {
     let comparison = &publication.comparison;
     let of_all = |measure: &RunMeasure| {
-        bars::by_card(comparison, *measure).map(|chart| named(chart, &publication.title))
+        bars::bars_by_card(comparison, *measure).map(|chart| with_owner(chart, &publication.title))
     };
     let mut all: Vec<(String, Option<Chart>)> =
         RunMeasure::ALL.iter().map(|measure| (measure.word().to_lowercase(), of_all(measure))).collect();
     all.extend(
-        (0..comparison.entries.len()).map(|n| (format!("card-{}-runs", n + 1), bars::by_run(comparison, n))),
+        (0..comparison.entries.len())
+            .map(|n| (format!("card-{}-runs", n + 1), bars::bars_by_run(comparison, n))),
     );
     let places = publication.rankings.iter().enumerate();
-    all.extend(places.map(|(n, ranking)| (format!("order-{}", n + 1), bars::by_place(ranking))));
+    all.extend(places.map(|(n, ranking)| (format!("order-{}", n + 1), bars::bars_by_place(ranking))));
     for (number, part) in publication.cards.iter().enumerate() {
         let named = |(name, chart): (String, Option<Chart>)| {
-            (format!("card-{}-{name}", number + 1), chart.map(|chart| named(chart, &part.title)))
+            (format!("card-{}-{name}", number + 1), chart.map(|chart| with_owner(chart, &part.title)))
         };
         all.extend(card_charts(part).into_iter().map(named));
     }
@@ -37,7 +37,7 @@ pub(super) fn charts(publication: &Publication) -> Vec<(String, Chart)> {
 }
 
 /// Puts the name of the card or publication into the title, for a picture without context.
-fn named(chart: Chart, whose: &str) -> Chart {
+fn with_owner(chart: Chart, whose: &str) -> Chart {
     Chart { title: format!("{whose}: {}", lower_first(&chart.title)), ..chart }
 }
 
@@ -54,17 +54,17 @@ fn lower_first(title: &str) -> String {
 
 fn card_charts(part: &CardPart) -> Vec<(String, Option<Chart>)> {
     let mut all: Vec<(String, Option<Chart>)> = Vec::new();
-    for series in by_test(&part.courses) {
+    for series in group_by_test(&part.courses) {
         let name = format!("course-{}", file_name_part(&series[0].test.to_string()));
         // A repeated test has another step, or another setting.
         let before = all.iter().filter(|(known, _)| known.starts_with(&name)).count();
         let name = if before == 0 { name } else { format!("{name}-{}", before + 1) };
-        all.push((name, over_time::of_test(&series)));
+        all.push((name, over_time::test_chart(&series)));
     }
-    all.extend(of_flash(part).into_iter().map(|(name, chart)| (name.to_owned(), chart)));
+    all.extend(flash_charts(part).into_iter().map(|(name, chart)| (name.to_owned(), chart)));
     if let Some(map) = &part.map {
         let caption = ChartCaption::new("", "1 map", "", condition_line(&map.header.condition));
-        let evidence = card_map::charts(&map.body.measured).into_iter();
+        let evidence = cardscope_flash::page::charts(&map.body.measured).into_iter();
         all.extend(evidence.map(|chart| {
             let name = format!("map-{}", file_name_part(&chart.title));
             (name, Some(Chart { caption: caption.clone(), ..chart }))
@@ -79,7 +79,7 @@ fn file_name_part(text: &str) -> String {
 }
 
 /// Series of one test, step and entry, which can share a chart, in the order of appearance.
-pub(super) fn by_test(series: &[TestSeries]) -> Vec<Vec<&TestSeries>> {
+pub(super) fn group_by_test(series: &[TestSeries]) -> Vec<Vec<&TestSeries>> {
     let mut all: Vec<Vec<&TestSeries>> = Vec::new();
     for one in series {
         let same = |of: &&mut Vec<&TestSeries>| {
@@ -94,7 +94,7 @@ pub(super) fn by_test(series: &[TestSeries]) -> Vec<Vec<&TestSeries>> {
 }
 
 /// Charts of one card that do not belong to a single test.
-pub(super) fn of_flash(part: &CardPart) -> [(&'static str, Option<Chart>); 6] {
+pub(super) fn flash_charts(part: &CardPart) -> [(&'static str, Option<Chart>); 6] {
     let latencies = |writes: bool| -> Vec<&TestLatencies> {
         part.latencies.iter().filter(|l| l.test.op.writes() == writes).collect()
     };
@@ -103,14 +103,14 @@ pub(super) fn of_flash(part: &CardPart) -> [(&'static str, Option<Chart>); 6] {
     let proof =
         part.verify.as_ref().and_then(|verify| Some((verify.body.map.as_ref()?, &verify.header.condition)));
     [
+        ("long-run", part.sustain.as_ref().and_then(cardscope_endurance::page::sustain::combined_chart)),
+        ("latency-of-reads", latency::latency_chart("How long reads took", &latencies(false))),
+        ("latency-of-writes", latency::latency_chart("How long writes took", &latencies(true))),
+        ("size", part.map.as_ref().and_then(card_map::speed_by_size_chart)),
+        ("flash", part.map.as_ref().and_then(card_map::flash_chart)),
         (
-            "long-run",
-            part.sustain.as_ref().and_then(cardscope_endurance::page::sustain::speed_and_temperature),
+            "addresses",
+            proof.or(axis).and_then(|(map, of)| card_map::address_chart(map, of, card_map::PICTURE_COLUMNS)),
         ),
-        ("latency-of-reads", latency::chart("How long reads took", &latencies(false))),
-        ("latency-of-writes", latency::chart("How long writes took", &latencies(true))),
-        ("size", part.map.as_ref().and_then(inside::by_size)),
-        ("flash", part.map.as_ref().and_then(inside::flash)),
-        ("addresses", proof.or(axis).and_then(|(map, of)| inside::addresses(map, of, inside::PICTURE))),
     ]
 }

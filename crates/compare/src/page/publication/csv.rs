@@ -1,18 +1,20 @@
 //! CSV of a publication (RFC 4180): a row for each figure, each place and each figure of a group, with all columns that
 //! decide comparability. Text that a spreadsheet would take for a formula is escaped.
 
-use crate::page::comparison::tables::as_the_tool_prints;
-use crate::page::comparison::words::RunMeasure;
+use crate::page::comparison::sentences::RunMeasure;
+use crate::page::comparison::tables::printed_figure;
 use cardscope_model::card_details::CardDetails;
 use cardscope_model::card_map::property::Property;
-use cardscope_model::comparison::{ComparedEntry, ComparedTest, Comparison, EntryLatency, Spread, iops};
+use cardscope_model::comparison::{
+    ComparedEntry, ComparedTest, Comparison, EntryLatency, Spread, iops_at_speed,
+};
 use cardscope_model::condition::WORDS;
-use cardscope_model::outside;
 use cardscope_model::publication::Publication;
 use cardscope_model::ranking::{RankedBy, RankedCard, Ranking, ValueGroup};
 use cardscope_model::run::LatencyPercentiles;
 use cardscope_model::setting::Setting;
-use cardscope_model::units::measured as measured_digits;
+use cardscope_model::units::round_measured as measured_digits;
+use cardscope_model::untrusted_text;
 
 /// Columns before the condition: card, settings, test and figure.
 const FIRST_COLUMNS: &str = "card,card_id,brand,name,model,generation,capacity,capacity_bytes,firmware,recipe,test_size_bytes,\
@@ -33,7 +35,7 @@ fn cell(head: &str, value: impl Into<String>) -> CsvCell {
     (head.to_owned(), value.into())
 }
 
-fn heads() -> Vec<String> {
+fn column_names() -> Vec<String> {
     let words = WORDS.iter().map(|(word, _)| condition_column(word));
     let given = |heads: &'static str| heads.split(',').map(str::to_owned);
     given(FIRST_COLUMNS).chain(words).chain(given(DETAIL_COLUMNS)).chain(given(LAST_COLUMNS)).collect()
@@ -44,10 +46,10 @@ fn condition_column(word: &str) -> String {
 }
 
 /// Rows: figures, then places, then groups. Cells without a value are blank.
-pub(super) fn csv(publication: &Publication) -> Result<Vec<u8>, ::csv::Error> {
+pub(super) fn to_csv(publication: &Publication) -> Result<Vec<u8>, ::csv::Error> {
     // RFC 4180 ends lines with CRLF.
     let mut writer = ::csv::WriterBuilder::new().terminator(::csv::Terminator::CRLF).from_writer(Vec::new());
-    let heads = heads();
+    let heads = column_names();
     writer.write_record(&heads)?;
     for cells in
         figure_rows(&publication.comparison).chain(publication.rankings.iter().flat_map(ranking_rows))
@@ -64,8 +66,8 @@ fn figure_rows(comparison: &Comparison) -> impl Iterator<Item = Vec<CsvCell>> {
         comparison.entries.iter().zip(&test.spreads).enumerate().flat_map(move |(at, (entry, spread))| {
             let details = comparison.details.get(&entry.card_id).map(detail_cells).unwrap_or_default();
             let card = [entry_cells(entry), details].concat();
-            let rows = spread.iter().flat_map(move |spread| figures(test, spread));
-            let timed = latency(comparison, test, at).map(latency_cells).unwrap_or_default();
+            let rows = spread.iter().flat_map(move |spread| test_rows(test, spread));
+            let timed = find_latency(comparison, test, at).map(latency_cells).unwrap_or_default();
             rows.map(move |row| {
                 let average = row.iter().any(|(head, value)| head == "figure" && value == "average");
                 let timed = if average { timed.clone() } else { Vec::new() };
@@ -76,17 +78,21 @@ fn figure_rows(comparison: &Comparison) -> impl Iterator<Item = Vec<CsvCell>> {
 }
 
 /// Latencies of an entry in one test.
-fn latency<'c>(comparison: &'c Comparison, test: &ComparedTest, entry: usize) -> Option<&'c EntryLatency> {
+fn find_latency<'c>(
+    comparison: &'c Comparison,
+    test: &ComparedTest,
+    entry: usize,
+) -> Option<&'c EntryLatency> {
     let mut of = comparison.latencies.iter();
     let of = of.find(|latency| latency.test == test.test && latency.step == test.step)?;
     of.entries.get(entry)?.as_ref()
 }
 
 fn latency_cells(latency: &EntryLatency) -> Vec<CsvCell> {
-    let known = |us: Option<f64>| us.map(number).unwrap_or_default();
+    let known = |us: Option<f64>| us.map(number_text).unwrap_or_default();
     let LatencyPercentiles { p50, p99, p999 } = latency.percentiles_us;
     vec![
-        cell("latency_us", number(latency.mean_us)),
+        cell("latency_us", number_text(latency.mean_us)),
         cell("p50_us", known(p50)),
         cell("p99_us", known(p99)),
         cell("p999_us", known(p999)),
@@ -95,15 +101,18 @@ fn latency_cells(latency: &EntryLatency) -> Vec<CsvCell> {
 }
 
 /// Figures of one test: every run, then their summary.
-fn figures(test: &ComparedTest, spread: &Spread) -> Vec<Vec<CsvCell>> {
+fn test_rows(test: &ComparedTest, spread: &Spread) -> Vec<Vec<CsvCell>> {
     let runs = spread.runs.iter().enumerate();
     let run = |number: usize| vec![cell("run", number.to_string())];
     let mut all: Vec<Vec<CsvCell>> =
         runs.map(|(i, mb_s)| [figure_cells(test, "run", *mb_s), run(i + 1)].concat()).collect();
     for (measure, what) in RunMeasure::ALL.into_iter().zip(["average", "worst", "best", "median"]) {
-        let mut row = figure_cells(test, what, measure.of(spread));
-        if let Some(own) = spread.as_printed.as_ref().map(|own| as_the_tool_prints(own, measure)) {
-            row.extend([cell("printed_value", number(own.value)), cell("printed_unit", text(&own.unit))]);
+        let mut row = figure_cells(test, what, measure.value_in(spread));
+        if let Some(own) = spread.as_printed.as_ref().map(|own| printed_figure(own, measure)) {
+            row.extend([
+                cell("printed_value", number_text(own.value)),
+                cell("printed_unit", escape_text(&own.unit)),
+            ]);
         }
         all.push(row);
     }
@@ -117,12 +126,12 @@ fn figure_cells(test: &ComparedTest, what: &str, mb_s: f64) -> Vec<CsvCell> {
     vec![
         cell("test", pattern.to_string()),
         cell("op", test.test.op.to_string()),
-        cell("step", known(&test.step)),
+        cell("step", text_or_blank(&test.step)),
         cell("block_bytes", pattern.block.to_string()),
         cell("figure", what),
-        cell("mb_s", number(mb_s)),
+        cell("mb_s", number_text(mb_s)),
         // An I/O is one block, so both columns agree.
-        cell("iops", iops(mb_s, pattern.block).map(number).unwrap_or_default()),
+        cell("iops", iops_at_speed(mb_s, pattern.block).map(number_text).unwrap_or_default()),
     ]
 }
 
@@ -131,22 +140,22 @@ fn entry_cells(entry: &ComparedEntry) -> Vec<CsvCell> {
     let joined = |of: &dyn Fn(&Setting) -> Option<String>| {
         let mut all: Vec<String> = entry.settings.iter().filter_map(of).collect();
         all.dedup();
-        text(&all.join(" | "))
+        escape_text(&all.join(" | "))
     };
     let bytes = |bytes: Option<u64>| bytes.map(|bytes| bytes.to_string());
     let mut cells = vec![
-        cell("card", text(&entry.name)),
-        cell("card_id", text(&entry.card_id)),
-        cell("brand", known(&entry.card.brand)),
-        cell("name", known(&entry.card.name)),
-        cell("model", known(&entry.card.model)),
-        cell("generation", known(&entry.card.generation)),
-        cell("capacity", known(&entry.card.capacity_label)),
+        cell("card", escape_text(&entry.name)),
+        cell("card_id", escape_text(&entry.card_id)),
+        cell("brand", text_or_blank(&entry.card.brand)),
+        cell("name", text_or_blank(&entry.card.name)),
+        cell("model", text_or_blank(&entry.card.model)),
+        cell("generation", text_or_blank(&entry.card.generation)),
+        cell("capacity", text_or_blank(&entry.card.capacity_label)),
         cell("capacity_bytes", bytes(entry.card.capacity_bytes).unwrap_or_default()),
-        cell("firmware", known(&entry.card.firmware)),
+        cell("firmware", text_or_blank(&entry.card.firmware)),
         cell("recipe", joined(&|setting| Some(setting.recipe.clone()))),
         cell("test_size_bytes", joined(&|setting| bytes(setting.size_bytes))),
-        cell("sources", text(&entry.sources.join(" | "))),
+        cell("sources", escape_text(&entry.sources.join(" | "))),
     ];
     cells.extend(WORDS.iter().map(|(word, _)| {
         (condition_column(word), joined(&|setting| setting.condition.get(word).map(str::to_owned)))
@@ -156,13 +165,13 @@ fn entry_cells(entry: &ComparedEntry) -> Vec<CsvCell> {
 
 fn detail_cells(details: &CardDetails) -> Vec<CsvCell> {
     let CardDetails { limits, geometry, .. } = details;
-    let celsius = |limit: Option<f64>| limit.map(number).unwrap_or_default();
+    let celsius = |limit: Option<f64>| limit.map(number_text).unwrap_or_default();
     let geometry = geometry.clone().unwrap_or_default();
     let bytes = |unit: &Property<u64>| unit.value.map(|bytes| bytes.to_string()).unwrap_or_default();
     let open = |blocks: &Property<u32>| blocks.value.map(|blocks| blocks.to_string()).unwrap_or_default();
     vec![
-        cell("controller", known(&details.controller)),
-        cell("pcie_link", known(&details.pcie_link)),
+        cell("controller", text_or_blank(&details.controller)),
+        cell("pcie_link", text_or_blank(&details.pcie_link)),
         cell("tmpth_celsius", celsius(limits.tmpth_celsius)),
         cell("tmt1_celsius", celsius(limits.tmt1_celsius)),
         cell("tmt2_celsius", celsius(limits.tmt2_celsius)),
@@ -179,22 +188,25 @@ fn ranking_rows(ranking: &Ranking) -> Vec<Vec<CsvCell>> {
         RankedBy::Job(job) => (job.clone(), "points"),
         RankedBy::Test(test) => (test.to_string(), "MB/s"),
     };
-    let head =
-        [cell("ordered_by", text(&by)), cell("ordered_on", known(&ranking.on)), cell("order_unit", unit)];
+    let head = [
+        cell("ordered_by", escape_text(&by)),
+        cell("ordered_on", text_or_blank(&ranking.on)),
+        cell("order_unit", unit),
+    ];
     let places = ranking.places.iter().map(place_cells);
     let groups = ranking.groups.iter().flat_map(|groups| &groups.groups);
     places.chain(groups.flat_map(group_rows)).map(|row| [row, head.to_vec()].concat()).collect()
 }
 
 fn place_cells(place: &RankedCard) -> Vec<CsvCell> {
-    let [low, high] = place.ci95.map_or_else(Default::default, |ends| ends.map(number));
+    let [low, high] = place.ci95.map_or_else(Default::default, |ends| ends.map(number_text));
     let mut cells = entry_cells(&place.entry);
     cells.extend([
         cell("figure", "place"),
         cell("place", place.placement.place.to_string()),
         cell("tier", place.placement.tier.to_string()),
-        cell("probability_best", number(place.placement.probability_best)),
-        cell("order_value", number(place.value)),
+        cell("probability_best", number_text(place.placement.probability_best)),
+        cell("order_value", number_text(place.value)),
         cell("order_low", low),
         cell("order_high", high),
     ]);
@@ -212,18 +224,18 @@ fn group_rows(group: &ValueGroup) -> [Vec<CsvCell>; 4] {
         vec![
             cell("figure", what),
             cell("cards", group.cards.to_string()),
-            cell("order_value", number(value)),
-            cell("group", text(&group.name)),
+            cell("order_value", number_text(value)),
+            cell("group", escape_text(&group.name)),
         ]
     })
 }
 
-fn known(value: &Option<String>) -> String {
-    text(value.as_deref().unwrap_or_default())
+fn text_or_blank(value: &Option<String>) -> String {
+    escape_text(value.as_deref().unwrap_or_default())
 }
 
 /// Number with the digits that the clock justifies; blank if it is not finite.
-fn number(value: f64) -> String {
+fn number_text(value: f64) -> String {
     if value.is_finite() { measured_digits(value).to_string() } else { String::new() }
 }
 
@@ -231,8 +243,8 @@ fn number(value: f64) -> String {
 const FORMULA_SIGNS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
 /// Escapes text for a spreadsheet: text that begins like a formula, and is not a number, gets an apostrophe in front.
-fn text(text: &str) -> String {
-    let text = outside::line(text);
+fn escape_text(text: &str) -> String {
+    let text = untrusted_text::escape_line(text);
     match text.starts_with(FORMULA_SIGNS) && !text.parse::<f64>().is_ok_and(f64::is_finite) {
         true => format!("'{text}"),
         false => text.into_owned(),

@@ -11,16 +11,16 @@ mod series;
 use cardscope_model::json;
 use cardscope_model::publication::Publication;
 use cardscope_page::chart::Chart;
-use cardscope_page::png::{PngError, png};
+use cardscope_page::png::{PngError, render_png};
 use cardscope_page::svg;
 use cardscope_page::svg::SvgMedium;
 use cardscope_page::tree::html;
-use cardscope_page::tree::markdown::markdown;
-use charts::charts;
-use csv::csv;
+use cardscope_page::tree::markdown::render_markdown;
+use charts::all_charts;
+use csv::to_csv;
 use disk_mark::{crystaldiskmark, kdiskmark};
-use page::page;
-use plotly::plotly;
+use page::publication_page;
+use plotly::plotly_page;
 
 #[derive(Debug, Clone, Copy)]
 pub struct PublicationFormat {
@@ -52,26 +52,32 @@ pub enum PublishError {
 }
 
 pub const FORMATS: &[PublicationFormat] = &[
-    format("html", "html", "one page that needs nothing else, with live charts", |p| {
-        Ok(html::document(&page(p)).into_bytes())
+    new_format("html", "html", "one page that needs nothing else, with live charts", |p| {
+        Ok(html::render_document(&publication_page(p)).into_bytes())
     }),
-    format("markdown", "md", "tables for a forge, wiki or blog", |p| Ok(markdown(&page(p)).into_bytes())),
-    format("csv", "csv", "one row a figure, for spreadsheets and scripts", |p| {
-        csv(p).map_err(|error| unwritable("CSV", &error))
+    new_format("markdown", "md", "tables for a forge, wiki or blog", |p| {
+        Ok(render_markdown(&publication_page(p)).into_bytes())
     }),
-    format("json", "json", "the document itself", to_json),
-    format("svg", "svg", "the averages as a picture", |p| drawn(&main(p)?, PictureFormat::Svg, p)),
-    format("png", "png", "the same as pixels", |p| drawn(&main(p)?, PictureFormat::Png, p)),
-    format("plotly", "plotly.md", "a page for Hugo with Plotly blocks", |p| Ok(plotly(p).into_bytes())),
-    format("crystaldiskmark", "cdm.txt", "CrystalDiskMark's text layout", |p| {
+    new_format("csv", "csv", "one row a figure, for spreadsheets and scripts", |p| {
+        to_csv(p).map_err(|error| unwritable("CSV", &error))
+    }),
+    new_format("json", "json", "the document itself", to_json),
+    new_format("svg", "svg", "the averages as a picture", |p| {
+        draw_chart(&main_chart(p)?, PictureFormat::Svg, p)
+    }),
+    new_format("png", "png", "the same as pixels", |p| draw_chart(&main_chart(p)?, PictureFormat::Png, p)),
+    new_format("plotly", "plotly.md", "a page for Hugo with Plotly blocks", |p| {
+        Ok(plotly_page(p).into_bytes())
+    }),
+    new_format("crystaldiskmark", "cdm.txt", "CrystalDiskMark's text layout", |p| {
         refuse_empty(p, crystaldiskmark(p))
     }),
-    format("kdiskmark", "kdm.txt", "KDiskMark's text layout, in its units", |p| {
+    new_format("kdiskmark", "kdm.txt", "KDiskMark's text layout, in its units", |p| {
         refuse_empty(p, kdiskmark(p))
     }),
 ];
 
-const fn format(
+const fn new_format(
     name: &'static str,
     extension: &'static str,
     what: &'static str,
@@ -88,12 +94,12 @@ fn refuse_empty(publication: &Publication, text: String) -> Result<Vec<u8>, Publ
     }
 }
 
-pub fn by_name(name: &str) -> Option<&'static PublicationFormat> {
+pub fn format_by_name(name: &str) -> Option<&'static PublicationFormat> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
 /// Format of a file by the ending of its name; the longest ending counts.
-pub fn by_file(file: &str) -> Option<&'static PublicationFormat> {
+pub fn format_by_file(file: &str) -> Option<&'static PublicationFormat> {
     let file = file.to_lowercase();
     let ends = |format: &&PublicationFormat| file.ends_with(&format!(".{}", format.extension));
     FORMATS.iter().filter(ends).max_by_key(|format| format.extension.len())
@@ -101,7 +107,7 @@ pub fn by_file(file: &str) -> Option<&'static PublicationFormat> {
 
 /// The document, with the answer of its page.
 fn to_json(publication: &Publication) -> Result<Vec<u8>, PublishError> {
-    json::answered(&page(publication).answer, publication)
+    json::to_answered_json(&publication_page(publication).answer, publication)
         .map(String::into_bytes)
         .map_err(|error| unwritable("JSON", &error))
 }
@@ -111,17 +117,20 @@ fn unwritable(format: &'static str, reason: &dyn std::error::Error) -> PublishEr
 }
 
 /// Averages of all cards, else the first ranking.
-fn main(publication: &Publication) -> Result<Chart, PublishError> {
-    charts::main(publication).ok_or_else(|| PublishError::NothingToDraw(publication.title.clone()))
+fn main_chart(publication: &Publication) -> Result<Chart, PublishError> {
+    charts::main_chart(publication).ok_or_else(|| PublishError::NothingToDraw(publication.title.clone()))
 }
 
 /// Draws a chart as a picture without context.
-fn drawn(chart: &Chart, what: PictureFormat, publication: &Publication) -> Result<Vec<u8>, PublishError> {
+fn draw_chart(
+    chart: &Chart,
+    what: PictureFormat,
+    publication: &Publication,
+) -> Result<Vec<u8>, PublishError> {
     match what {
-        PictureFormat::Svg => Ok(svg::of(chart, SvgMedium::File).into_bytes()),
-        PictureFormat::Png => {
-            png(chart).map_err(|reason| PublishError::Picture { title: publication.title.clone(), reason })
-        }
+        PictureFormat::Svg => Ok(svg::render_svg(chart, SvgMedium::File).into_bytes()),
+        PictureFormat::Png => render_png(chart)
+            .map_err(|reason| PublishError::Picture { title: publication.title.clone(), reason }),
     }
 }
 
@@ -141,15 +150,16 @@ impl PictureFormat {
 
 /// Every chart of a publication as a picture, with the name of its file: `average.svg`. Fails if there is no chart, or one
 /// cannot be drawn.
-pub fn pictures(
+pub fn draw_all(
     publication: &Publication,
     what: PictureFormat,
 ) -> Result<Vec<(String, Vec<u8>)>, PublishError> {
     let ending =
         PictureFormat::ALL.into_iter().find(|(_, picture)| *picture == what).map_or("", |(word, _)| word);
-    let named =
-        |(name, chart): (String, Chart)| Ok((format!("{name}.{ending}"), drawn(&chart, what, publication)?));
-    let all = charts(publication).into_iter().map(named).collect::<Result<Vec<_>, _>>()?;
+    let named = |(name, chart): (String, Chart)| {
+        Ok((format!("{name}.{ending}"), draw_chart(&chart, what, publication)?))
+    };
+    let all = all_charts(publication).into_iter().map(named).collect::<Result<Vec<_>, _>>()?;
     if all.is_empty() {
         return Err(PublishError::NothingToDraw(publication.title.clone()));
     }

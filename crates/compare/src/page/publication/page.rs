@@ -4,55 +4,69 @@
 use super::card;
 use crate::page::bar_charts as bars;
 use crate::page::comparison;
-use crate::page::comparison::words;
-use crate::page::comparison::words::RunMeasure;
+use crate::page::comparison::sentences;
+use crate::page::comparison::sentences::RunMeasure;
 use crate::page::comparison::{ComparisonLayout, tables};
 use crate::page::ranking;
 use cardscope_model::comparison::{ComparedEntry, Comparison};
 use cardscope_model::publication::Publication;
 use cardscope_model::report::NewsTone;
-use cardscope_page::figure::count;
+use cardscope_page::figure::pluralize;
 use cardscope_page::tree::{Page, PageBlock, PageFact, PageSection, fact, findings};
 
 /// Most cards with unfolded sections.
 const MOST_UNFOLDED: usize = 3;
 
-pub fn page(publication: &Publication) -> Page {
+pub fn publication_page(publication: &Publication) -> Page {
     let compared = &publication.comparison;
     let mut page = Page::new(&publication.title, NewsTone::Plain, publication_answer(publication));
-    page.because_all(
+    page.add_reasons(
         NewsTone::Plain,
-        publication.rankings.iter().skip(usize::from(has_only_rankings(publication))).map(ranking::answer),
+        publication
+            .rankings
+            .iter()
+            .skip(usize::from(has_only_rankings(publication)))
+            .map(ranking::ranking_answer),
     );
     comparison::add_reasons(&mut page, compared);
     page.figures = key_figures(publication);
     let speeds = match compared.entries.len() {
-        1 => bars::by_queue(compared),
-        _ => bars::by_card(compared, RunMeasure::Average),
+        1 => bars::bars_by_queue(compared),
+        _ => bars::bars_by_card(compared, RunMeasure::Average),
     };
-    page.add("Speed", speeds.map(PageBlock::chart));
-    page.add("Relative to the best", [PageBlock::Table(tables::relative(compared))]);
+    page.add_section("Speed", speeds.map(PageBlock::from_chart));
+    page.add_section("Relative to the best", [PageBlock::Table(tables::relative_table(compared))]);
     for order in &publication.rankings {
-        page.add(&ranking::title(order), bars::by_place(order).map(PageBlock::chart));
-        ranking::add(&mut page, "", &ranking::what(order), order);
+        page.add_section(
+            &ranking::ranking_title(order),
+            bars::bars_by_place(order).map(PageBlock::from_chart),
+        );
+        ranking::add_ranking(&mut page, "", &ranking::criterion_phrase(order), order);
     }
     comparison::add_overall(&mut page, compared);
     comparison::add_figures(&mut page, compared, ComparisonLayout::default());
     comparison::add_differences(&mut page, compared);
-    page.fold("Runs that jump between two levels", [PageBlock::Lines(words::jumps(compared))]);
+    page.add_detail(
+        "Runs that jump between two levels",
+        [PageBlock::Lines(sentences::two_level_sentences(compared))],
+    );
     let cards = publication.cards.iter().map(|part| {
-        let section = card::section(part, compared.details.get(&part.card_id));
-        PageBlock::Section(if publication.cards.len() <= MOST_UNFOLDED { section } else { section.folded() })
+        let section = card::card_section(part, compared.details.get(&part.card_id));
+        PageBlock::Section(if publication.cards.len() <= MOST_UNFOLDED {
+            section
+        } else {
+            section.into_detail()
+        })
     });
-    page.add("Card by card", cards);
-    page.fold("Findings", [PageBlock::Remarks(findings::of(&compared.findings))]);
+    page.add_section("Card by card", cards);
+    page.add_detail("Findings", [PageBlock::Remarks(findings::merge_findings(&compared.findings))]);
     comparison::add_compared(&mut page, compared);
     add_methods(&mut page, compared);
-    Page { end: vec![made(publication)], signed: true, ..page }
+    Page { end: vec![signature_line(publication)], signed: true, ..page }
 }
 
 /// Last line of a page, by which a published report is recognised.
-pub(super) fn made(publication: &Publication) -> String {
+pub(super) fn signature_line(publication: &Publication) -> String {
     let Publication { made_on, tool_version, .. } = publication;
     format!("MB/s are 10^6 bytes a second. Made on {made_on} by Cardscope {tool_version}.")
 }
@@ -64,8 +78,8 @@ fn has_only_rankings(publication: &Publication) -> bool {
 
 fn publication_answer(publication: &Publication) -> String {
     match (publication.rankings.first(), has_only_rankings(publication)) {
-        (Some(order), true) => ranking::answer(order),
-        _ => comparison::answer::answer(&publication.comparison),
+        (Some(order), true) => ranking::ranking_answer(order),
+        _ => comparison::answer::comparison_answer(&publication.comparison),
     }
 }
 
@@ -78,13 +92,13 @@ fn key_figures(publication: &Publication) -> Vec<PageFact> {
     let mut facts = vec![
         fact("cards", publication.cards.len()),
         fact("tests", compared.tests.len()),
-        fact("runs", words::runs(compared)),
+        fact("runs", sentences::run_range(compared)),
     ];
     if compared.entries.len() != publication.cards.len() {
-        let columns = count(compared.entries.len() as u64, "setting");
+        let columns = pluralize(compared.entries.len() as u64, "setting");
         facts.insert(1, fact("compared", format!("{columns} of them")));
     }
-    facts.push(fact("measured by", words::common_setting(compared)));
+    facts.push(fact("measured by", sentences::common_setting(compared)));
     facts
 }
 
@@ -112,7 +126,7 @@ const READING_GUIDE: [(&str, &str); 6] = [
 
 pub(super) fn add_methods(page: &mut Page, compared: &Comparison) {
     let settings = |entry: &ComparedEntry| {
-        let settings: Vec<String> = entry.settings.iter().map(words::setting).collect();
+        let settings: Vec<String> = entry.settings.iter().map(sentences::setting_line).collect();
         fact(&entry.name, settings.join(" | "))
     };
     let sources = compared.entries.iter().filter(|entry| !entry.sources.is_empty());
@@ -121,7 +135,7 @@ pub(super) fn add_methods(page: &mut Page, compared: &Comparison) {
         PageBlock::Section(PageSection::new(head, [PageBlock::Facts(facts)]))
     };
     let reading = READING_GUIDE.iter().map(|(word, meaning)| fact(word, meaning)).collect();
-    page.fold(
+    page.add_detail(
         "Method and sources",
         [
             PageBlock::Facts(reading),

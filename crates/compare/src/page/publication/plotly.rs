@@ -5,14 +5,14 @@
 use super::{card, page};
 use crate::page::bar_charts as bars;
 use crate::page::comparison;
-use crate::page::comparison::words;
-use crate::page::comparison::words::RunMeasure;
+use crate::page::comparison::sentences;
+use crate::page::comparison::sentences::RunMeasure;
 use crate::page::details;
 use crate::page::ranking;
-use cardscope_model::outside;
 use cardscope_model::publication::Publication;
+use cardscope_model::untrusted_text;
 use cardscope_page::chart::{BarGroup, BarGroups, Chart, ChartKind};
-use cardscope_page::tree::markdown::{facts, plain, section};
+use cardscope_page::tree::markdown::{escape_text, render_facts, render_section};
 use cardscope_page::tree::{Page, PageBlock, findings};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -24,7 +24,7 @@ const TEST_HEIGHT: usize = 12;
 /// Least height of a picture.
 const LEAST_HEIGHT: usize = 300;
 
-pub(super) fn plotly(publication: &Publication) -> String {
+pub(super) fn plotly_page(publication: &Publication) -> String {
     let compared = &publication.comparison;
     let mut out = format!(
         "+++\ndate = {}\ntitle = {}\nShowToc = true\n+++\n",
@@ -33,32 +33,32 @@ pub(super) fn plotly(publication: &Publication) -> String {
     );
     let mut page = Page::default();
     comparison::add_compared(&mut page, compared);
-    page.add("Findings", [PageBlock::Remarks(findings::of(&compared.findings))]);
+    page.add_section("Findings", [PageBlock::Remarks(findings::merge_findings(&compared.findings))]);
     out += &render_sections(&page);
     out += "\n## Every run\n\nEach bar is one run, the first at the top; speeds in MB/s of 10^6 bytes.\n";
     for (number, entry) in compared.entries.iter().enumerate() {
-        let _ = writeln!(out, "\n### {}\n", plain(&entry.name));
+        let _ = writeln!(out, "\n### {}\n", escape_text(&entry.name));
         let details = compared.details.get(&entry.card_id);
         publication
-            .part(&entry.card_id)
+            .card_part(&entry.card_id)
             .into_iter()
-            .for_each(|part| out += &facts(&card::known(part, details)));
-        for heat in details.map(details::heat).unwrap_or_default() {
-            let _ = writeln!(out, "\n{}", plain(&heat));
+            .for_each(|part| out += &render_facts(&card::card_facts(part, details)));
+        for heat in details.map(details::heat_sentences).unwrap_or_default() {
+            let _ = writeln!(out, "\n{}", escape_text(&heat));
         }
-        let settings: Vec<String> = entry.settings.iter().map(words::setting).collect();
+        let settings: Vec<String> = entry.settings.iter().map(sentences::setting_line).collect();
         let _ = writeln!(
             out,
             "\n{}. Measured by: {}.",
-            plain(&words::amount(entry)),
-            plain(&settings.join(" | "))
+            escape_text(&sentences::measured_amount(entry)),
+            escape_text(&settings.join(" | "))
         );
-        bars::by_run(compared, number).into_iter().for_each(|chart| out += &plotly_block(&chart, false));
+        bars::bars_by_run(compared, number).into_iter().for_each(|chart| out += &plotly_block(&chart, false));
     }
     for (measure, head) in
         [(RunMeasure::Average, "averages"), (RunMeasure::Worst, "worsts"), (RunMeasure::Best, "bests")]
     {
-        if let Some(chart) = bars::by_card(compared, measure) {
+        if let Some(chart) = bars::bars_by_card(compared, measure) {
             let interval = if measure == RunMeasure::Average { ", with its 95 % interval" } else { "" };
             let _ = writeln!(
                 out,
@@ -71,36 +71,44 @@ pub(super) fn plotly(publication: &Publication) -> String {
     let mut page = Page::default();
     comparison::add_differences(&mut page, compared);
     for order in &publication.rankings {
-        ranking::add(&mut page, &ranking::title(order), &ranking::what(order), order);
+        ranking::add_ranking(
+            &mut page,
+            &ranking::ranking_title(order),
+            &ranking::criterion_phrase(order),
+            order,
+        );
     }
     page::add_methods(&mut page, compared);
-    out + &render_sections(&page) + &format!("\n{}\n", plain(&page::made(publication)))
+    out + &render_sections(&page) + &format!("\n{}\n", escape_text(&page::signature_line(publication)))
 }
 
 /// Sections of a page.
 fn render_sections(page: &Page) -> String {
-    page.sections.iter().map(|part| section(part, 2)).collect()
+    page.sections.iter().map(|part| render_section(part, 2)).collect()
 }
 
 /// Text as TOML, which is valid as JSON string if no character needs an escape of only one of both.
 fn toml_text(text: &str) -> String {
-    escape_markup(&Value::from(outside::line(text)).to_string())
+    escape_markup(&Value::from(untrusted_text::escape_line(text)).to_string())
 }
 
 /// JSON without the beginnings of shortcodes and tags in its texts.
 fn escape_markup(json: &str) -> String {
-    outside::json(json).replace('<', "\\u003c").replace("{{", "{\\u007b")
+    untrusted_text::escape_json(json).replace('<', "\\u003c").replace("{{", "{\\u007b")
 }
 
 fn plotly_block(chart: &Chart, with_values: bool) -> String {
     let ChartKind::Bars(bars) = &chart.kind else { return String::new() };
-    let figure = serde_json::to_string_pretty(&figure(bars, with_values)).unwrap_or_default();
+    let figure = serde_json::to_string_pretty(&plotly_figure(bars, with_values)).unwrap_or_default();
     let figure = escape_markup(&figure);
-    format!("\n{{{{< plotly >}}}}\n{figure}\n{{{{< /plotly >}}}}\n\n{}\n", plain(&chart.caption.words()))
+    format!(
+        "\n{{{{< plotly >}}}}\n{figure}\n{{{{< /plotly >}}}}\n\n{}\n",
+        escape_text(&chart.caption.joined_parts())
+    )
 }
 
 /// Figure in the form of the published ones.
-fn figure(bars: &BarGroups, with_values: bool) -> Value {
+fn plotly_figure(bars: &BarGroups, with_values: bool) -> Value {
     let tests: Vec<&str> = bars.groups.iter().rev().map(|group| group.name.as_str()).collect();
     let mut common = json!({ "y": tests });
     if with_values {
@@ -115,7 +123,7 @@ fn figure(bars: &BarGroups, with_values: bool) -> Value {
         };
         let x: Vec<Value> = bars.groups.iter().rev().map(value).collect();
         let mut trace = json!({ "x": x, "name": name, "type": "bar", "orientation": "h" });
-        if let Some(whiskers) = whiskers(bars, of) {
+        if let Some(whiskers) = error_bars(bars, of) {
             trace["error_x"] = whiskers;
         }
         trace
@@ -139,7 +147,7 @@ fn figure(bars: &BarGroups, with_values: bool) -> Value {
 }
 
 /// Lengths of the whiskers of one trace to both sides, as Plotly expects them; `None` without intervals.
-fn whiskers(bars: &BarGroups, of: usize) -> Option<Value> {
+fn error_bars(bars: &BarGroups, of: usize) -> Option<Value> {
     let interval = |group: &BarGroup| {
         let bar = group.bars.iter().find(|bar| bar.of == of)?;
         let [low, high] = bar.interval?;

@@ -1,7 +1,7 @@
 //! Unusual publications: cards under several settings, rankings with groups, very many cards, charts as pictures; and any
 //! numbers and names, with which every format must stay valid.
 
-use super::tests::{rows, small};
+use super::tests::{rows, small_publication};
 use super::*;
 use cardscope_model::comparison::Spread;
 use cardscope_testkit::samples as sample;
@@ -24,7 +24,7 @@ fn strange_spread() -> impl Strategy<Value = Option<Spread>> {
     let numbers = (strange_number(), strange_number(), strange_number(), strange_number(), strange_number());
     let spread = (numbers, proptest::collection::vec(strange_number(), 0..5), any::<bool>()).prop_map(
         |(n, runs, two)| {
-            let mut spread = sample::of_runs(runs, None);
+            let mut spread = sample::spread_of_runs(runs, None);
             (spread.mean, spread.median, spread.best, spread.worst) = (n.0, n.1, n.2, n.3);
             spread.ci95 = two.then_some([n.3, n.4]);
             if let Some(own) = &mut spread.as_printed {
@@ -62,9 +62,9 @@ proptest! {
             let figures = text.split_whitespace().filter(|word| matches!(*word, "NaN" | "inf" | "-inf"));
             prop_assert_eq!(figures.count(), 0, "{}", format.name);
         }
-        for (_, chart) in charts(&publication) {
+        for (_, chart) in all_charts(&publication) {
             for medium in [SvgMedium::Wide, SvgMedium::Narrow, SvgMedium::File, SvgMedium::Fixed] {
-                let drawn = cardscope_page::svg::of(&chart, medium);
+                let drawn = cardscope_page::svg::render_svg(&chart, medium);
                 if !drawn.is_empty() {
                     let read = roxmltree::Document::parse(&drawn);
                     prop_assert!(read.is_ok(), "{:?}\n{}", read, drawn);
@@ -77,7 +77,7 @@ proptest! {
 
 #[test]
 fn entries_of_one_card_do_not_shift_latencies_and_facts() {
-    let mut publication = sample::of_two_settings(2, 3, 1);
+    let mut publication = sample::publication_of_two_settings(2, 3, 1);
     publication.cards[1].latencies.clear();
     publication.cards[0].card.note = Some("note of the first".into());
     publication.cards[1].card.note = Some("note of the second".into());
@@ -87,7 +87,7 @@ fn entries_of_one_card_do_not_shift_latencies_and_facts() {
             text.lines().filter(|l| l.contains("IOPS]")).map(|l| l.contains(" us>")).collect();
         assert_eq!(timed, [true, false, false], "{text}");
     }
-    let page = plotly(&publication);
+    let page = plotly_page(&publication);
     let parts: Vec<&str> = page.split("\n### ").skip(1).collect();
     let notes: Vec<bool> = parts.iter().take(3).map(|part| part.contains("note of the second")).collect();
     assert_eq!(notes, [false, false, true], "{page}");
@@ -113,11 +113,11 @@ fn disk_mark_layouts_refuse_a_ranking_only() {
 
 #[test]
 fn plotly_averages_have_whiskers() {
-    let page = plotly(&small());
+    let page = plotly_page(&small_publication());
     let averages = page.split("## Comparison of averages").nth(1).unwrap();
     let block = averages.split("{{< plotly >}}").nth(1).and_then(|b| b.split("{{< /plotly").next()).unwrap();
     let chart: serde_json::Value = serde_json::from_str(block).unwrap();
-    let spread = small().comparison.tests[0].spreads[1].clone().unwrap();
+    let spread = small_publication().comparison.tests[0].spreads[1].clone().unwrap();
     // Plotly draws upwards, so the second card comes first.
     let trace = &chart["data"][0];
     let end = |name: &str| trace["error_x"][name][0].as_f64().unwrap();
@@ -149,8 +149,8 @@ fn csv_has_rows_for_places_and_groups() {
 
 #[test]
 fn every_chart_is_a_picture_with_a_unique_name() {
-    let publication = sample::of_two_settings(3, 2, 2);
-    let all = pictures(&publication, PictureFormat::Svg).unwrap();
+    let publication = sample::publication_of_two_settings(3, 2, 2);
+    let all = draw_all(&publication, PictureFormat::Svg).unwrap();
     let names: std::collections::BTreeSet<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names.len(), all.len(), "{names:?}");
     for name in [
@@ -164,18 +164,18 @@ fn every_chart_is_a_picture_with_a_unique_name() {
         assert!(names.contains(name), "{name} of {names:?}");
     }
     assert!(all.iter().all(|(_, picture)| picture.starts_with(b"<svg")));
-    let pixels = pictures(&sample::publication(1, 1, 1), PictureFormat::Png).unwrap();
+    let pixels = draw_all(&sample::publication(1, 1, 1), PictureFormat::Png).unwrap();
     assert!(pixels.iter().all(|(name, bytes)| name.ends_with(".png") && bytes.starts_with(b"\x89PNG")));
-    assert!(pictures(&sample::publication(0, 0, 0), PictureFormat::Svg).is_err());
+    assert!(draw_all(&sample::publication(0, 0, 0), PictureFormat::Svg).is_err());
 }
 
 #[test]
 fn ranking_of_many_cards_has_no_comparison() {
     let mut publication = sample::publication(0, 0, 0);
     publication.rankings = vec![sample::ranking(200)];
-    let page = page(&publication);
-    let html = html::document(&page).replace('\u{a0}', " ");
+    let page = publication_page(&publication);
+    let html = html::render_document(&page).replace('\u{a0}', " ");
     assert!(html.contains("200</dd>") && html.contains("140 more not drawn"), "{html}");
-    let text = markdown(&page);
+    let text = render_markdown(&page);
     assert!(!text.contains("Compared") && text.contains("| 199 |"), "{text}");
 }

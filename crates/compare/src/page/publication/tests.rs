@@ -10,7 +10,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Publication of two cards, two runs and one test: small enough to be read whole.
-pub(super) fn small() -> Publication {
+pub(super) fn small_publication() -> Publication {
     let mut publication = sample::publication(2, 2, 1);
     publication
         .cards
@@ -24,7 +24,7 @@ pub(super) fn small() -> Publication {
 
 #[test]
 fn crystaldiskmark_layout_matches_its_snapshot() {
-    let text = crystaldiskmark(&small());
+    let text = crystaldiskmark(&small_publication());
     assert_eq!(text.matches("[Read]").count(), 2, "a report a card");
     insta::assert_snapshot!(text.split("\n\n---").next().unwrap(), @r"
     ------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ fn crystaldiskmark_layout_matches_its_snapshot() {
 
 #[test]
 fn crystaldiskmark_recipe_gives_the_best_of_the_loops() {
-    let mut publication = small();
+    let mut publication = small_publication();
     let spread = publication.comparison.tests[0].spreads[0].as_mut().unwrap();
     let own = spread.as_printed.as_mut().unwrap();
     (own.best.value, own.best.unit) = (61.25, "MB/s".to_owned());
@@ -59,7 +59,7 @@ fn crystaldiskmark_recipe_gives_the_best_of_the_loops() {
 
 #[test]
 fn kdiskmark_layout_matches_its_snapshot() {
-    let text = kdiskmark(&small());
+    let text = kdiskmark(&small_publication());
     let second = text.match_indices("Cardscope (").nth(1).unwrap().0;
     insta::assert_snapshot!(text[..second].trim_end(), @r"
                        Cardscope (0.1.0), in the layout and units of KDiskMark 3.3.0
@@ -81,13 +81,13 @@ fn kdiskmark_layout_matches_its_snapshot() {
 
 #[test]
 fn csv_matches_its_sample() {
-    let rows = String::from_utf8(csv(&small()).unwrap()).unwrap().replace('\r', "");
-    sample::same("small.csv", &rows);
+    let rows = String::from_utf8(to_csv(&small_publication()).unwrap()).unwrap().replace('\r', "");
+    sample::assert_same_sample("small.csv", &rows);
 }
 
 #[test]
 fn details_of_a_card_are_in_every_text_format() {
-    let mut publication = small();
+    let mut publication = small_publication();
     let mut details = CardDetails { pcie_link: Some("PCIe 3.0 x1".into()), ..CardDetails::default() };
     details.limits.tmt1_celsius = Some(81.0);
     details.add_temperatures(&Condition::default(), Some(45.0), Some(82.0));
@@ -96,7 +96,7 @@ fn details_of_a_card_are_in_every_text_format() {
     publication.cards[0].map = None;
     publication.comparison.details.insert(publication.cards[0].card_id.clone(), details);
     for format in ["html", "markdown", "json", "csv", "plotly"] {
-        let text = (by_name(format).unwrap().write)(&publication).unwrap();
+        let text = (format_by_name(format).unwrap().write)(&publication).unwrap();
         let text = String::from_utf8(text).unwrap();
         let unit = if ["json", "csv"].contains(&format) { "4194304" } else { "4 MiB (99 %)" };
         assert!(
@@ -104,19 +104,19 @@ fn details_of_a_card_are_in_every_text_format() {
             "{format}: {text}"
         );
     }
-    for text in [markdown(&page(&publication)), plotly(&publication)] {
+    for text in [render_markdown(&publication_page(&publication)), plotly_page(&publication)] {
         assert!(text.contains("Idle 45 °C, peak 82 °C."), "{text}");
     }
 }
 
 #[test]
 fn markdown_matches_its_sample() {
-    sample::same("small.md", &markdown(&page(&small())));
+    sample::assert_same_sample("small.md", &render_markdown(&publication_page(&small_publication())));
 }
 
 #[test]
 fn plotly_block_has_the_published_form() {
-    let page = plotly(&small());
+    let page = plotly_page(&small_publication());
     let block = page.split("{{< plotly >}}").nth(1).and_then(|rest| rest.split("{{< /plotly >}}").next());
     let chart: serde_json::Value = serde_json::from_str(block.unwrap()).unwrap();
     let run = |name: &str, x: f64| json!({ "x": [x], "name": name, "type": "bar", "orientation": "h" });
@@ -151,34 +151,34 @@ fn document_survives_json() {
 
 #[test]
 fn format_is_found_by_name_and_file_ending() {
-    assert_eq!(by_file("cards.PNG").map(|f| f.name), Some("png"));
-    assert_eq!(by_file("post.plotly.md").map(|f| f.name), Some("plotly"));
-    assert_eq!(by_file("post.md").map(|f| f.name), Some("markdown"));
-    assert_eq!((by_file("cards.doc").is_some(), by_name("csv").is_some()), (false, true));
+    assert_eq!(format_by_file("cards.PNG").map(|f| f.name), Some("png"));
+    assert_eq!(format_by_file("post.plotly.md").map(|f| f.name), Some("plotly"));
+    assert_eq!(format_by_file("post.md").map(|f| f.name), Some("markdown"));
+    assert_eq!((format_by_file("cards.doc").is_some(), format_by_name("csv").is_some()), (false, true));
 }
 
 #[test]
 fn picture_without_figures_is_refused_with_alternatives() {
-    let error = main(&sample::publication(0, 0, 0)).unwrap_err().to_string();
+    let error = main_chart(&sample::publication(0, 0, 0)).unwrap_err().to_string();
     assert!(error.contains("no card in it has a speed") && error.contains(".html"), "{error}");
 }
 
 #[test]
 fn formulas_in_names_are_escaped_in_csv() {
-    let mut publication = small();
+    let mut publication = small_publication();
     publication.comparison.entries[0].name = "=HYPERLINK(\"x\")".into();
     publication.comparison.entries[1].sources = vec!["@SUM(A1)".into()];
-    let text = String::from_utf8(csv(&publication).unwrap()).unwrap();
+    let text = String::from_utf8(to_csv(&publication).unwrap()).unwrap();
     assert!(text.contains("\"'=HYPERLINK(\"\"x\"\")\"") && text.contains("'@SUM(A1)"), "{text}");
 }
 
 #[test]
 fn markup_in_names_is_escaped() {
-    let mut publication = small();
+    let mut publication = small_publication();
     let name = "a | b {{< /plotly >}} +++\n# <script>";
     publication.title = name.into();
     publication.comparison.entries[0].name = name.into();
-    for page in [plotly(&publication), markdown(&page(&publication))] {
+    for page in [plotly_page(&publication), render_markdown(&publication_page(&publication))] {
         assert!(!page.contains("<script") && !page.contains("a | b {{<"), "{page}");
         assert_eq!(page.matches("{{< /plotly >}}").count(), page.matches("{{< plotly >}}").count());
         assert!(!page.lines().any(|line| line.starts_with("# <")), "{page}");
@@ -187,7 +187,7 @@ fn markup_in_names_is_escaped() {
 
 /// Rows of the CSV, each cell by its heading.
 pub(super) fn rows(publication: &Publication) -> Vec<BTreeMap<String, String>> {
-    let mut rows = ::csv::Reader::from_reader(csv(publication).map(std::io::Cursor::new).unwrap());
+    let mut rows = ::csv::Reader::from_reader(to_csv(publication).map(std::io::Cursor::new).unwrap());
     let heads = rows.headers().unwrap().clone();
     let row = |row: ::csv::StringRecord| {
         heads.iter().zip(&row).map(|(head, cell)| (head.to_owned(), cell.to_owned())).collect()

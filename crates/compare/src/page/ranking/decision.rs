@@ -1,49 +1,49 @@
 //! Purchase advice of a ranking, as sentences of a reviewer.
 
-use super::words::{price, value, what};
-use crate::page::comparison::answer::brief;
+use super::value_text::{criterion_phrase, format_price, format_value};
+use crate::page::comparison::answer::short_names;
 use cardscope_model::ranking::{RankedBy, RankedCard, Ranking, RankingDecision};
-use cardscope_page::figure::{ANSWER, count, in_a_line, listing, percent};
+use cardscope_page::figure::{ANSWER_COLUMNS, answer_line, join_names, percent, pluralize};
 use unicode_width::UnicodeWidthStr;
 
 /// Answer of a ranking: the card to buy, or the fastest one, in a line; with full names if these fit.
-pub(crate) fn answer(ranking: &Ranking) -> String {
+pub(crate) fn ranking_answer(ranking: &Ranking) -> String {
     let Some(decision) = &ranking.decision else {
         return match (ranking.places.is_empty(), ranking.excluded.iter().any(|card| card.avoid)) {
-            (false, _) => format!("No card measured so far is fit {}.", what(ranking)),
+            (false, _) => format!("No card measured so far is fit {}.", criterion_phrase(ranking)),
             (true, true) => "No card can be recommended: each of them loses data.".to_owned(),
-            (true, false) if !ranking.excluded.is_empty() => in_a_line(&format!(
+            (true, false) if !ranking.excluded.is_empty() => answer_line(&format!(
                 "No card could be ranked {}: {} left out; name one to rank it",
-                what(ranking),
+                criterion_phrase(ranking),
                 match ranking.excluded.len() {
                     1 => "1 is".to_owned(),
                     n => format!("{n} are"),
                 }
             )),
-            (true, false) => in_a_line(&format!("No card could be ranked {}", what(ranking))),
+            (true, false) => answer_line(&format!("No card could be ranked {}", criterion_phrase(ranking))),
         };
     };
-    let whole = said(ranking, decision, &decision.buy);
-    if whole.width() < ANSWER {
-        return in_a_line(&whole);
+    let whole = purchase_sentence(ranking, decision, &decision.buy);
+    if whole.width() < ANSWER_COLUMNS {
+        return answer_line(&whole);
     }
     let all: Vec<&str> = ranking.places.iter().map(|place| place.entry.name.as_str()).collect();
-    let short = brief(&all);
+    let short = short_names(&all);
     let named = |name: &String| {
         all.iter().position(|known| known == name).map_or(name.clone(), |at| short[at].clone())
     };
     let names: Vec<String> = decision.buy.iter().map(named).collect();
-    in_a_line(&said(ranking, decision, &names))
+    answer_line(&purchase_sentence(ranking, decision, &names))
 }
 
-fn said(ranking: &Ranking, decision: &RankingDecision, names: &[String]) -> String {
+fn purchase_sentence(ranking: &Ranking, decision: &RankingDecision, names: &[String]) -> String {
     let chance = percent(decision.probability);
     // Of many equal cards none is singled out.
     let first = ranking.places.first().map_or(0.0, |place| place.value);
     let alike =
         ranking.places.iter().filter(|place| place.placement.tier == 1 || place.value >= first).count();
     if let ([_], true) = (names, decision.probability < 0.5 && alike > 1) {
-        let cards = count(alike as u64, "card");
+        let cards = pluralize(alike as u64, "card");
         return match &ranking.by {
             RankedBy::Job(job) => format!("{cards} are equally good for {job}"),
             RankedBy::Test(test) => format!("{cards} are equally fast in {test}"),
@@ -55,7 +55,8 @@ fn said(ranking: &Ranking, decision: &RankingDecision, names: &[String]) -> Stri
         }
         (RankedBy::Job(job), [first, second, ..]) => format!("Buy {first} or {second} for {job}"),
         (RankedBy::Test(test), [first]) => {
-            let speed = ranking.places.first().map(|place| value(ranking, place.value)).unwrap_or_default();
+            let speed =
+                ranking.places.first().map(|place| format_value(ranking, place.value)).unwrap_or_default();
             format!("{first} is fastest in {test}: {speed} MB/s ({chance})")
         }
         (RankedBy::Test(test), [first, second, ..]) => format!("{first} or {second} is fastest in {test}"),
@@ -64,7 +65,7 @@ fn said(ranking: &Ranking, decision: &RankingDecision, names: &[String]) -> Stri
 }
 
 /// Further advice: a better value at another price, what is undecided, and cards to avoid.
-pub(crate) fn reasons(ranking: &Ranking) -> Vec<String> {
+pub(crate) fn purchase_reasons(ranking: &Ranking) -> Vec<String> {
     let Some(decision) = &ranking.decision else { return Vec::new() };
     let mut said = Vec::new();
     let bought = |place: &&RankedCard| decision.buy.contains(&place.entry.name);
@@ -73,24 +74,24 @@ pub(crate) fn reasons(ranking: &Ranking) -> Vec<String> {
     if let [first, second, ..] = &decision.buy[..] {
         let chance = percent(decision.probability);
         let more = match decision.more_runs {
-            Some(more) => format!("; {} of each would probably settle it", count(more, "more run")),
+            Some(more) => format!("; {} of each would probably settle it", pluralize(more, "more run")),
             None => String::new(),
         };
         said.push(format!("Undecided between {first} ({chance} to be the best) and {second}{more}."));
     }
     said.extend(ranking.places.iter().filter(bought).filter_map(caveat));
     if let Some(instead) = &decision.instead {
-        let below = price(&instead.below);
+        let below = format_price(&instead.below);
         said.push(match &instead.costs {
             Some(costs) => {
-                format!("Better value: {} for {} (worth up to {below}).", instead.name, price(costs))
+                format!("Better value: {} for {} (worth up to {below}).", instead.name, format_price(costs))
             }
             None => format!("{} is the better value if it costs less than {below}.", instead.name),
         });
     }
     let avoid: Vec<String> =
         decision.avoid.iter().map(|(name, reason)| format!("{name} ({reason})")).collect();
-    said.extend((!avoid.is_empty()).then(|| format!("Avoid {}.", listing(&avoid))));
+    said.extend((!avoid.is_empty()).then(|| format!("Avoid {}.", join_names(&avoid))));
     said
 }
 
@@ -107,9 +108,9 @@ mod tests {
         }
         let decision = ranking.decision.as_mut().unwrap();
         (decision.buy, decision.probability) = (decision.buy[..1].to_vec(), 0.083);
-        assert_eq!(answer(&ranking), "12 cards are equally good for pi-boot.");
+        assert_eq!(ranking_answer(&ranking), "12 cards are equally good for pi-boot.");
         ranking.by = RankedBy::Test("SEQ1M Q1T1 read".parse().unwrap());
-        assert_eq!(answer(&ranking), "12 cards are equally fast in SEQ1M Q1T1 read.");
+        assert_eq!(ranking_answer(&ranking), "12 cards are equally fast in SEQ1M Q1T1 read.");
     }
 
     #[test]
@@ -120,7 +121,7 @@ mod tests {
             place.caveat = Some(collapse.to_owned());
         }
         let name = ranking.decision.as_ref().unwrap().buy[0].clone();
-        let said = reasons(&ranking);
+        let said = purchase_reasons(&ranking);
         assert!(said.contains(&format!("Caveat of {name}: {collapse}.")), "{said:?}");
         assert_eq!(
             said.iter().filter(|reason| reason.contains("collapse")).count(),

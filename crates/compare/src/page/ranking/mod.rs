@@ -2,65 +2,68 @@
 //! money, groups, and cards that are not ranked.
 
 mod decision;
-mod words;
+mod value_text;
 
-pub(crate) use decision::{answer, reasons};
-pub(crate) use words::{price, unit, value, what};
+pub(crate) use decision::{purchase_reasons, ranking_answer};
+pub(crate) use value_text::{criterion_phrase, format_price, format_value, value_unit};
 
 use crate::page::comparison;
 use cardscope_model::job::{Figure, JobFit};
 use cardscope_model::ranking::{GroupDivision, RankedBy, RankedCard, Ranking};
 use cardscope_model::report::NewsTone;
 use cardscope_model::units::three_digits as speed;
-use cardscope_page::figure::{interval, percent, sentence};
+use cardscope_page::figure::{interval_text, percent, to_sentence};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, findings};
 
-pub fn page(ranking: &Ranking) -> Page {
-    let mut page = Page::new(&title(ranking), NewsTone::Plain, answer(ranking));
-    page.because_all(NewsTone::Plain, reasons(ranking));
-    add(&mut page, "Best first", "", ranking);
+pub fn ranking_page(ranking: &Ranking) -> Page {
+    let mut page = Page::new(&ranking_title(ranking), NewsTone::Plain, ranking_answer(ranking));
+    page.add_reasons(NewsTone::Plain, purchase_reasons(ranking));
+    add_ranking(&mut page, "Best first", "", ranking);
     if ranking.places.is_empty() {
-        page.step("Measure a card:", Some("cardscope check DEVICE".to_owned()));
-        page.step("Or import what other tools measured:", Some("cardscope import FILE".to_owned()));
+        page.add_step("Measure a card:", Some("cardscope check DEVICE".to_owned()));
+        page.add_step("Or import what other tools measured:", Some("cardscope import FILE".to_owned()));
     }
     page
 }
 
 /// Adds a ranking to a page. `of` names it in headings, if the page has several.
-pub(crate) fn add(page: &mut Page, head: &str, of: &str, ranking: &Ranking) {
+pub(crate) fn add_ranking(page: &mut Page, head: &str, of: &str, ranking: &Ranking) {
     let head_of = |part: &str| format!("{part} {of}").trim_end().to_owned();
     let tiers = ranking.places.last().map_or(0, |place| place.placement.tier);
     let note = match (ranking.places.len(), tiers) {
         (0, _) => "No card could be placed.",
         (1, _) => "",
         (cards, tiers) if cards as u32 == tiers => "",
-        _ => TIERS,
+        _ => TIER_MEANING,
     };
-    page.add(head, [PageBlock::Table(places(ranking)), PageBlock::Words(note.to_owned())]);
-    page.fold(&head_of("Value for money"), money_blocks(ranking));
-    let means = ranking.places.iter().map(|place| (place, remarks(place)));
+    page.add_section(head, [PageBlock::Table(place_table(ranking)), PageBlock::Words(note.to_owned())]);
+    page.add_detail(&head_of("Value for money"), money_blocks(ranking));
+    let means = ranking.places.iter().map(|place| (place, place_remarks(place)));
     let means = means.filter(|(_, remarks)| !remarks.is_empty());
     let means = means.map(|(p, remarks)| format!("{}: {}", p.entry.name, remarks.join("; ")));
-    page.fold(&head_of("Card by card"), [PageBlock::Lines(means.collect())]);
+    page.add_detail(&head_of("Card by card"), [PageBlock::Lines(means.collect())]);
     let excluded = ranking.excluded.iter().map(|card| format!("{}: {}", card.name, card.reason));
     let not_placed = ranking.not_placed.iter().map(|(card, reason)| format!("{card}: {reason}"));
     let not_placed = excluded.chain(not_placed);
-    page.fold(&head_of("Not ranked"), [PageBlock::Lines(not_placed.collect())]);
+    page.add_detail(&head_of("Not ranked"), [PageBlock::Lines(not_placed.collect())]);
     // The result was requested, so it is visible; the groups behind it are folded.
-    let predicts = ranking.groups.iter().map(|found| sentence(&found.verdict));
-    page.add(&head_of("What predicts the order"), [PageBlock::Lines(predicts.collect())]);
+    let predicts = ranking.groups.iter().map(|found| to_sentence(&found.verdict));
+    page.add_section(&head_of("What predicts the order"), [PageBlock::Lines(predicts.collect())]);
     for found in &ranking.groups {
-        page.fold(&format!("By {}, {}", found.by, unit(ranking)), [PageBlock::Table(groups(found, ranking))]);
+        page.add_detail(
+            &format!("By {}, {}", found.by, value_unit(ranking)),
+            [PageBlock::Table(group_table(found, ranking))],
+        );
     }
-    page.fold(&head_of("Findings"), [PageBlock::Remarks(findings::of(&ranking.findings))]);
+    page.add_detail(&head_of("Findings"), [PageBlock::Remarks(findings::merge_findings(&ranking.findings))]);
 }
 
 /// Meaning of a tier.
-pub const TIERS: &str = "Within a tier no card is notably worse than the first, or not for sure.";
+pub const TIER_MEANING: &str = "Within a tier no card is notably worse than the first, or not for sure.";
 
 /// Heading of a ranking.
-pub fn title(ranking: &Ranking) -> String {
+pub fn ranking_title(ranking: &Ranking) -> String {
     let on = ranking.on.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
     match &ranking.by {
         RankedBy::Job(name) => {
@@ -74,7 +77,7 @@ pub fn title(ranking: &Ranking) -> String {
     }
 }
 
-pub fn fit(fit: JobFit) -> &'static str {
+pub fn fit_word(fit: JobFit) -> &'static str {
     match fit {
         JobFit::Unfit => "unfit",
         JobFit::Poor => "poor",
@@ -84,25 +87,25 @@ pub fn fit(fit: JobFit) -> &'static str {
     }
 }
 
-pub fn places(ranking: &Ranking) -> Table {
-    let ends = |ends: [f64; 2]| interval(ends, |v| value(ranking, v));
-    let table = Table::of(
+pub fn place_table(ranking: &Ranking) -> Table {
+    let ends = |ends: [f64; 2]| interval_text(ends, |v| format_value(ranking, v));
+    let table = Table::from_items(
         &ranking.places,
         &[
             ("tier", &|p| p.placement.tier.to_string()),
             ("card", &|p| p.entry.name.clone()),
-            (unit(ranking), &|p| value(ranking, p.value)),
+            (value_unit(ranking), &|p| format_value(ranking, p.value)),
             ("95 % interval", &|p| p.ci95.map(ends).unwrap_or_default()),
             ("best", &|p| percent(p.placement.probability_best)),
             ("runs", &|p| p.entry.runs.to_string()),
-            ("fit", &|p| p.job.as_ref().map(|job| fit(job.fit).to_owned()).unwrap_or_default()),
+            ("fit", &|p| p.job.as_ref().map(|job| fit_word(job.fit).to_owned()).unwrap_or_default()),
         ],
     );
     table.left_aligned(["card", "fit"])
 }
 
 /// Cards with a price by their value for money, each currency separately.
-pub fn for_money(ranking: &Ranking) -> Table {
+pub fn money_table(ranking: &Ranking) -> Table {
     let mut priced: Vec<&RankedCard> =
         ranking.places.iter().filter(|place| place.per_price.is_some()).collect();
     let currency = |place: &RankedCard| place.price.as_ref().map(|price| price.currency.clone());
@@ -110,13 +113,13 @@ pub fn for_money(ranking: &Ranking) -> Table {
         let more = b.per_price.unwrap_or(0.0).total_cmp(&a.per_price.unwrap_or(0.0));
         currency(a).cmp(&currency(b)).then(more)
     });
-    let table = Table::of(
+    let table = Table::from_items(
         &priced,
         &[
             ("card", &|p| p.entry.name.clone()),
-            ("price", &|p| p.price.as_ref().map(price).unwrap_or_default()),
+            ("price", &|p| p.price.as_ref().map(format_price).unwrap_or_default()),
             ("of", &|p| p.priced.clone().unwrap_or_default()),
-            (unit(ranking), &|p| value(ranking, p.value)),
+            (value_unit(ranking), &|p| format_value(ranking, p.value)),
             ("per price", &|p| value_per_price(p)),
             ("GB", &|p| p.gb_per_price.map(speed).unwrap_or_default()),
             ("MB/s read", &|p| speed_per_price(p, Figure::ReadMbS)),
@@ -132,7 +135,7 @@ pub fn for_money(ranking: &Ranking) -> Table {
 
 /// Table of value for money with its explanation; empty without prices.
 fn money_blocks(ranking: &Ranking) -> impl Iterator<Item = PageBlock> {
-    let table = for_money(ranking);
+    let table = money_table(ranking);
     let meaning = PageBlock::Words("From \"per price\" on: what one unit of the currency buys.".to_owned());
     (!table.rows().is_empty()).then_some([PageBlock::Table(table), meaning]).into_iter().flatten()
 }
@@ -151,7 +154,7 @@ fn value_per_price(place: &RankedCard) -> String {
 }
 
 /// Remarks on a card at its place.
-pub fn remarks(place: &RankedCard) -> Vec<String> {
+pub fn place_remarks(place: &RankedCard) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(job) = &place.job {
         out.extend((!job.meaning.is_empty()).then(|| job.meaning.join("; ")));
@@ -161,14 +164,14 @@ pub fn remarks(place: &RankedCard) -> Vec<String> {
     if !place.capped.is_empty() {
         out.push(format!("the host caps {}", place.capped.join(", ")));
     }
-    out.extend(place.spread.as_ref().and_then(comparison::words::levels));
+    out.extend(place.spread.as_ref().and_then(comparison::sentences::two_level_phrase));
     out.extend(place.caveat.iter().chain(&place.doubts).cloned());
     out
 }
 
-pub fn groups(groups: &GroupDivision, ranking: &Ranking) -> Table {
-    let value = |v: f64| value(ranking, v);
-    Table::of(
+pub fn group_table(groups: &GroupDivision, ranking: &Ranking) -> Table {
+    let value = |v: f64| format_value(ranking, v);
+    Table::from_items(
         &groups.groups,
         &[
             (groups.by.as_str(), &|g| g.name.clone()),
@@ -189,7 +192,7 @@ mod tests {
 
     #[test]
     fn ranking_page_matches_its_sample() {
-        sample::same("ranked.txt", &page(&sample::ranking(3)).text());
+        sample::assert_same_sample("ranked.txt", &ranking_page(&sample::ranking(3)).to_text());
     }
 
     #[test]
@@ -198,11 +201,11 @@ mod tests {
         let fake = ExcludedCard { name: "SanDian 1TB".into(), reason: "fake".into(), avoid: true };
         ranking.decision.as_mut().unwrap().avoid = vec![(fake.name.clone(), fake.reason.clone())];
         ranking.excluded = vec![fake];
-        let text = page(&ranking).text();
+        let text = ranking_page(&ranking).to_text();
         assert!(text.contains("Avoid SanDian 1TB (fake)."), "{text}");
         assert!(text.contains("Not ranked\n  SanDian 1TB: fake\n"), "{text}");
         (ranking.decision, ranking.places) = (None, Vec::new());
-        assert!(answer(&ranking).starts_with("No card can be recommended"));
+        assert!(ranking_answer(&ranking).starts_with("No card can be recommended"));
     }
 
     #[test]
@@ -211,8 +214,8 @@ mod tests {
         let decision = ranking.decision.as_mut().unwrap();
         decision.buy = vec!["Alder Swift 64GB".into(), "Birch Endure 128GB".into()];
         (decision.probability, decision.more_runs) = (0.58, Some(3));
-        assert_eq!(answer(&ranking), "Buy Alder Swift 64GB or Birch Endure 128GB for pi-boot.");
-        let text = page(&ranking).text();
+        assert_eq!(ranking_answer(&ranking), "Buy Alder Swift 64GB or Birch Endure 128GB for pi-boot.");
+        let text = ranking_page(&ranking).to_text();
         assert!(text.contains("3 more runs of each would probably"), "{text}");
     }
 
@@ -220,14 +223,17 @@ mod tests {
     fn ranking_by_test_names_the_fastest_with_its_speed() {
         let mut ranking = sample::ranking(2);
         ranking.by = RankedBy::Test("SEQ1M Q1T1 read".parse().unwrap());
-        assert_eq!(answer(&ranking), "Alder Swift 64GB is fastest in SEQ1M Q1T1 read: 91.5 MB/s (83 %).");
+        assert_eq!(
+            ranking_answer(&ranking),
+            "Alder Swift 64GB is fastest in SEQ1M Q1T1 read: 91.5 MB/s (83 %)."
+        );
     }
 
     #[test]
     fn empty_ranking_lists_cards_that_were_not_placed() {
         let mut ranking = sample::ranking(0);
         ranking.decision = None;
-        let page = page(&ranking).text();
+        let page = ranking_page(&ranking).to_text();
         assert!(
             page.starts_with("No card could be ranked for pi-boot.")
                 && page.contains("Fir 8GB: random writes"),

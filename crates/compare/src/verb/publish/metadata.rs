@@ -29,10 +29,10 @@ fn clean_jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
         let mut end = at + 2 + length;
         let segment = bytes.get(at + 4..end)?;
         if marker == 0xda {
-            end += scan(bytes.get(end..)?)?;
+            end += scan_length(bytes.get(end..)?)?;
         }
         match marker {
-            0xe1 => out.extend(orientation(segment).map(turned).unwrap_or_default()),
+            0xe1 => out.extend(orientation(segment).map(orientation_segment).unwrap_or_default()),
             0xe2 if segment.starts_with(b"ICC_PROFILE\0") => out.extend(&bytes[at..end]),
             // The head of either kind may have a thumbnail, which may show the picture before it was cropped.
             0xe0 if segment.starts_with(b"JFIF\0") => out.extend(without_thumbnail(segment)?),
@@ -50,7 +50,7 @@ fn without_thumbnail(head: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Bytes of a scan, up to the next marker outside of it.
-fn scan(bytes: &[u8]) -> Option<usize> {
+fn scan_length(bytes: &[u8]) -> Option<usize> {
     bytes.windows(2).position(|two| two[0] == 0xff && !matches!(two[1], 0 | 0xd0..=0xd7 | 0xff))
 }
 
@@ -70,7 +70,7 @@ fn orientation(segment: &[u8]) -> Option<u8> {
 }
 
 /// Exif segment with nothing but an orientation.
-fn turned(orientation: u8) -> Vec<u8> {
+fn orientation_segment(orientation: u8) -> Vec<u8> {
     let tiff =
         [b"MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0".as_slice(), &[orientation], &[0; 6]].concat();
     [b"\xff\xe1\0\x22Exif\0\0".as_slice(), &tiff].concat()
@@ -181,8 +181,11 @@ mod tests {
                 b"\xff\xd9and a second picture".to_vec(),
             ];
             let clean = without_metadata("image/jpeg", &parts.concat()).unwrap();
-            let turned =
-                if orientation == 6 { segment(0xe1, &[&turned(6)[4..]].concat()) } else { Vec::new() };
+            let turned = if orientation == 6 {
+                segment(0xe1, &[&orientation_segment(6)[4..]].concat())
+            } else {
+                Vec::new()
+            };
             let head = segment(0xe0, b"JFIF\0\x01\x02\0\0\x48\0\x48\0\0");
             let kept = [&parts[0], &head, &turned, &parts[5], &scan, &parts[7], &scan, &vec![0xff, 0xd9]];
             assert_eq!(clean, kept.map(Clone::clone).concat(), "{big} {orientation}");

@@ -3,20 +3,20 @@
 //! Serial numbers and CIDs are redacted here (`hidden`), before any layout, unless they are requested. Of more cards than a
 //! comparison can show only rankings are published; `orders` chooses them if the user does not.
 
-mod hidden;
+mod default_rankings;
 mod metadata;
-mod orders;
 mod over_time;
 mod part;
 mod pictures;
+mod redaction;
 
 use crate::card_source::CardSource;
-use crate::judge::comparison::{ComparedColumn, MOST_PAIRED, comparison};
+use crate::judge::comparison::{ComparedColumn, MOST_PAIRED, build_comparison};
 use crate::verb::compare;
 use crate::verb::compare::CompareRequest as Compared;
 use crate::verb::rank;
-use crate::verb::rank::{GroupBy, RankingKey, RankingOptions, groups};
-use cardscope_model::archived::StoredCard;
+use crate::verb::rank::{GroupBy, RankingKey, RankingOptions, group_parser};
+use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::comparison::Comparison;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::publication::{CardPart, Publication};
@@ -49,7 +49,7 @@ pub struct PublishRequest {
     #[arg(long, value_name = "HOST", requires = "order")]
     pub on: Option<String>,
     /// Show how well each of these predicts the orders: mark, app-mark, maker, year, capacity
-    #[arg(long, value_name = "WORD,...", requires = "order", value_delimiter = ',', value_parser = groups())]
+    #[arg(long, value_name = "WORD,...", requires = "order", value_delimiter = ',', value_parser = group_parser())]
     #[arg(hide_possible_values = true)]
     pub group_by: Vec<GroupBy>,
     /// Also publish serial numbers and CIDs
@@ -62,7 +62,7 @@ pub struct PublishRequest {
 
 impl PublishRequest {
     /// Criteria by which the user ranks the cards.
-    fn orders(&self) -> Vec<RankingKey> {
+    fn ranking_keys(&self) -> Vec<RankingKey> {
         let jobs = self.job.iter().cloned().map(RankingKey::Job);
         jobs.chain(self.rank_by.iter().copied().map(RankingKey::Test)).collect()
     }
@@ -72,43 +72,43 @@ impl PublishRequest {
 ///
 /// # Errors
 /// As `compare` and `rank`. Too many cards for a comparison are refused only if they cannot be ranked either.
-pub fn publish(request: &PublishRequest) -> Result<Publication> {
+pub fn gather_publication(request: &PublishRequest) -> Result<Publication> {
     let compared = &request.compared;
-    let mut source = compared.choice.open()?;
-    let chosen = compare::chosen(compared, &mut source)?;
-    let division = compare::division(compared)?;
-    let columns = compare::columns_of(compared, &chosen, &division, &mut source)?;
+    let mut source = compared.choice.open_source()?;
+    let chosen = compare::chosen_cards(compared, &mut source)?;
+    let division = compare::requested_division(compared)?;
+    let columns = compare::read_columns(compared, &chosen, &division, &mut source)?;
     let mut cards: Vec<StoredCard> = Vec::new();
     for (card, _) in chosen {
         if cards.iter().all(|known| known.id != card.id) {
             cards.push(card);
         }
     }
-    let mut orders = request.orders();
+    let mut orders = request.ranking_keys();
     let is_asked = !orders.is_empty();
     // Differences between many cards are unreadable, so a ranking replaces them.
     let many = columns.as_ref().is_none_or(|columns| columns.len() > MOST_PAIRED);
     if many && !is_asked {
-        orders = orders::usual(&compared.choice, &cards, &mut source)?;
+        orders = default_rankings::default_keys(&compared.choice, &cards, &mut source)?;
     }
     let mut rankings = Vec::new();
     for by in &orders {
         let named = !compared.cards.is_empty();
         let order = RankingOptions { by, on: request.on.as_deref(), group_by: &request.group_by, named };
-        rankings.push(rank::rank_among(order, &compared.choice, cards.clone(), &mut source)?);
+        rankings.push(rank::rank_selected(order, &compared.choice, cards.clone(), &mut source)?);
     }
     let (comparison, parts) = match columns {
         Some(columns) => {
-            let parts = parts(request, &columns, &mut source)?;
-            let mut compared = comparison(columns, &division, &source.spreads()?);
-            compared.details = source.details(&compared.entries)?;
+            let parts = card_parts(request, &columns, &mut source)?;
+            let mut compared = build_comparison(columns, &division, &source.spreads()?);
+            compared.details = source.details_by_card(&compared.entries)?;
             (compared, parts)
         }
-        None if rankings.is_empty() => return Err(compare::too_many(cards.len())),
+        None if rankings.is_empty() => return Err(compare::too_many_columns(cards.len())),
         None => (omitted_comparison(cards.len(), is_asked), Vec::new()),
     };
     Ok(Publication {
-        title: request.title.clone().unwrap_or_else(|| title(&parts, cards.len())),
+        title: request.title.clone().unwrap_or_else(|| default_title(&parts, cards.len())),
         made_on: Zoned::now().strftime("%Y-%m-%d").to_string(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         comparison,
@@ -118,7 +118,7 @@ pub fn publish(request: &PublishRequest) -> Result<Publication> {
 }
 
 /// Parts of all cards with a column, in the order of these.
-fn parts(
+fn card_parts(
     request: &PublishRequest,
     columns: &[ComparedColumn],
     source: &mut CardSource,
@@ -130,8 +130,10 @@ fn parts(
         }
     }
     let of = |id: &str| columns.iter().filter(|column| column.entry.card_id == id).collect::<Vec<_>>();
-    let shown = (request.serials, pictures::room(ids.len()));
-    ids.into_iter().map(|id| part::part(source, id, &of(id), &request.compared.choice.tests, shown)).collect()
+    let shown = (request.serials, pictures::bytes_per_card(ids.len()));
+    ids.into_iter()
+        .map(|id| part::gather_part(source, id, &of(id), &request.compared.choice.tests, shown))
+        .collect()
 }
 
 /// Replaces a comparison of too many cards. `asked` is true if the user chose the rankings.
@@ -142,12 +144,12 @@ fn omitted_comparison(cards: usize, asked: bool) -> Comparison {
     };
     let verdict = format!("{cards} cards are too many for a comparison, so they are only ranked{by}.");
     let advice = format!("Name a few of them for results, differences and series{or}.");
-    let why = Finding::new("not-compared", FindingWeight::Note, 1.0, verdict).advise(advice);
+    let why = Finding::new("not-compared", FindingWeight::Note, 1.0, verdict).with_advice(advice);
     Comparison { findings: vec![why], ..Comparison::default() }
 }
 
 /// Default title: `A and B`, or the number of cards.
-fn title(compared: &[CardPart], cards: usize) -> String {
+fn default_title(compared: &[CardPart], cards: usize) -> String {
     match compared {
         [] => format!("{cards} cards in order"),
         [one] => one.title.clone(),
@@ -162,14 +164,14 @@ mod tests {
     use crate::verb::compare::MeasurementChoice;
     use cardscope_model::ranking::RankedBy;
     use cardscope_session::options::ArchiveAt;
-    use cardscope_testkit::cards::file_of_cards;
+    use cardscope_testkit::cards::csv_of_cards;
 
     /// Publication of 240 cards with one test each, from a file.
     fn many(rank_by: &[&str], tests: &[&str]) -> Result<Publication> {
-        let file = file_of_cards(240);
+        let file = csv_of_cards(240);
         let archive = tempfile::NamedTempFile::new().unwrap();
         let named = |tests: &[&str]| tests.iter().map(|test| test.parse().unwrap()).collect();
-        publish(&PublishRequest {
+        gather_publication(&PublishRequest {
             compared: Compared {
                 cards: vec![file.path().to_str().unwrap().to_owned()],
                 choice: MeasurementChoice {

@@ -1,11 +1,11 @@
 //! A card's part of a publication: its facts, series and latencies, and the documents of other verbs.
 
-use super::hidden::Redactor;
 use super::over_time::OverTime;
 use super::pictures;
+use super::redaction::Redactor;
 use crate::card_source::CardSource;
 use crate::judge::comparison::ComparedColumn;
-use cardscope_model::archived::StoredCard;
+use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::card::CardFacts;
 use cardscope_model::finding::Finding;
 use cardscope_model::publication::CardPart;
@@ -23,27 +23,27 @@ use std::collections::BTreeSet;
 const LAST_SESSIONS: usize = 4;
 
 /// Gathers a card's part. `columns` are the card's columns in the comparison: only their runs are shown over time.
-pub(super) fn part(
+pub(super) fn gather_part(
     source: &mut CardSource,
     id: &str,
     columns: &[&ComparedColumn],
     tests: &[TestName],
     (serials, room): (bool, u64),
 ) -> Result<CardPart> {
-    let card = source.card(id)?;
-    let mut part = new_part(&card, source.events(id)?, serials);
+    let card = source.card_by_id(id)?;
+    let mut part = new_part(&card, source.card_events(id)?, serials);
     if source.is_collected(id) {
         return Ok(part);
     }
     let Some(archive) = source.archive() else { return Ok(part) };
     let units = archive.units(id)?;
-    let hidden = if serials { Redactor::default() } else { Redactor::of(&card, &units) };
+    let hidden = if serials { Redactor::default() } else { Redactor::for_card(&card, &units) };
     if serials {
         add_unit_names(&mut part, &units);
     }
     let notes = part.events.iter_mut().flat_map(|event| [&mut event.note, &mut event.source]);
-    notes.chain([&mut part.card.note]).flatten().for_each(|text| hidden.clear_text(text));
-    part.pictures = pictures::of(archive, id, room, &hidden)?;
+    notes.chain([&mut part.card.note]).flatten().for_each(|text| hidden.redact_text(text));
+    part.pictures = pictures::card_pictures(archive, id, room, &hidden)?;
     let mut over_time = OverTime::new(columns, tests);
     for session in last_sessions(columns) {
         let session = archive.session(session)?.file;
@@ -51,11 +51,11 @@ pub(super) fn part(
             part.pieces.push(short_hash(&unit.id));
         }
         if serials && units.len() == 1 {
-            part.card.cid = part.card.cid.take().or_else(|| cid(&session.identity));
+            part.card.cid = part.card.cid.take().or_else(|| identity_cid(&session.identity));
         }
         let findings = session.report.iter().flat_map(|report| &report.header.findings);
-        findings.for_each(|finding| add_finding(&mut part, hidden.cleared(finding)));
-        over_time.add(session);
+        findings.for_each(|finding| add_finding(&mut part, hidden.redact_finding(finding)));
+        over_time.add_session(session);
     }
     (part.courses, part.latencies) = over_time.into_parts();
     for record in archive.card_sessions(id)?.iter().filter(|session| session.is_record) {
@@ -86,7 +86,7 @@ fn last_sessions(columns: &[&ComparedColumn]) -> Vec<SessionId> {
 /// Adds the serial numbers and CIDs, which the archive stores with the units and not with the card.
 fn add_unit_names(part: &mut CardPart, units: &[CardUnit]) {
     if let [only] = units {
-        part.card.complete_from(&CardFacts {
+        part.card.fill_missing_from(&CardFacts {
             serial: only.facts.serial.clone().or_else(|| only.serial.clone()),
             cid: only.facts.cid.clone(),
             ..CardFacts::default()
@@ -96,7 +96,7 @@ fn add_unit_names(part: &mut CardPart, units: &[CardUnit]) {
 }
 
 /// CID in the identity that was read when the card was measured.
-fn cid(identity: &serde_json::Value) -> Option<String> {
+fn identity_cid(identity: &serde_json::Value) -> Option<String> {
     identity.pointer("/cid/raw")?.as_str().map(str::to_owned)
 }
 
@@ -117,7 +117,7 @@ fn short_hash(whole: &str) -> String {
 
 fn add_record(part: &mut CardPart, record: StoredSession, hidden: &Redactor) {
     let Some(mut document) = record.file.document else { return };
-    hidden.clear(&mut document);
+    hidden.redact_document(&mut document);
     match record.summary.kind.as_str() {
         "map" => keep_last(&mut part.map, &document),
         "verify" => keep_surest(&mut part.verify, &document),
@@ -151,7 +151,7 @@ fn keep_last<T: DeserializeOwned>(place: &mut Option<T>, document: &serde_json::
 /// Keeps the surest verification, of equal ones the last.
 fn keep_surest(place: &mut Option<VerifyReport>, document: &serde_json::Value) {
     let Ok(found) = VerifyReport::deserialize(document) else { return };
-    if place.as_ref().is_none_or(|known| known.body.sureness() <= found.body.sureness()) {
+    if place.as_ref().is_none_or(|known| known.body.evidence_rank() <= found.body.evidence_rank()) {
         *place = Some(found);
     }
 }
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn single_unit_gives_the_card_serial_and_cid() {
-        let card = cardscope_testkit::cards::card("A");
+        let card = cardscope_testkit::cards::stored_card("A");
         let mut part = new_part(&card, Vec::new(), true);
         add_unit_names(&mut part, &[unit(Some("0x811e"), Some("1d41"))]);
         assert_eq!((part.card.serial.as_deref(), part.card.cid.as_deref()), (Some("0x811e"), Some("1d41")));

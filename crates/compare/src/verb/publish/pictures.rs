@@ -1,7 +1,7 @@
 //! Pictures attached to a card, its units and its sessions, limited to the size of a page.
 
-use super::hidden::Redactor;
 use super::metadata::without_metadata;
+use super::redaction::Redactor;
 use cardscope_model::publication::{CardPicture, CardPictures};
 use cardscope_session::attachment::media_type;
 use cardscope_session::error::Result;
@@ -12,7 +12,7 @@ const MOST_BYTES: u64 = 300_000;
 const MOST_BYTES_OF_A_PAGE: u64 = 600_000;
 
 /// Bytes of pictures for each of this many cards.
-pub(super) fn room(cards: usize) -> u64 {
+pub(super) fn bytes_per_card(cards: usize) -> u64 {
     MOST_BYTES_OF_A_PAGE / cards.max(1) as u64
 }
 
@@ -20,7 +20,7 @@ pub(super) fn room(cards: usize) -> u64 {
 const SAFE_MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
 /// Pictures of a card, up to `room` bytes; equal files once.
-pub(super) fn of(
+pub(super) fn card_pictures(
     archive: &mut Archive,
     card: &str,
     mut room: u64,
@@ -36,7 +36,7 @@ pub(super) fn of(
     let mut pictures = CardPictures::default();
     for StoredAttachment { file, bytes: size, .. } in attached {
         if size > MOST_BYTES.min(room) {
-            pictures.left_out += 1;
+            pictures.skipped += 1;
             continue;
         }
         let bytes = archive.attachment(&file.hash)?;
@@ -46,13 +46,13 @@ pub(super) fn of(
         };
         // The place and the author of a picture must not be published.
         let Some(bytes) = without_metadata(media_type, &bytes) else {
-            pictures.left_out += 1;
+            pictures.skipped += 1;
             continue;
         };
         room -= size;
         let mut caption = file.note.unwrap_or(file.name);
-        hidden.clear_text(&mut caption);
-        pictures.shown.push(CardPicture { caption, media_type, bytes });
+        hidden.redact_text(&mut caption);
+        pictures.published.push(CardPicture { caption, media_type, bytes });
     }
     Ok(pictures)
 }
@@ -70,7 +70,7 @@ mod tests {
     fn real_pictures_are_published_within_the_size_limit() {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("archive")).unwrap();
-        let mut start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
+        let mut start = recorder::session_start("verify", "sim:constant", 1, &Condition::default(), None);
         let facts = CardFacts { name: Some("Swift".into()), ..CardFacts::default() };
         start.unit = Some(CardUnit { id: "0123456789abcdef".into(), facts, ..CardUnit::default() });
         archive.begin_session(&start).unwrap();
@@ -93,8 +93,9 @@ mod tests {
             archive.attach(AttachmentOwner::Card(&card), &file).unwrap();
         }
         let mut found = |cards| {
-            let found = of(&mut archive, &card, room(cards), &Redactor::default()).unwrap();
-            (found.shown.into_iter().map(|picture| picture.caption).collect::<Vec<_>>(), found.left_out)
+            let found =
+                card_pictures(&mut archive, &card, bytes_per_card(cards), &Redactor::default()).unwrap();
+            (found.published.into_iter().map(|picture| picture.caption).collect::<Vec<_>>(), found.skipped)
         };
         assert_eq!(found(1), (vec!["small.png".to_owned()], 2));
         assert_eq!(found(1000), (Vec::new(), 3), "a page of many cards has room for less of each");

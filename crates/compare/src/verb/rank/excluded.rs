@@ -1,8 +1,8 @@
 //! Cards that are excluded from a ranking: those that lose data, and objects that are not real cards.
 
-use super::documents::{read, records};
+use super::documents::{newest_records, parse_document};
 use crate::card_source::CardSource;
-use cardscope_model::archived::StoredCard;
+use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::endure::EndureReport;
 use cardscope_model::ranking::ExcludedCard;
 use cardscope_model::verify::{Verdict, Verification, VerifyReport};
@@ -18,12 +18,12 @@ const CAPACITY_TOOLS: [&str; 4] = ["f3probe", "f3read", "h2testw", "mfst"];
 const CARDS_AT_ONCE: usize = 64;
 
 /// Separates ranked from excluded cards. Cards that the user `named` are excluded only if they lose data.
-pub(super) fn part(
+pub(super) fn separate_excluded(
     source: &mut CardSource,
     cards: Vec<StoredCard>,
     named: bool,
 ) -> Result<(Vec<StoredCard>, Vec<ExcludedCard>)> {
-    let mut reasons = reasons(source, &cards, named)?;
+    let mut reasons = exclusion_reasons(source, &cards, named)?;
     let (mut ranked, mut excluded) = (Vec::new(), Vec::new());
     for card in cards {
         match reasons.remove(&card.id) {
@@ -35,12 +35,12 @@ pub(super) fn part(
 }
 
 /// Excluded cards by id, each with the reason, and true if it is one to avoid.
-pub fn reasons(
+pub fn exclusion_reasons(
     source: &mut CardSource,
     cards: &[StoredCard],
     named: bool,
 ) -> Result<HashMap<String, (String, bool)>> {
-    let condemned = condemned(source, cards)?;
+    let condemned = failed_cards(source, cards)?;
     let not_cards = if named { &HashMap::new() } else { source.not_cards()? };
     let reason = |card: &StoredCard| {
         let unnamed = (!named && !is_named(&card.facts)).then_some("its logs do not name a card");
@@ -53,11 +53,11 @@ pub fn reasons(
 
 /// Cards that the surest of their recent tests found fake, damaged or dead, and cards that failed under wear, each with the
 /// reason.
-fn condemned(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<String, String>> {
+fn failed_cards(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<String, String>> {
     let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
     let mut found = HashMap::new();
     let records: Vec<_> =
-        records(archive, cards, &["verify", "check", "endure", "import"])?.into_iter().collect();
+        newest_records(archive, cards, &["verify", "check", "endure", "import"])?.into_iter().collect();
     for some in records.chunks(CARDS_AT_ONCE) {
         let ids: Vec<_> = some.iter().flat_map(|(_, records)| records).copied().collect();
         let conclusions = archive.conclusions(&ids)?;
@@ -73,25 +73,26 @@ fn condemned(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<St
 fn failure_reason(last: &[&CardConclusion]) -> Option<String> {
     let tests: Vec<Verification> = last.iter().filter_map(|test| parse_verification(test)).collect();
     // Of equally sure tests the newest counts; `max_by_key` returns the last, hence `rev`.
-    let surest = tests.iter().rev().max_by_key(|test| test.sureness());
-    let by_test = surest.filter(|test| test.verdict.is_bad()).map(|test| reason(test.verdict).to_owned());
+    let surest = tests.iter().rev().max_by_key(|test| test.evidence_rank());
+    let by_test =
+        surest.filter(|test| test.verdict.is_bad()).map(|test| verdict_word(test.verdict).to_owned());
     let by_tool = tests.is_empty().then(|| last.iter().find_map(|log| tool_verdict(log))).flatten();
-    let worn = last.iter().any(|test| wore_out(test)).then(|| "failed under `endure`".to_owned());
+    let worn = last.iter().any(|test| has_worn_out(test)).then(|| "failed under `endure`".to_owned());
     by_test.or(by_tool).or(worn)
 }
 
 fn parse_verification(test: &CardConclusion) -> Option<Verification> {
     let document = test.document.as_ref()?;
     match test.kind.as_str() {
-        "check" => read::<VerifyReport>(document.get("verify")?).map(|report| report.body),
-        "verify" => read::<VerifyReport>(document).map(|report| report.body),
+        "check" => parse_document::<VerifyReport>(document.get("verify")?).map(|report| report.body),
+        "verify" => parse_document::<VerifyReport>(document).map(|report| report.body),
         _ => None,
     }
 }
 
-fn wore_out(test: &CardConclusion) -> bool {
+fn has_worn_out(test: &CardConclusion) -> bool {
     let document = test.document.as_ref().filter(|_| test.kind == "endure");
-    document.and_then(read::<EndureReport>).is_some_and(|report| report.body.is_bad())
+    document.and_then(parse_document::<EndureReport>).is_some_and(|report| report.body.is_bad())
 }
 
 /// Verdict of another tool against the card's capacity.
@@ -103,12 +104,13 @@ fn tool_verdict(record: &CardConclusion) -> Option<String> {
         Value::Array(list) => list.iter().map(|of| (tool, of)).collect(),
         one => vec![(tool, one)],
     });
-    let mut verdicts = each.filter_map(|(tool, of)| Some((tool, read::<Verdict>(of.get("verdict")?)?)));
+    let mut verdicts =
+        each.filter_map(|(tool, of)| Some((tool, parse_document::<Verdict>(of.get("verdict")?)?)));
     let (tool, verdict) = verdicts.find(|(_, verdict)| verdict.is_bad())?;
-    Some(format!("{} according to {tool}", reason(verdict)))
+    Some(format!("{} according to {tool}", verdict_word(verdict)))
 }
 
-fn reason(verdict: Verdict) -> &'static str {
+fn verdict_word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Damaged => "damaged",
         Verdict::Dead => "dead",

@@ -4,12 +4,12 @@
 mod documents;
 mod excluded;
 
-use crate::card_source::{CardSource, no_card, set_apart};
+use crate::card_source::{CardSource, disambiguate_titles, no_card_refusal};
 use crate::judge::ranking;
 use crate::judge::ranking::{MeasuredCards, RankingGoal, RankingMeasure, SustainedFigures};
 use crate::verb::compare::MeasurementChoice;
 use crate::verb::jobs;
-use cardscope_model::archived::{StoredCard, SummaryRow};
+use cardscope_model::archive_rows::{StoredCard, SummaryRow};
 use cardscope_model::card_map::MapReport;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, FindingWeight};
@@ -26,17 +26,17 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::Zoned;
 use std::collections::{HashMap, HashSet};
 
-use documents::{read, records};
+use documents::{newest_records, parse_document};
 
 pub use crate::judge::ranking::GroupBy;
-pub use excluded::reasons;
+pub use excluded::exclusion_reasons;
 
 /// Criterion of a ranking.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RankingKey {
     /// Name of a job, or a file with a job.
     Job(String),
-    Own(Box<Job>),
+    CustomJob(Box<Job>),
     Test(TestName),
 }
 
@@ -68,7 +68,7 @@ pub struct RankRequest {
     #[arg(long, value_name = "HOST")]
     pub on: Option<String>,
     /// Show how well each of these predicts the order: mark, app-mark, maker, year, capacity
-    #[arg(long, value_name = "WORD,...", value_delimiter = ',', value_parser = groups(), hide_possible_values = true)]
+    #[arg(long, value_name = "WORD,...", value_delimiter = ',', value_parser = group_parser(), hide_possible_values = true)]
     pub group_by: Vec<GroupBy>,
     /// Which measurements are meant; of tests one, where there is no job.
     #[command(flatten)]
@@ -76,7 +76,7 @@ pub struct RankRequest {
 }
 
 /// Parser for the words of `--group-by`.
-pub fn groups() -> impl TypedValueParser<Value = GroupBy> {
+pub fn group_parser() -> impl TypedValueParser<Value = GroupBy> {
     let group = |word: String| GroupBy::ALL.into_iter().find(|(known, _)| *known == word).map(|(_, by)| by);
     PossibleValuesParser::new(GroupBy::ALL.map(|(word, _)| word))
         .try_map(move |word| group(word).ok_or("unknown group"))
@@ -86,39 +86,39 @@ pub fn groups() -> impl TypedValueParser<Value = GroupBy> {
 ///
 /// # Errors
 /// Refuses unknown jobs, hosts and cards.
-pub fn rank(request: &RankRequest) -> Result<Ranking> {
+pub fn rank_cards(request: &RankRequest) -> Result<Ranking> {
     let by = match (&request.job, &request.choice.tests[..]) {
         (Some(job), _) => RankingKey::Job(job.clone()),
         (None, [test]) => RankingKey::Test(*test),
         (None, []) => return Err(Failure::refused("name a job (--for JOB) or a test (--test TEST)")),
         (None, _) => return Err(Failure::refused("name one test (--test TEST), or a job (--for JOB)")),
     };
-    rank_by(request, &by)
+    rank_cards_by(request, &by)
 }
 
 /// Ranks by `by`, whatever the request names.
-pub fn rank_by(request: &RankRequest, by: &RankingKey) -> Result<Ranking> {
-    let mut source = request.choice.open()?;
-    let mut cards = cards(request, &mut source)?;
-    set_apart(cards.iter_mut());
+pub fn rank_cards_by(request: &RankRequest, by: &RankingKey) -> Result<Ranking> {
+    let mut source = request.choice.open_source()?;
+    let mut cards = requested_cards(request, &mut source)?;
+    disambiguate_titles(cards.iter_mut());
     let named = !request.cards.is_empty();
     let order = RankingOptions { by, on: request.on.as_deref(), group_by: &request.group_by, named };
-    rank_among(order, &request.choice, cards, &mut source)
+    rank_selected(order, &request.choice, cards, &mut source)
 }
 
 /// Ranks cards that are already selected.
-pub(crate) fn rank_among(
+pub(crate) fn rank_selected(
     order: RankingOptions<'_>,
     choice: &MeasurementChoice,
     cards: Vec<StoredCard>,
     source: &mut CardSource,
 ) -> Result<Ranking> {
-    let asked = asked(order)?;
-    let (mut cards, excluded) = excluded::part(source, cards, order.named)?;
-    source.label(cards.iter_mut())?;
-    let measured = measured(choice, &asked, &cards, source)?;
+    let asked = ranking_goal(order)?;
+    let (mut cards, excluded) = excluded::separate_excluded(source, cards, order.named)?;
+    source.label_not_cards(cards.iter_mut())?;
+    let measured = read_measurements(choice, &asked, &cards, source)?;
     let table = source.spreads()?;
-    let mut ranking = ranking::ranking(&asked, &table, &cards, &measured, excluded);
+    let mut ranking = ranking::build_ranking(&asked, &table, &cards, &measured, excluded);
     ranking.findings.extend(old_price_finding(&ranking.places));
     for group_by in order.group_by {
         ranking.groups.push(group_places(*group_by, &asked, &cards, &ranking.places, source)?);
@@ -138,7 +138,7 @@ fn old_price_finding(places: &[RankedCard]) -> Option<Finding> {
     let span = if first == last { first.to_string() } else { format!("{first} to {last}") };
     old.then(|| {
         Finding::new("old-prices", FindingWeight::Hint, 1.0, format!("Prices are those of {span}."))
-            .advise("Look up today's; `cardscope archive edit CARD --price` takes them.")
+            .with_advice("Look up today's; `cardscope archive edit CARD --price` takes them.")
     })
 }
 
@@ -155,31 +155,33 @@ fn group_places(
         let Some(card) = by_id.get(place.entry.card_id.as_str()) else { continue };
         // Reading a card's events needs a query, so it is done only if no other fact has the year.
         let bought = match (group_by, &card.facts.made) {
-            (GroupBy::Year, None) => ranking::bought(&source.events(&card.id)?),
+            (GroupBy::Year, None) => ranking::first_purchase(&source.card_events(&card.id)?),
             _ => None,
         };
         values.push((*card, bought, place.value));
     }
-    Ok(ranking::groups(group_by, &values, &asked.what()))
+    Ok(ranking::group_cards(group_by, &values, &asked.value_name()))
 }
 
-fn asked(order: RankingOptions<'_>) -> Result<RankingGoal> {
+fn ranking_goal(order: RankingOptions<'_>) -> Result<RankingGoal> {
     let measure = match order.by {
         RankingKey::Test(test) => RankingMeasure::Test(*test),
-        RankingKey::Job(name) => RankingMeasure::Job(jobs::show(name)?),
-        RankingKey::Own(job) => RankingMeasure::Job((**job).clone()),
+        RankingKey::Job(name) => RankingMeasure::Job(jobs::find_job(name)?),
+        RankingKey::CustomJob(job) => RankingMeasure::Job((**job).clone()),
     };
     let host = match order.on {
         None => None,
-        Some(name) => Some(match jobs::own(name)? {
-            Some(text) => host::parse(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e))?,
-            None => host::find(name).map_err(Failure::refused)?,
+        Some(name) => Some(match jobs::read_own_file(name)? {
+            Some(text) => {
+                host::parse_host(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e))?
+            }
+            None => host::find_host(name).map_err(Failure::refused)?,
         }),
     };
     Ok(RankingGoal { measure, host })
 }
 
-fn cards(request: &RankRequest, source: &mut CardSource) -> Result<Vec<StoredCard>> {
+fn requested_cards(request: &RankRequest, source: &mut CardSource) -> Result<Vec<StoredCard>> {
     if request.cards.is_empty() {
         // An archive may have many cards without runs, and a list of these would be of no use.
         return Ok(source.cards()?.into_iter().filter(|card| card.runs > 0).collect());
@@ -187,16 +189,16 @@ fn cards(request: &RankRequest, source: &mut CardSource) -> Result<Vec<StoredCar
     let mut found: Vec<StoredCard> = Vec::new();
     let mut ids: HashSet<String> = HashSet::new();
     for text in &request.cards {
-        let named = source.find(text)?;
+        let named = source.find_cards(text)?;
         if named.is_empty() {
-            return Err(no_card(text));
+            return Err(no_card_refusal(text));
         }
         found.extend(named.into_iter().filter(|card| ids.insert(card.id.clone())));
     }
     Ok(found)
 }
 
-fn measured(
+fn read_measurements(
     choice: &MeasurementChoice,
     asked: &RankingGoal,
     cards: &[StoredCard],
@@ -205,29 +207,29 @@ fn measured(
     let (read, lasting) = match &asked.measure {
         RankingMeasure::Test(one) => (source.summaries(|test| test == *one)?, HashMap::new()),
         RankingMeasure::Job(job) => {
-            let lasting = match ranking::asks_for(job) {
-                true => lasting(source, cards, choice)?,
+            let lasting = match ranking::needs_long_runs(job) {
+                true => read_sustained(source, cards, choice)?,
                 false => HashMap::new(),
             };
-            (source.summaries(ranking::is_of_use)?, lasting)
+            (source.summaries(ranking::is_relevant_test)?, lasting)
         }
     };
     let mut rows: HashMap<String, Vec<SummaryRow>> = HashMap::new();
     for row in read.into_iter().filter(|row| choice.is_met_by(&row.setting)) {
         rows.entry(row.card_id.clone()).or_default().push(row);
     }
-    Ok(MeasuredCards { rows, lasting })
+    Ok(MeasuredCards { rows, sustained: lasting })
 }
 
 /// Sustained performance of each card, from its newest documents under the selected condition.
-fn lasting(
+fn read_sustained(
     source: &mut CardSource,
     cards: &[StoredCard],
     choice: &MeasurementChoice,
 ) -> Result<HashMap<String, SustainedFigures>> {
     let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
     let mut found = HashMap::new();
-    for (card, records) in records(archive, cards, &["sustain", "map", "check"])? {
+    for (card, records) in newest_records(archive, cards, &["sustain", "map", "check"])? {
         let mut known = SustainedFigures::default();
         for id in records {
             known.complete_from(sustained_in_record(&archive.session(id)?, choice));
@@ -250,22 +252,22 @@ fn sustained_in_record(record: &StoredSession, choice: &MeasurementChoice) -> Su
         choice.is_met_by(&Setting { recipe: kind.to_owned(), size_bytes: None, condition })
     };
     match kind {
-        "sustain" => read::<SustainReport>(document)
+        "sustain" => parse_document::<SustainReport>(document)
             .filter(|run| {
                 run.body.work == WorkloadKind::Write
                     && run.body.pattern == WorkloadPattern::Sequential
                     && met(&run.header.condition)
             })
-            .map(|run| SustainedFigures::of_parts(Some(&run.body.measured), None)),
-        "map" => read::<MapReport>(document)
+            .map(|run| SustainedFigures::from_documents(Some(&run.body.measured), None)),
+        "map" => parse_document::<MapReport>(document)
             .filter(|map| met(&map.header.condition))
-            .map(|map| SustainedFigures::of_parts(None, Some(&map.body.measured))),
+            .map(|map| SustainedFigures::from_documents(None, Some(&map.body.measured))),
         _ => {
-            let map = read::<MapReport>(&document["map"]);
-            let long = read::<sustain::MeasuredRun>(&document["sustain"]);
-            let condition = read::<Condition>(&document["condition"]).unwrap_or_default();
+            let map = parse_document::<MapReport>(&document["map"]);
+            let long = parse_document::<sustain::MeasuredRun>(&document["sustain"]);
+            let condition = parse_document::<Condition>(&document["condition"]).unwrap_or_default();
             met(&condition).then(|| {
-                SustainedFigures::of_parts(long.as_ref(), map.as_ref().map(|map| &map.body.measured))
+                SustainedFigures::from_documents(long.as_ref(), map.as_ref().map(|map| &map.body.measured))
             })
         }
     }

@@ -16,7 +16,7 @@ const SAME_RANGE: [f64; 2] = [0.95, 1.05];
 const UNSLOWED_STATES: [&str; 4] = ["full speed", "steady", "varies", "fast"];
 
 /// Compares `here` with the earlier run `there`, which is called `name`.
-pub fn compare(here: &SustainReport, name: &str, there: &SustainReport) -> ConditionComparison {
+pub fn compare_runs(here: &SustainReport, name: &str, there: &SustainReport) -> ConditionComparison {
     let level = |what: &str, pick: fn(&SustainReport) -> Option<&SpeedLevel>| {
         compare_levels(what, pick(here), pick(there))
     };
@@ -45,7 +45,7 @@ pub fn compare(here: &SustainReport, name: &str, there: &SustainReport) -> Condi
         other: name.to_owned(),
         conditions: differing_conditions(here, there),
         lines,
-        doubts: doubts(here, there),
+        doubts: comparison_caveats(here, there),
     }
 }
 
@@ -59,7 +59,7 @@ fn differing_conditions(here: &SustainReport, there: &SustainReport) -> Vec<(Str
 }
 
 /// Reasons why the runs are not fully comparable.
-fn doubts(here: &SustainReport, there: &SustainReport) -> Vec<String> {
+fn comparison_caveats(here: &SustainReport, there: &SustainReport) -> Vec<String> {
     let (a, b) = (&here.body, &there.body);
     let all = [
         (a.announced_bytes != b.announced_bytes, "the cards announce different capacities"),
@@ -80,13 +80,13 @@ fn compare_levels(what: &str, here: Option<&SpeedLevel>, there: Option<&SpeedLev
     if b.ci95[0] > 0.0 {
         // Dividing opposite ends gives an interval that is wider than necessary, but never too narrow.
         let interval = [a.ci95[0] / b.ci95[1], a.ci95[1] / b.ci95[0]];
-        line.says = words(a.mb_s / b.mb_s, interval).to_owned();
+        line.says = difference_text(a.mb_s / b.mb_s, interval).to_owned();
         line.ratio_ci95 = Some(interval);
     }
     line
 }
 
-fn words(ratio: f64, [low, high]: [f64; 2]) -> &'static str {
+fn difference_text(ratio: f64, [low, high]: [f64; 2]) -> &'static str {
     let excludes_one = low > 1.0 || high < 1.0;
     match () {
         () if low >= SAME_RANGE[0] && high <= SAME_RANGE[1] => "same within ±5 %",
@@ -114,12 +114,12 @@ mod tests {
 
     #[test]
     fn difference_is_reported_only_beyond_the_interval() {
-        assert_eq!(words(1.35, [1.30, 1.41]), "faster");
-        assert_eq!(words(0.72, [0.70, 0.75]), "slower");
-        assert_eq!(words(1.01, [0.97, 1.04]), "same within ±5 %");
-        assert_eq!(words(1.12, [0.85, 1.47]), "no difference shown");
+        assert_eq!(difference_text(1.35, [1.30, 1.41]), "faster");
+        assert_eq!(difference_text(0.72, [0.70, 0.75]), "slower");
+        assert_eq!(difference_text(1.01, [0.97, 1.04]), "same within ±5 %");
+        assert_eq!(difference_text(1.12, [0.85, 1.47]), "no difference shown");
         // ADATA and Lexar, fast writes (docs/reference/flash.md#comparing-two-cards): a real and a tiny difference.
-        assert_eq!(words(1.02, [1.01, 1.06]), "no difference shown");
+        assert_eq!(difference_text(1.02, [1.01, 1.06]), "no difference shown");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
 use cardscope_model::statistics::median;
 use cardscope_model::sustain::{PlacedTemperature, RunPhase, SustainSample};
-use cardscope_statistics::anomaly::{UsbLoad, hot_host, is_over_usb};
+use cardscope_statistics::anomaly::{UsbLoad, hot_host_finding, is_over_usb};
 
 /// Start and end of a run are a fifth of it each.
 const RUN_PARTS: usize = 5;
@@ -17,12 +17,12 @@ const MIN_PART_SAMPLES: usize = 3;
 const HOST_PLACES: [&str; 4] = ["reader", "host", "soc", "controller"];
 
 /// Finding about the reader or host controller, None for a card that is not on USB.
-pub(super) fn finding(condition: &Condition, series: &[SustainSample]) -> Option<Finding> {
-    hot_host(&load(series).filter(|_| is_over_usb(condition))?)
+pub(super) fn run_hot_host_finding(condition: &Condition, series: &[SustainSample]) -> Option<Finding> {
+    hot_host_finding(&usb_load(series).filter(|_| is_over_usb(condition))?)
 }
 
 /// Compares start and end of the workload's reads, since only reads have no cache that could end.
-fn load(series: &[SustainSample]) -> Option<UsbLoad> {
+fn usb_load(series: &[SustainSample]) -> Option<UsbLoad> {
     let read = |s: &&SustainSample| s.phase == RunPhase::Main && s.read_mb_s.is_some();
     let all: Vec<&SustainSample> = series.iter().filter(read).collect();
     let part = all.len() / RUN_PARTS;
@@ -41,9 +41,14 @@ fn load(series: &[SustainSample]) -> Option<UsbLoad> {
         null_rise: pings.map(|(before, after)| after / before - 1.0),
         host_rise_k: host_places(&all)
             .iter()
-            .filter_map(|p| rise(&at(p)).map(|(a, b)| b - a))
+            .filter_map(|p| rise(&temperature_at(p)).map(|(a, b)| b - a))
             .reduce(f64::max),
-        card_c: last.iter().flat_map(|s| &s.temperatures).filter(of_card).map(|r| r.celsius).reduce(f64::max),
+        card_c: last
+            .iter()
+            .flat_map(|s| &s.temperatures)
+            .filter(is_card_reading)
+            .map(|r| r.celsius)
+            .reduce(f64::max),
     })
 }
 
@@ -51,7 +56,7 @@ fn median_of(part: &[&SustainSample], of: &dyn Fn(&SustainSample) -> Option<f64>
     median(&part.iter().filter_map(|s| of(s)).collect::<Vec<f64>>())
 }
 
-fn of_card(reading: &&PlacedTemperature) -> bool {
+fn is_card_reading(reading: &&PlacedTemperature) -> bool {
     reading.is_of_card()
 }
 
@@ -68,7 +73,7 @@ fn host_places(all: &[&SustainSample]) -> Vec<String> {
     places
 }
 
-fn at(place: &str) -> impl Fn(&SustainSample) -> Option<f64> {
+fn temperature_at(place: &str) -> impl Fn(&SustainSample) -> Option<f64> {
     move |sample| sample.temperatures.iter().find(|r| r.place == place).map(|r| r.celsius)
 }
 
@@ -97,20 +102,20 @@ mod tests {
 
     #[test]
     fn hot_controller_is_reported() {
-        let load = load(&run(140.0, 70.0, "host controller")).unwrap();
+        let load = usb_load(&run(140.0, 70.0, "host controller")).unwrap();
         assert!((load.null_rise.unwrap() - 0.4).abs() < 1e-9 && load.host_rise_k == Some(25.0), "{load:?}");
-        assert!(hot_host(&load).unwrap().confidence > 0.9);
+        assert!(hot_host_finding(&load).unwrap().confidence > 0.9);
     }
 
     #[test]
     fn warm_card_is_not_a_hot_host() {
-        let load = load(&run(100.0, 82.0, "card reader side")).unwrap();
+        let load = usb_load(&run(100.0, 82.0, "card reader side")).unwrap();
         assert_eq!((load.host_rise_k, load.card_c), (None, Some(82.0)));
-        assert_eq!(hot_host(&load), None);
+        assert_eq!(hot_host_finding(&load), None);
     }
 
     #[test]
     fn short_run_has_no_hot_host() {
-        assert_eq!(load(&run(140.0, 70.0, "soc")[..10]), None);
+        assert_eq!(usb_load(&run(140.0, 70.0, "soc")[..10]), None);
     }
 }

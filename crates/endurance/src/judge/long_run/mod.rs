@@ -3,7 +3,7 @@
 mod baseline;
 mod hot_host;
 
-pub use baseline::compare;
+pub use baseline::compare_runs;
 
 use cardscope_model::card_map::property::PropertyStatus;
 use cardscope_model::condition::Condition;
@@ -23,7 +23,7 @@ const MIN_CERTAIN: f64 = 0.7;
 const NOTABLE_STALL_SHARE: f64 = 0.05;
 
 /// All findings about card, reader and host.
-pub fn findings(
+pub fn long_run_findings(
     measured: &MeasuredRun,
     moved: &IoTotals,
     card_bytes: Option<u64>,
@@ -32,14 +32,14 @@ pub fn findings(
     [
         refused_io_finding(measured, moved.bytes_written),
         no_answer_finding(measured),
-        io_errors::finding(moved, card_bytes, "under a long load"),
+        io_errors::io_error_finding(moved, card_bytes, "under a long load"),
         cache_finding(measured),
-        heat(measured),
+        throttling_finding(measured),
         too_hot_finding(measured),
-        stalls(measured),
+        stall_finding(measured),
         interference_finding(measured),
         slower_finding(measured),
-        hot_host::finding(condition, &measured.series),
+        hot_host::run_hot_host_finding(condition, &measured.series),
     ]
     .into_iter()
     .flatten()
@@ -47,7 +47,7 @@ pub fn findings(
 }
 
 /// Data that the run lacks to distinguish heat and other load from the card itself.
-pub fn doubts(series: &[SustainSample]) -> Vec<String> {
+pub fn missing_evidence(series: &[SustainSample]) -> Vec<String> {
     let warm = |s: &SustainSample| s.temperatures.iter().any(PlacedTemperature::is_of_card);
     let mut doubts = Vec::new();
     if !series.is_empty() && !series.iter().any(warm) {
@@ -88,7 +88,7 @@ fn refused_io_finding(measured: &MeasuredRun, bytes_written: u64) -> Option<Find
             .because("after", format!("{:.0} s", event.at_s))
             .because("written until then", DecimalSize(bytes_written))
             .because_all(&event.evidence)
-            .advise(helps),
+            .with_advice(helps),
     )
 }
 
@@ -101,7 +101,7 @@ fn no_answer_finding(measured: &MeasuredRun) -> Option<Finding> {
         Finding::new("no-answer", FindingWeight::Bad, 0.99, verdict)
             .because("longest wait", length)
             .because("over at", format!("{:.0} s", event.at_s))
-            .advise("Try another reader and another cable, or replace the card."),
+            .with_advice("Try another reader and another cable, or replace the card."),
     )
 }
 
@@ -141,10 +141,10 @@ fn cache_finding(measured: &MeasuredRun) -> Option<Finding> {
         ),
         None => "Write in smaller bursts, with pauses between them.".to_owned(),
     };
-    Some(finding.advise(advice))
+    Some(finding.with_advice(advice))
 }
 
-fn heat(measured: &MeasuredRun) -> Option<Finding> {
+fn throttling_finding(measured: &MeasuredRun) -> Option<Finding> {
     let heat = measured.throttling.as_ref()?;
     let slowest = heat.steps.iter().map(|s| s.speed_ratio).fold(1.0, f64::min);
     let percent = slowest * 100.0;
@@ -159,13 +159,13 @@ fn heat(measured: &MeasuredRun) -> Option<Finding> {
         Finding::new("throttling", FindingWeight::Hint, heat.confidence, verdict)
             .because("after", format!("{:.0} s", heat.after_s))
             .because("share of the time under load", format!("{:.0} %", heat.share * 100.0))
-            .because_known("temperature then", degrees(heat.at_celsius))
-            .because_known("TMT1", degrees(limits.tmt1_celsius))
-            .because_known("TMT2", degrees(limits.tmt2_celsius))
-            .because_known("TMPTH", degrees(limits.tmpth_celsius))
-            .because_known("warmest", degrees(measured.max_celsius))
-            .because_known("transitions to T1 and T2 that the card counted", counted)
-            .advise("Cool the card with a fan or a heat sink, or write in shorter bursts."),
+            .because_some("temperature then", degrees(heat.at_celsius))
+            .because_some("TMT1", degrees(limits.tmt1_celsius))
+            .because_some("TMT2", degrees(limits.tmt2_celsius))
+            .because_some("TMPTH", degrees(limits.tmpth_celsius))
+            .because_some("warmest", degrees(measured.max_celsius))
+            .because_some("transitions to T1 and T2 that the card counted", counted)
+            .with_advice("Cool the card with a fan or a heat sink, or write in shorter bursts."),
     )
 }
 
@@ -175,11 +175,11 @@ fn too_hot_finding(measured: &MeasuredRun) -> Option<Finding> {
         Finding::new("too-hot", FindingWeight::Hint, 1.0, "The card became too hot, which ended the run.")
             .because("after", format!("{:.0} s", event.at_s))
             .because_all(&event.evidence)
-            .advise("Cool the card, or raise --max-temp if the maker allows it."),
+            .with_advice("Cool the card, or raise --max-temp if the maker allows it."),
     )
 }
 
-fn stalls(measured: &MeasuredRun) -> Option<Finding> {
+fn stall_finding(measured: &MeasuredRun) -> Option<Finding> {
     let stalls = measured.stalls.as_ref()?;
     let weight = match stalls.longest_s >= NOTICEABLE_STALL_S || stalls.share >= NOTABLE_STALL_SHARE {
         true => FindingWeight::Hint,
@@ -200,8 +200,8 @@ fn stalls(measured: &MeasuredRun) -> Option<Finding> {
             .because("99 % up to", format!("{:.2} s", stalls.p99_s))
             .because("share of the time", format!("{:.1} %", stalls.share * 100.0))
             .because("speed between them", SpeedMbS(stalls.between_mb_s))
-            .because_known("one every", period)
-            .advise(
+            .because_some("one every", period)
+            .with_advice(
                 "Write larger sequential blocks, and buffer the longest stall in programs that must not \
                      wait.",
             ),
@@ -221,7 +221,7 @@ fn interference_finding(measured: &MeasuredRun) -> Option<Finding> {
         .because("in all", format!("{:.1} s", other.seconds))
         .because("command without flash access", format!("{:.2} times as long", other.ping_ratio))
         .because("speed", format!("{:.2} of that outside", other.speed_ratio))
-        .advise(
+        .with_advice(
             "Stop other programs on the card, reader or USB controller (`cardscope observe` shows them) \
                  and measure again.",
         ),
@@ -234,6 +234,6 @@ fn slower_finding(measured: &MeasuredRun) -> Option<Finding> {
         Finding::new("slower", FindingWeight::Hint, 0.7, "The card became slower for an unknown reason.")
             .because("after", format!("{:.0} s", event.at_s))
             .because_all(&event.evidence)
-            .advise("Measure again after a pause, with --thermometer card=…."),
+            .with_advice("Measure again after a pause, with --thermometer card=…."),
     )
 }

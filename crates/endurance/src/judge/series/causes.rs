@@ -1,7 +1,10 @@
 //! Causes of slow levels: each step of the speed is compared with what else changed at that time.
 
-use super::levels::{SMALLEST_STEP, SpeedRange, TELLING, level, levels};
-use super::stalls::{LoadBursts, SeriesStalls, interference, removed, shortest, stalls, touched};
+use super::change_points::{MIN_LOG_STEP, MIN_READ_SLICES, SpeedRange, find_speed_levels, level_of_slices};
+use super::stalls::{
+    LoadBursts, SeriesStalls, disturbed_slices, find_load_bursts, find_stalls, shortest_stalls,
+    without_stalls,
+};
 use super::{SeriesFacts, SeriesSlice};
 use cardscope_model::sustain::ThermalStep;
 
@@ -95,9 +98,9 @@ pub struct SeriesCauses {
 
 impl SeriesCauses {
     /// Causes found, in the order in which the rule excludes them.
-    pub fn named(&self) -> Vec<SlowdownCause> {
+    pub fn named_causes(&self) -> Vec<SlowdownCause> {
         [
-            (self.stalls.found, SlowdownCause::Stalls),
+            (self.stalls.is_notable, SlowdownCause::Stalls),
             (self.interference.is_some(), SlowdownCause::Interference),
             (!self.heat.is_empty(), SlowdownCause::Throttling),
             (!self.cache_ends.is_empty(), SlowdownCause::CacheEnd),
@@ -108,26 +111,26 @@ impl SeriesCauses {
     }
 
     /// True if a step may be heat or a full cache, which only a pause can distinguish.
-    pub fn in_doubt(&self) -> bool {
+    pub fn is_ambiguous(&self) -> bool {
         self.cache_ends.iter().any(|d| d.confidence < 0.9) || self.heat.iter().any(|h| h.confidence < 0.95)
     }
 }
 
 /// Finds the causes in a series.
-pub fn causes(slices: &[SeriesSlice], known: SeriesFacts) -> SeriesCauses {
-    let interference = interference(slices);
-    let touched = touched(interference.as_ref(), slices.len());
-    let shortest = shortest(slices, known.at_once);
-    let (stalls, low) = stalls(slices, &touched, &shortest);
+pub fn find_causes(slices: &[SeriesSlice], known: SeriesFacts) -> SeriesCauses {
+    let interference = find_load_bursts(slices);
+    let touched = disturbed_slices(interference.as_ref(), slices.len());
+    let shortest = shortest_stalls(slices, known.at_once);
+    let (stalls, low) = find_stalls(slices, &touched, &shortest);
     let skip: Vec<bool> = touched.iter().zip(&low).map(|(a, b)| *a || *b).collect();
-    let mostly_stalls = stalls.found && stalls.figures.share > MAX_STALL_SHARE;
-    let between = if mostly_stalls { slices.to_vec() } else { removed(slices, &shortest) };
-    let levels = levels(&between, &skip, known.writes && !mostly_stalls);
+    let mostly_stalls = stalls.is_notable && stalls.figures.share > MAX_STALL_SHARE;
+    let between = if mostly_stalls { slices.to_vec() } else { without_stalls(slices, &shortest) };
+    let levels = find_speed_levels(&between, &skip, known.writes && !mostly_stalls);
     let mut found = SeriesCauses { stalls, interference, levels, ..SeriesCauses::default() };
-    found.base = base(&found.levels);
+    found.base = base_level(&found.levels);
     let Some(base) = found.base else { return found };
     let judge = CauseJudge { slices: &between, known, base: reference_level(&found.levels[base..]) };
-    found.heat = found.levels.iter().filter_map(|level| judge.heat(level)).collect();
+    found.heat = found.levels.iter().filter_map(|level| judge.hot_level(level)).collect();
     let begins = judge.unexplained_steps(&mut found);
     if mostly_stalls {
         // A fall at the beginning of the stalls is caused by them.
@@ -135,7 +138,7 @@ pub fn causes(slices: &[SeriesSlice], known: SeriesFacts) -> SeriesCauses {
     }
     relate_heat_to_cool_level(&mut found);
     found.levels = align_levels_to_steps(&between, &skip, &found, &begins);
-    found.base = self::base(&found.levels);
+    found.base = self::base_level(&found.levels);
     found
 }
 
@@ -149,7 +152,7 @@ fn align_levels_to_steps(
 ) -> Vec<SpeedRange> {
     let measured = |from: usize, to: usize| {
         let places: Vec<usize> = (from..to).filter(|i| !skip[*i] && slices[*i].seconds > 0.0).collect();
-        (!places.is_empty()).then(|| level(slices, &places))
+        (!places.is_empty()).then(|| level_of_slices(slices, &places))
     };
     let mut ranges: Vec<(usize, usize, bool)> = Vec::new();
     for known in &found.levels {
@@ -166,7 +169,7 @@ fn align_levels_to_steps(
     for (from, to, hot) in ranges {
         let Some(here) = measured(from, to) else { continue };
         let one = |(last, was_hot): &&mut (SpeedRange, bool)| {
-            !stepped(from) && *was_hot == hot && (here.speed / last.speed).ln().abs() < SMALLEST_STEP
+            !stepped(from) && *was_hot == hot && (here.speed / last.speed).ln().abs() < MIN_LOG_STEP
         };
         match all.last_mut().filter(one) {
             Some((last, _)) => *last = measured(last.from, to).unwrap_or(here),
@@ -193,7 +196,7 @@ fn relate_heat_to_cool_level(found: &mut SeriesCauses) {
 }
 
 /// First of the fast levels.
-fn base(levels: &[SpeedRange]) -> Option<usize> {
+fn base_level(levels: &[SpeedRange]) -> Option<usize> {
     let best = levels.iter().map(|l| l.speed).fold(0.0, f64::max);
     levels.iter().position(|l| l.speed >= 0.9 * best)
 }
@@ -201,7 +204,7 @@ fn base(levels: &[SpeedRange]) -> Option<usize> {
 /// Reference level. If it is too short for reliable reads, it takes those of the next level.
 fn reference_level(from_base: &[SpeedRange]) -> SpeedRange {
     let mut base = from_base[0].clone();
-    if base.to - base.from < TELLING
+    if base.to - base.from < MIN_READ_SLICES
         && let Some(next) = from_base.get(1)
     {
         (base.probe_s, base.long_read_s) = (next.probe_s, next.long_read_s);
@@ -222,15 +225,15 @@ impl CauseJudge<'_> {
         [ratio(|l| l.probe_s), ratio(|l| l.long_read_s)].into_iter().flatten().reduce(f64::max)
     }
 
-    fn heat(&self, level: &SpeedRange) -> Option<HotLevel> {
+    fn hot_level(&self, level: &SpeedRange) -> Option<HotLevel> {
         let speed_ratio = level.speed / self.base.speed;
-        let counted = self.counted(level);
+        let counted = self.counters_moved(level);
         let mut reads = self.read_ratio(level);
         if counted == Some(true) && !self.known.writes {
             // A card that throttles by duty cycle lets small reads through, but the workload's own reads show the heat.
             reads = reads.map(|ratio| ratio.max(1.0 / speed_ratio));
         }
-        let slower = reads.is_some_and(|r| r >= HOT_READ_RATIO) && !self.cool(level, counted);
+        let slower = reads.is_some_and(|r| r >= HOT_READ_RATIO) && !self.is_cool(level, counted);
         let by_counter = counted == Some(true) && reads.is_none_or(|r| r >= COUNTED_READ_RATIO);
         if speed_ratio > MAX_HOT_SPEED || !(slower || by_counter) {
             return None;
@@ -255,7 +258,7 @@ impl CauseJudge<'_> {
     }
 
     /// True if the card's throttling counters moved during a level or just before it.
-    fn counted(&self, level: &SpeedRange) -> Option<bool> {
+    fn counters_moved(&self, level: &SpeedRange) -> Option<bool> {
         // Counters are queried about once a second, so a change belongs to the slices before.
         let before = self.slices[level.from.saturating_sub(8)].throttles?;
         let after = self.slices[level.to - 1].throttles?;
@@ -263,7 +266,7 @@ impl CauseJudge<'_> {
     }
 
     /// True for a card that counts its throttling, counted none and is far from its limit. Slow reads do not change that.
-    fn cool(&self, level: &SpeedRange, counted: Option<bool>) -> bool {
+    fn is_cool(&self, level: &SpeedRange, counted: Option<bool>) -> bool {
         let warmest = self.slices[level.from..level.to].iter().filter_map(|s| s.celsius).reduce(f64::max);
         match (counted, warmest, self.known.tmt1_c) {
             (Some(false), Some(celsius), Some(limit)) => celsius < limit - COOL_K,
@@ -294,8 +297,8 @@ impl CauseJudge<'_> {
                 ),
             };
             let moved = (level.speed / speed).ln() * ratio.ln().signum();
-            if (ratio < limit || ratio > 1.0 / limit) && moved > SMALLEST_STEP {
-                let step = self.step(level, speed);
+            if (ratio < limit || ratio > 1.0 / limit) && moved > MIN_LOG_STEP {
+                let step = self.make_step(level, speed);
                 begins.push((level.from, step.slice));
                 drops.push(step);
             } else if same_heat {
@@ -307,7 +310,7 @@ impl CauseJudge<'_> {
         begins
     }
 
-    fn step(&self, level: &SpeedRange, before: f64) -> SpeedStep {
+    fn make_step(&self, level: &SpeedRange, before: f64) -> SpeedStep {
         let slice = self.step_slice(level, before);
         let first = &self.slices[slice];
         let both = (level.probe_s.is_some() && self.base.probe_s.is_some(), first.ping_s.is_some());

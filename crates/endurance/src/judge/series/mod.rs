@@ -7,14 +7,14 @@
 //! the card's counters; a lasting slowdown that remains is the end of a cache. Several causes may act at once.
 
 mod causes;
-mod levels;
+mod change_points;
 mod stalls;
 mod steady;
 
-pub use causes::{HotLevel, SeriesCauses, SlowdownCause, SpeedStep, causes};
-pub use levels::SpeedRange;
+pub use causes::{HotLevel, SeriesCauses, SlowdownCause, SpeedStep, find_causes};
+pub use change_points::SpeedRange;
 pub use stalls::{LoadBursts, SeriesStall, SeriesStalls};
-pub use steady::{PauseExperiment, ROUNDS, steady};
+pub use steady::{PauseExperiment, WINDOW_ROUNDS, steady_state};
 
 use cardscope_model::statistics::median_in_place;
 
@@ -80,7 +80,7 @@ mod tests;
 pub(super) use cardscope_statistics::robust::MAD_SCALE;
 
 /// Running median of odd `width`, with shorter windows at the ends.
-pub(super) fn smoothed(values: &[f64], width: usize) -> Vec<f64> {
+pub(super) fn running_median(values: &[f64], width: usize) -> Vec<f64> {
     running_statistic(values, width, |window| median_in_place(window).unwrap_or_default())
 }
 
@@ -105,13 +105,13 @@ fn running_statistic(values: &[f64], width: usize, statistic: impl Fn(&mut [f64]
 }
 
 /// Scatter between neighbours, which is insensitive to levels: robust deviation of the differences over √2.
-pub(super) fn scatter(values: &[f64]) -> f64 {
+pub(super) fn neighbour_scatter(values: &[f64]) -> f64 {
     let mut steps: Vec<f64> = values.windows(2).map(|w| (w[1] - w[0]).abs()).collect();
     median_in_place(&mut steps).unwrap_or_default() * MAD_SCALE / std::f64::consts::SQRT_2
 }
 
 /// Fills gaps with the value before them. None if there is no value at all.
-pub(super) fn filled(values: &[Option<f64>]) -> Option<Vec<f64>> {
+pub(super) fn fill_gaps(values: &[Option<f64>]) -> Option<Vec<f64>> {
     let mut last = values.iter().flatten().next().copied()?;
     let known = |value: &Option<f64>| {
         last = value.unwrap_or(last);
@@ -121,7 +121,7 @@ pub(super) fn filled(values: &[Option<f64>]) -> Option<Vec<f64>> {
 }
 
 /// Ranges (start, end) of true values. Ranges that are at most `bridge` apart are joined.
-pub(super) fn ranges(mask: &[bool], bridge: usize) -> Vec<(usize, usize)> {
+pub(super) fn true_ranges(mask: &[bool], bridge: usize) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     for (i, _) in mask.iter().enumerate().filter(|(_, is)| **is) {
         match found.last_mut() {

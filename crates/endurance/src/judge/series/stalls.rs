@@ -1,11 +1,11 @@
 //! Stalls, during which the card cleans up and does not answer (docs/reference/flash.md#garbage-collection): count, length
 //! and period in bytes. Also interference by the bus or host, which slows even a command without flash access.
 
-use super::{SeriesSlice, filled, ranges, running_quantile, scatter, smoothed};
+use super::{SeriesSlice, fill_gaps, neighbour_scatter, running_median, running_quantile, true_ranges};
 use cardscope_model::statistics::{median, quantile};
 use cardscope_model::sustain::{self, HostInterference, StallPeriod};
 use cardscope_model::units::mb_per_s;
-use cardscope_statistics::period::strongest;
+use cardscope_statistics::period::strongest_period;
 
 /// Ratio to the usual time between completions from which a gap is a stall …
 const MIN_GAP_RATIO: f64 = 8.0;
@@ -48,14 +48,14 @@ pub struct SeriesStall {
 pub struct SeriesStalls {
     pub stalls: Vec<SeriesStall>,
     /// True if there are enough to be reported.
-    pub found: bool,
+    pub is_notable: bool,
     /// Figures as stored in the document.
     pub figures: sustain::CardStalls,
 }
 
 /// Finds stalls in the slices that are not `touched` by interference. `shortest` is the least length of a stall in each
 /// slice. Returns the stalls, and a mask of the slices that they slowed.
-pub(super) fn stalls(
+pub(super) fn find_stalls(
     slices: &[SeriesSlice],
     touched: &[bool],
     shortest: &[f64],
@@ -86,9 +86,9 @@ pub(super) fn stalls(
         longest_s: lengths.iter().copied().fold(0.0, f64::max),
         share,
         between_mb_s: mb_per_s(bytes, (seconds - lengths.iter().sum::<f64>()).max(1e-9)),
-        period: period(&stalls, bytes),
+        period: stall_period(&stalls, bytes),
     };
-    let found = SeriesStalls { found: enough || few_but_long, figures, stalls };
+    let found = SeriesStalls { is_notable: enough || few_but_long, figures, stalls };
     (found, low)
 }
 
@@ -104,7 +104,7 @@ fn short_slow_slices(speeds: &[f64], around: &[f64], touched: &[bool]) -> Vec<bo
     let low: Vec<bool> =
         (0..speeds.len()).map(|i| !touched[i] && speeds[i] < SLOW_SHARE * around[i]).collect();
     let mut short = vec![false; speeds.len()];
-    for (from, to) in ranges(&low, 0) {
+    for (from, to) in true_ranges(&low, 0) {
         let bounded = from > 0 && to < speeds.len();
         let deep = (from..to).any(|i| speeds[i] < DEEP_SHARE * around[i]);
         if to - from <= MAX_STALL_SLICES && bounded && deep {
@@ -121,7 +121,7 @@ fn stalls_by_slow_slices(slices: &[SeriesSlice], around: &[f64], low: &[bool]) -
         at_bytes: slices[from].at_bytes,
         seconds: (from..to).map(lost).sum(),
     };
-    ranges(low, 0).into_iter().map(stall).filter(|s| s.seconds >= MIN_STALL_S).collect()
+    true_ranges(low, 0).into_iter().map(stall).filter(|s| s.seconds >= MIN_STALL_S).collect()
 }
 
 fn stalls_by_gaps(slices: &[SeriesSlice], touched: &[bool], shortest: &[f64]) -> Vec<SeriesStall> {
@@ -136,19 +136,19 @@ fn stalls_by_gaps(slices: &[SeriesSlice], touched: &[bool], shortest: &[f64]) ->
 
 /// Least length of a stall in each slice, in seconds: many times the usual gap of the series, and more than the time of
 /// `at_once` I/Os at the speed around it.
-pub(super) fn shortest(slices: &[SeriesSlice], at_once: u32) -> Vec<f64> {
+pub(super) fn shortest_stalls(slices: &[SeriesSlice], at_once: u32) -> Vec<f64> {
     let mean = |s: &SeriesSlice| (s.ios > 0).then(|| s.seconds / f64::from(s.ios));
     let each: Vec<f64> = slices.iter().filter_map(|s| s.interval_s.or(mean(s))).collect();
     let usual = MIN_STALL_S.max(MIN_GAP_RATIO * median(&each).unwrap_or_default());
     let means: Vec<Option<f64>> = slices.iter().map(mean).collect();
-    let around = filled(&means).map(|means| running_quantile(&means, WINDOW_SLICES, UNSTALLED_QUANTILE));
+    let around = fill_gaps(&means).map(|means| running_quantile(&means, WINDOW_SLICES, UNSTALLED_QUANTILE));
     around.map_or(vec![usual; slices.len()], |around| {
         around.iter().map(|mean| usual.max(f64::from(at_once + 1) * mean)).collect()
     })
 }
 
 /// Slices without the time of their stalls, which show the speed between them.
-pub(super) fn removed(slices: &[SeriesSlice], shortest: &[f64]) -> Vec<SeriesSlice> {
+pub(super) fn without_stalls(slices: &[SeriesSlice], shortest: &[f64]) -> Vec<SeriesSlice> {
     let one = |(slice, shortest): (&SeriesSlice, &f64)| {
         let stalled: f64 = slice.gaps.iter().map(|g| g.seconds).filter(|g| g >= shortest).sum();
         // A slice that consists of a single stall keeps a minimum of time, since it has no speed.
@@ -170,14 +170,15 @@ fn candidate_periods(stalls: &[SeriesStall]) -> Vec<f64> {
 }
 
 /// Strongest period of the stalls, None if chance explains it.
-fn period(stalls: &[SeriesStall], bytes: u64) -> Option<StallPeriod> {
+fn stall_period(stalls: &[SeriesStall], bytes: u64) -> Option<StallPeriod> {
     if stalls.len() < 10 {
         return None;
     }
     let tried: Vec<f64> =
         candidate_periods(stalls).into_iter().filter(|p| *p * 4.0 <= bytes as f64).collect();
     let positions: Vec<f64> = stalls.iter().map(|stall| stall.at_bytes as f64).collect();
-    let found = strongest(&positions, &tried).filter(|found| found.chance < 0.001 && found.strength > 0.5)?;
+    let found =
+        strongest_period(&positions, &tried).filter(|found| found.chance < 0.001 && found.strength > 0.5)?;
     Some(StallPeriod { bytes: found.period as u64, confidence: 1.0 - found.chance })
 }
 
@@ -206,14 +207,14 @@ pub struct LoadBursts {
 }
 
 /// Finds bursts. None if the command was not timed, or if nothing was disturbed.
-pub(super) fn interference(slices: &[SeriesSlice]) -> Option<LoadBursts> {
+pub(super) fn find_load_bursts(slices: &[SeriesSlice]) -> Option<LoadBursts> {
     let pings: Vec<Option<f64>> = slices.iter().map(|s| s.ping_s).collect();
-    let pings = smoothed(&filled(&pings)?, 3);
+    let pings = running_median(&fill_gaps(&pings)?, 3);
     let usual = quantile(&pings, UNDISTURBED_QUANTILE).filter(|p| *p > 0.0)?;
     let logs: Vec<f64> = pings.iter().map(|p| (p / usual).ln()).collect();
-    let limit = MIN_PING_RATIO.ln().max(MIN_PING_DEVIATIONS * scatter(&logs));
+    let limit = MIN_PING_RATIO.ln().max(MIN_PING_DEVIATIONS * neighbour_scatter(&logs));
     let slow: Vec<bool> = logs.iter().map(|l| *l > limit).collect();
-    let mut bursts = ranges(&slow, 1);
+    let mut bursts = true_ranges(&slow, 1);
     // The running median of three lets a single outlier through only at the ends.
     bursts.retain(|(from, to)| to - from >= 2);
     let inside = |i: usize| bursts.iter().any(|(from, to)| (*from..*to).contains(&i));
@@ -233,7 +234,7 @@ pub(super) fn interference(slices: &[SeriesSlice]) -> Option<LoadBursts> {
 }
 
 /// Mask of the slices of bursts and of their neighbours, in which bursts begin and end.
-pub(super) fn touched(found: Option<&LoadBursts>, slices: usize) -> Vec<bool> {
+pub(super) fn disturbed_slices(found: Option<&LoadBursts>, slices: usize) -> Vec<bool> {
     let mut mask = vec![false; slices];
     for (from, to) in found.iter().flat_map(|f| &f.slices) {
         mask[from.saturating_sub(1)..(to + 1).min(slices)].fill(true);

@@ -10,7 +10,7 @@ use cardscope_model::statistics::mean;
 use cardscope_model::sustain::SteadyState;
 
 /// Rounds in the window.
-pub const ROUNDS: usize = 5;
+pub const WINDOW_ROUNDS: usize = 5;
 
 /// Largest difference of highest and lowest, as a share of the mean.
 const MAX_SPREAD: f64 = 0.20;
@@ -19,21 +19,21 @@ const MAX_SPREAD: f64 = 0.20;
 const MAX_SLOPE: f64 = 0.10;
 
 /// Judges the last five rounds of `round_s` seconds of workload each. None if there are fewer.
-pub fn steady(slices: &[SeriesSlice], round_s: f64) -> Option<SteadyState> {
+pub fn steady_state(slices: &[SeriesSlice], round_s: f64) -> Option<SteadyState> {
     let (rounds, from_s) = last_rounds(slices, round_s)?;
     let speed = mean(&rounds).filter(|m| *m > 0.0)?;
     let highest = rounds.iter().copied().fold(f64::MIN, f64::max);
     let lowest = rounds.iter().copied().fold(f64::MAX, f64::min);
     let spread = (highest - lowest) / speed;
     // Least squares over x = −2 … 2: Σx² = 10; across the window the line runs over 4.
-    let slope = (0..ROUNDS).map(|i| (i as f64 - 2.0) * rounds[i]).sum::<f64>() / 10.0 * 4.0 / speed;
+    let slope = (0..WINDOW_ROUNDS).map(|i| (i as f64 - 2.0) * rounds[i]).sum::<f64>() / 10.0 * 4.0 / speed;
     let reached = spread <= MAX_SPREAD && slope.abs() <= MAX_SLOPE;
     Some(SteadyState { reached, mb_s: speed / 1e6, spread, slope, round_s, from_s })
 }
 
 /// Speeds of the last rounds, oldest first, and the start of the oldest.
-fn last_rounds(slices: &[SeriesSlice], round_s: f64) -> Option<([f64; ROUNDS], f64)> {
-    let mut rounds = [0.0; ROUNDS];
+fn last_rounds(slices: &[SeriesSlice], round_s: f64) -> Option<([f64; WINDOW_ROUNDS], f64)> {
+    let mut rounds = [0.0; WINDOW_ROUNDS];
     let mut rest = slices.iter().rev();
     let mut from_s = 0.0;
     for round in rounds.iter_mut().rev() {
@@ -68,12 +68,12 @@ pub struct PauseExperiment {
 
 impl PauseExperiment {
     /// True if writes after the pause exceed `speed` by more than anything but free cache explains.
-    pub fn writes_beat(&self, speed: f64) -> bool {
+    pub fn writes_exceed(&self, speed: f64) -> bool {
         self.writes_after.max(self.writes_later) > MIN_WRITES_GAIN * speed
     }
 
     /// Causes that the pause proves. Both are possible.
-    pub fn named(&self) -> Vec<SlowdownCause> {
+    pub fn proven_causes(&self) -> Vec<SlowdownCause> {
         let gain = |after: f64, before: f64| if before > 0.0 { after / before } else { 1.0 };
         let reads = gain(self.reads_after, self.reads_before);
         let writes = gain(self.writes_after.max(self.writes_later), self.writes_before);
@@ -103,17 +103,17 @@ mod tests {
 
     #[test]
     fn five_even_rounds_are_steady() {
-        let found = steady(&rounds(&[500.0, 100.0, 104.0, 98.0, 101.0, 97.0]), 1.0).unwrap();
+        let found = steady_state(&rounds(&[500.0, 100.0, 104.0, 98.0, 101.0, 97.0]), 1.0).unwrap();
         assert!(found.reached && (found.mb_s - 100.0).abs() < 1e-6 && found.from_s == 1.0);
         assert!((found.spread - 0.07).abs() < 1e-9);
-        assert_eq!(steady(&rounds(&[100.0; 4]), 1.0), None);
+        assert_eq!(steady_state(&rounds(&[100.0; 4]), 1.0), None);
     }
 
     #[test]
     fn falling_or_uneven_rounds_are_not_steady() {
         // 106, 103 … 94: the line falls by 12 % of the mean.
-        assert!(!steady(&rounds(&[106.0, 103.0, 100.0, 97.0, 94.0]), 1.0).unwrap().reached);
-        assert!(!steady(&rounds(&[100.0, 111.0, 89.0, 111.0, 89.0]), 1.0).unwrap().reached);
+        assert!(!steady_state(&rounds(&[106.0, 103.0, 100.0, 97.0, 94.0]), 1.0).unwrap().reached);
+        assert!(!steady_state(&rounds(&[100.0, 111.0, 89.0, 111.0, 89.0]), 1.0).unwrap().reached);
     }
 
     const CACHE: PauseExperiment = PauseExperiment {
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn pause_frees_a_cache_for_writes_only() {
-        assert_eq!(CACHE.named(), [SlowdownCause::CacheEnd]);
+        assert_eq!(CACHE.proven_causes(), [SlowdownCause::CacheEnd]);
     }
 
     #[test]
@@ -139,14 +139,14 @@ mod tests {
             writes_after: 282.0,
             writes_later: 240.0,
         };
-        assert_eq!(heat.named(), [SlowdownCause::Throttling]);
+        assert_eq!(heat.proven_causes(), [SlowdownCause::Throttling]);
         let both = PauseExperiment { writes_after: 600.0, ..heat };
-        assert_eq!(both.named(), [SlowdownCause::Throttling, SlowdownCause::CacheEnd]);
+        assert_eq!(both.proven_causes(), [SlowdownCause::Throttling, SlowdownCause::CacheEnd]);
     }
 
     #[test]
     fn pause_without_effect_names_no_cause() {
         let settled = PauseExperiment { writes_after: 295.0, writes_later: 291.0, ..CACHE };
-        assert_eq!(settled.named(), []);
+        assert_eq!(settled.proven_causes(), []);
     }
 }

@@ -30,8 +30,8 @@ const WRITES: SeriesFacts = SeriesFacts { writes: true, tmt1_c: Some(81.0), at_o
 #[test]
 fn cache_end_is_found_at_its_size() {
     let slices = minute(|i, s| s.bytes = if i < 100 { s.bytes } else { s.bytes * 2 / 5 });
-    let found = causes(&slices, WRITES);
-    assert_eq!(found.named(), [SlowdownCause::CacheEnd]);
+    let found = find_causes(&slices, WRITES);
+    assert_eq!(found.named_causes(), [SlowdownCause::CacheEnd]);
     let end = found.cache_ends[0];
     assert!((end.at_bytes as f64 - 500e6).abs() < 0.04 * 500e6, "{end:?}");
     assert!((end.after / end.before - 0.4).abs() < 0.02, "{end:?}");
@@ -41,7 +41,7 @@ fn cache_end_is_found_at_its_size() {
 fn levels_begin_at_the_slice_of_the_step() {
     for step in 97..105 {
         let slices = minute(|i, s| s.bytes = if i < step { s.bytes } else { s.bytes * 2 / 5 });
-        let found = causes(&slices, WRITES);
+        let found = find_causes(&slices, WRITES);
         let bounds: Vec<_> = found.levels.iter().map(|level| (level.from, level.to)).collect();
         assert_eq!(bounds, [(0, found.cache_ends[0].slice), (found.cache_ends[0].slice, slices.len())]);
         let [fast, slow] = [&found.levels[0], &found.levels[1]].map(|level| level.speed);
@@ -53,28 +53,28 @@ fn levels_begin_at_the_slice_of_the_step() {
 fn tiny_cache_end_is_found() {
     for fast in [2, 4, 7, 10] {
         let slices = minute(|i, s| s.bytes = if i < fast { s.bytes } else { s.bytes * 2 / 5 });
-        let found = causes(&slices, WRITES);
-        assert_eq!(found.named(), [SlowdownCause::CacheEnd], "{fast} slices");
+        let found = find_causes(&slices, WRITES);
+        assert_eq!(found.named_causes(), [SlowdownCause::CacheEnd], "{fast} slices");
         assert_eq!(found.cache_ends[0].slice, fast);
     }
     let lucky = minute(|i, s| s.bytes *= if i == 0 { 3 } else { 1 });
-    assert_eq!(causes(&lucky, WRITES).named(), []);
+    assert_eq!(find_causes(&lucky, WRITES).named_causes(), []);
     // Reads are faster too while the flash is still idle: a card is not hot after two seconds.
     let idle = minute(|i, s| {
         if i < 2 {
             (s.bytes, s.probe_s) = (s.bytes * 5 / 2, Some(0.8e-3));
         }
     });
-    assert_eq!(causes(&idle, WRITES).named(), [SlowdownCause::CacheEnd]);
+    assert_eq!(find_causes(&idle, WRITES).named_causes(), [SlowdownCause::CacheEnd]);
     // A drive may answer the first reads from its memory.
-    assert_eq!(causes(&idle, SeriesFacts { writes: false, ..WRITES }).unexplained, []);
+    assert_eq!(find_causes(&idle, SeriesFacts { writes: false, ..WRITES }).unexplained, []);
 }
 
 #[test]
 fn slower_reads_are_no_cache_end() {
     let slices = minute(|i, s| s.bytes = if i < 100 { s.bytes } else { s.bytes * 2 / 5 });
-    let found = causes(&slices, SeriesFacts { writes: false, ..WRITES });
-    assert_eq!((found.named(), found.unexplained.len()), (vec![], 1));
+    let found = find_causes(&slices, SeriesFacts { writes: false, ..WRITES });
+    assert_eq!((found.named_causes(), found.unexplained.len()), (vec![], 1));
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn counters_prove_throttling_despite_fast_small_reads() {
             s.bytes = s.bytes * 62 / 100;
         }
     });
-    let found = causes(&slices, WRITES);
-    assert_eq!(found.named(), [SlowdownCause::Throttling]);
+    let found = find_causes(&slices, WRITES);
+    assert_eq!(found.named_causes(), [SlowdownCause::Throttling]);
     let heat = found.heat[0].figures;
     assert!(heat.counted && heat.celsius == Some(82.0) && (heat.at_s - 25.0).abs() < 1.1, "{heat:?}");
     assert!((heat.speed_ratio - 0.62).abs() < 0.02 && (heat.read_ratio.unwrap() - 1.5).abs() < 0.02);
@@ -105,7 +105,7 @@ fn slow_reads_of_a_cool_card_are_no_heat() {
             s.probe_s = s.probe_s.map(|p| p * 3.0);
         }
     });
-    assert_eq!(causes(&slices, WRITES).named(), [SlowdownCause::CacheEnd]);
+    assert_eq!(find_causes(&slices, WRITES).named_causes(), [SlowdownCause::CacheEnd]);
 }
 
 /// Writes past the cache at 236 MB/s that fall to 88 and recover as the card crosses its upper temperature limit.
@@ -124,8 +124,8 @@ fn between_two_limits(i: usize, s: &mut SeriesSlice) {
 
 #[test]
 fn oscillating_heat_is_no_cache_recovery() {
-    let found = causes(&minute(between_two_limits), WRITES);
-    assert_eq!(found.named(), [SlowdownCause::Throttling, SlowdownCause::CacheEnd]);
+    let found = find_causes(&minute(between_two_limits), WRITES);
+    assert_eq!(found.named_causes(), [SlowdownCause::Throttling, SlowdownCause::CacheEnd]);
     assert_eq!((found.cache_ends.len(), found.cache_ends[0].slice, &found.recoveries), (1, 40, &vec![]));
 }
 
@@ -135,7 +135,7 @@ fn range_between_two_steps_is_no_level() {
         s.probe_s = s.probe_s.map(|probe_s| if i >= 100 { probe_s * 2.0 } else { probe_s });
         s.bytes = if i >= 108 { s.bytes / 2 } else { s.bytes };
     });
-    let bounds: Vec<_> = causes(&slices, WRITES).levels.iter().map(|l| (l.from, l.to)).collect();
+    let bounds: Vec<_> = find_causes(&slices, WRITES).levels.iter().map(|l| (l.from, l.to)).collect();
     assert_eq!(bounds, [(0, 108), (108, 240)]);
 }
 
@@ -145,14 +145,14 @@ fn counted_throttling_explains_slow_reads() {
         s.throttles = Some(u32::from(i >= 101));
         s.bytes = if i < 100 { s.bytes } else { s.bytes * 62 / 100 };
     });
-    let found = causes(&slices, SeriesFacts { writes: false, ..WRITES });
-    assert_eq!((found.named(), found.unexplained), (vec![SlowdownCause::Throttling], vec![]));
+    let found = find_causes(&slices, SeriesFacts { writes: false, ..WRITES });
+    assert_eq!((found.named_causes(), found.unexplained), (vec![SlowdownCause::Throttling], vec![]));
 }
 
 #[test]
 fn recovery_needs_a_full_cache() {
     let faster = minute(|i, s| s.bytes = if i < 100 { s.bytes } else { s.bytes * 2 });
-    let found = causes(&faster, WRITES);
+    let found = find_causes(&faster, WRITES);
     assert_eq!((found.cache_ends, found.recoveries), (vec![], vec![]));
 }
 
@@ -163,8 +163,8 @@ fn dominant_stalls_are_the_normal_speed() {
         (s.ios, s.interval_s, s.bytes) = (8, Some(0.002), s.bytes / 1000 * (2 + i as u64 % 2));
         (s.seconds, s.gaps) = (0.25, vec![CompletionGap { at_bytes: s.at_bytes, seconds: 0.24 }]);
     });
-    let found = causes(&slices, WRITES);
-    assert_eq!(found.named(), [SlowdownCause::Stalls]);
+    let found = find_causes(&slices, WRITES);
+    assert_eq!(found.named_causes(), [SlowdownCause::Stalls]);
     let [level] = &found.levels[..] else { panic!("{:?}", found.levels) };
     assert!((level.speed / 50e3 - 1.0).abs() < 0.3, "{level:?}");
 }
@@ -180,8 +180,8 @@ fn regular_stalls_have_a_period_and_poisson_interval() {
             s.seconds += 0.4;
         }
     });
-    let found = causes(&slices, WRITES);
-    assert_eq!(found.named(), [SlowdownCause::Stalls]);
+    let found = find_causes(&slices, WRITES);
+    assert_eq!(found.named_causes(), [SlowdownCause::Stalls]);
     let stalls = found.stalls.figures;
     let period = stalls.period.unwrap();
     assert!((period.bytes as f64 / 64.0 / 1048576.0 - 1.0).abs() < 0.01, "{period:?}");
@@ -200,8 +200,8 @@ fn long_stall_is_one_stall() {
             s.seconds = 120.0;
         }
     });
-    let found = causes(&slices, WRITES);
-    assert_eq!(found.named(), [SlowdownCause::Stalls]);
+    let found = find_causes(&slices, WRITES);
+    assert_eq!(found.named_causes(), [SlowdownCause::Stalls]);
     assert_eq!((found.stalls.stalls.len(), found.stalls.figures.longest_s), (3, 120.0));
     assert!(found.cache_ends.is_empty());
 }
@@ -215,8 +215,8 @@ fn other_load_is_found_by_the_ping() {
             s.ping_s = s.ping_s.map(|p| p * 2.0);
         }
     });
-    let found = causes(&slices, WRITES);
-    assert_eq!(found.named(), [SlowdownCause::Interference]);
+    let found = find_causes(&slices, WRITES);
+    assert_eq!(found.named_causes(), [SlowdownCause::Interference]);
     let other = found.interference.unwrap().figures;
     assert_eq!(other.bursts, 4);
     assert!((other.ping_ratio - 2.0).abs() < 0.1 && (other.speed_ratio - 0.5).abs() < 0.05, "{other:?}");
@@ -226,7 +226,7 @@ fn other_load_is_found_by_the_ping() {
 fn too_few_slices_have_no_causes() {
     for few in 0..8 {
         let slices = minute(|_, _| {}).into_iter().take(few).collect::<Vec<_>>();
-        assert_eq!(causes(&slices, WRITES).named(), []);
+        assert_eq!(find_causes(&slices, WRITES).named_causes(), []);
     }
 }
 
@@ -247,8 +247,8 @@ proptest::proptest! {
             throttles: known.then_some(i as u32),
             ..SeriesSlice::default()
         }).collect();
-        let _ = causes(&slices, WRITES);
-        let _ = steady(&slices, 5.0);
+        let _ = find_causes(&slices, WRITES);
+        let _ = steady_state(&slices, 5.0);
     }
 }
 
@@ -264,7 +264,7 @@ fn waits_for_the_whole_queue_are_no_stalls() {
         (s.bytes, s.ios, s.interval_s) = (s.bytes / 5, 4, Some(0.0001));
         s.gaps = vec![CompletionGap { at_bytes: s.at_bytes, seconds: 0.24 }];
     });
-    let found = causes(&slices, WRITES);
-    assert_eq!(found.named(), [SlowdownCause::CacheEnd]);
+    let found = find_causes(&slices, WRITES);
+    assert_eq!(found.named_causes(), [SlowdownCause::CacheEnd]);
     assert!((found.levels.last().unwrap().speed / 4e6 - 1.0).abs() < 0.05, "{:?}", found.levels);
 }

@@ -3,7 +3,7 @@
 use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
 use cardscope_model::statistics;
 use cardscope_model::sustain::{EventKind, MeasuredRun, SustainReport, SustainSample};
-use cardscope_page::chart::{Chart, ChartCaption, LineChart, MB_S, second_axis};
+use cardscope_page::chart::{Chart, ChartCaption, LineChart, SPEED_UNIT, temperature_axis};
 use cardscope_page::figure::condition_line;
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 const CURVE_POINTS: usize = 120;
 
 /// Separate charts of speed and temperature, none if there are too few samples.
-pub fn charts(measured: &MeasuredRun) -> Vec<Chart> {
-    plots(measured).iter().map(Chart::from).collect()
+pub fn separate_charts(measured: &MeasuredRun) -> Vec<Chart> {
+    series_plots(measured).iter().map(Chart::from).collect()
 }
 
 /// Events that are marked in the combined chart.
@@ -23,19 +23,19 @@ const MARKED_EVENTS: [EventKind; 5] =
 const MAX_MARKS: usize = 4;
 
 /// Combined chart of speed and temperature, None if there are too few samples.
-pub fn speed_and_temperature(report: &SustainReport) -> Option<Chart> {
-    let mut plots = plots(&report.body.measured).into_iter();
+pub fn combined_chart(report: &SustainReport) -> Option<Chart> {
+    let mut plots = series_plots(&report.body.measured).into_iter();
     let mut plot = plots.next().filter(|plot| plot.y.unit == "MB/s")?;
     let marks =
         report.body.measured.events.iter().filter(|e| MARKED_EVENTS.contains(&e.kind)).take(MAX_MARKS);
     plot.marks = marks.map(|e| (e.at_s, e.kind.words().to_owned())).collect();
     plot.title = "A long run: speed and temperature".into();
-    let second = plots.next().and_then(|warm| second_axis(warm.series));
-    let caption = ChartCaption::new(MB_S, "1 run", "", condition_line(&report.header.condition));
-    Some(Chart::lines(LineChart { plot, band: Vec::new(), second }, caption))
+    let second = plots.next().and_then(|warm| temperature_axis(warm.series));
+    let caption = ChartCaption::new(SPEED_UNIT, "1 run", "", condition_line(&report.header.condition));
+    Some(Chart::from_lines(LineChart { plot, band: Vec::new(), second }, caption))
 }
 
-fn plots(measured: &MeasuredRun) -> Vec<Plot> {
+fn series_plots(measured: &MeasuredRun) -> Vec<Plot> {
     let series = &measured.series;
     if series.len() < 3 {
         return Vec::new();

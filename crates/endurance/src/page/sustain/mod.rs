@@ -1,7 +1,7 @@
 //! Result page of `sustain`: summary, charts, levels, events, figures.
 
 mod curves;
-mod words;
+mod summary_text;
 
 use cardscope_model::card_map::property::PropertyStatus;
 use cardscope_model::report::NewsTone;
@@ -11,52 +11,57 @@ use cardscope_model::sustain::{
 };
 use cardscope_model::units::{BinarySize, DecimalSize, SpeedMbS};
 use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
-use cardscope_page::figure::{duration, interval, percent, sentence, time_us};
+use cardscope_page::figure::{duration, interval_text, percent, time_us, to_sentence};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios, io_errors, moved, verdicts};
-pub use curves::charts;
-pub use curves::speed_and_temperature;
-pub use words::summary;
-use words::{SpeedUnit, answer, gives_up};
+use cardscope_page::tree::{
+    Page, PageBlock, PageFact, claim_verdicts, fact, failed_io_reason, io_error_list, io_summary,
+};
+pub use curves::combined_chart;
+pub use curves::separate_charts;
+pub use summary_text::run_summary;
+use summary_text::{SpeedUnit, gives_up, sustain_answer};
 
 /// Events and levels that are listed. If there are more events, the first and the last ones.
 const LISTED_EVENTS: usize = 16;
 
-pub fn page(report: &SustainReport) -> Page {
+pub fn sustain_page(report: &SustainReport) -> Page {
     let (body, measured) = (&report.body, &report.body.measured);
     let early = report.header.error.is_some();
-    let tone = if early && tone(measured) == NewsTone::Good { NewsTone::Plain } else { tone(measured) };
-    let unit = SpeedUnit::of(body);
-    let (answer, unnamed) = answer(measured, unit, early);
+    let tone =
+        if early && page_tone(measured) == NewsTone::Good { NewsTone::Plain } else { page_tone(measured) };
+    let unit = SpeedUnit::for_run(body);
+    let (answer, unnamed) = sustain_answer(measured, unit, early);
     let mut page = Page::new(&report.header.target, tone, answer);
-    page.reasons.extend(failed_ios(&body.moved));
-    page.because_all(tone, unnamed.iter().map(|cause| sentence(cause)));
-    page.because_all(NewsTone::Plain, verdicts(&report.header, "limited-by"));
-    let work = format!("{}; {}", work(report), moved(&body.moved));
-    page.because(NewsTone::Plain, sentence(&work));
+    page.reasons.extend(failed_io_reason(&body.moved));
+    page.add_reasons(tone, unnamed.iter().map(|cause| to_sentence(cause)));
+    page.add_reasons(NewsTone::Plain, claim_verdicts(&report.header, "limited-by"));
+    let work = format!("{}; {}", workload_text(report), io_summary(&body.moved));
+    page.add_reason(NewsTone::Plain, to_sentence(&work));
     let more = measured.levels.len().saturating_sub(LISTED_EVENTS);
     let more = (more > 0).then(|| format!("… and {more} more levels"));
-    page.add(
+    page.add_section(
         "",
-        [PageBlock::Table(levels(&measured.levels, unit)), PageBlock::Lines(more.into_iter().collect())],
+        [PageBlock::Table(level_table(&measured.levels, unit)), PageBlock::Lines(more.into_iter().collect())],
     );
-    charts(measured).into_iter().for_each(|chart| page.add("", [PageBlock::chart(chart)]));
+    separate_charts(measured)
+        .into_iter()
+        .for_each(|chart| page.add_section("", [PageBlock::from_chart(chart)]));
     if let Some(comparison) = &body.against {
         add_comparison(&mut page, comparison);
     }
-    page.add("Events", [PageBlock::Table(event_table(&measured.events, false))]);
-    page.fold("Evidence of the events", [PageBlock::Table(event_table(&measured.events, true))]);
-    page.fold("Figures", [PageBlock::Facts(sustain_facts(measured, unit))]);
-    page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
-    page.fold(
+    page.add_section("Events", [PageBlock::Table(event_table(&measured.events, false))]);
+    page.add_detail("Evidence of the events", [PageBlock::Table(event_table(&measured.events, true))]);
+    page.add_detail("Figures", [PageBlock::Facts(sustain_facts(measured, unit))]);
+    page.add_detail("Failed I/Os", [io_error_list(&body.moved.io_errors)]);
+    page.add_detail(
         "Not tested",
-        [PageBlock::Lines(measured.left_out.iter().map(|what| sentence(what)).collect())],
+        [PageBlock::Lines(measured.left_out.iter().map(|what| to_sentence(what)).collect())],
     );
-    page.framed(&report.header)
+    page.with_frame(&report.header)
 }
 
 /// Bad if the card gave up, a warning if it slowed down.
-fn tone(measured: &MeasuredRun) -> NewsTone {
+fn page_tone(measured: &MeasuredRun) -> NewsTone {
     let gave_up = measured.events.iter().any(|event| gives_up(event.kind));
     let slows = measured.throttling.is_some()
         || measured.stalls.is_some()
@@ -88,7 +93,7 @@ fn event_table(all: &[SustainEvent], evidence: bool) -> Table {
         Table::new(["after", "data", "event", "sure", "figures"]).left_aligned(["event", "figures"]);
     for (number, event) in shown {
         let skipped = if gap == Some(number) { "… " } else { "" };
-        table.row([
+        table.add_row([
             format!("{skipped}{}", duration(event.at_s)),
             DecimalSize(event.at_bytes).in_table(),
             event.kind.words().to_owned(),
@@ -97,16 +102,16 @@ fn event_table(all: &[SustainEvent], evidence: bool) -> Table {
         ]);
     }
     table.drop_blank_columns();
-    table.always(["event"])
+    table.never_dropped(["event"])
 }
 
-fn levels(levels: &[SpeedLevel], unit: SpeedUnit) -> Table {
-    Table::of(
+fn level_table(levels: &[SpeedLevel], unit: SpeedUnit) -> Table {
+    Table::from_items(
         levels.iter().take(LISTED_EVENTS),
         &[
             ("level", &|l| l.op.clone()),
             (unit.name(), &|l| unit.figure(l.mb_s)),
-            ("95 % interval", &|l| interval(l.ci95, |mb_s| unit.figure(mb_s))),
+            ("95 % interval", &|l| interval_text(l.ci95, |mb_s| unit.figure(mb_s))),
             ("from", &|l| duration(l.from_s)),
             ("to", &|l| duration(l.to_s)),
             ("data", &|l| DecimalSize(l.bytes).in_table()),
@@ -124,18 +129,21 @@ fn sustain_facts(measured: &MeasuredRun, unit: SpeedUnit) -> Vec<PageFact> {
         format!("{} median, {} for 99 %, {} at worst", time_us(p50), time_us(p99), time_us(max))
     });
     let all = [
-        ("cache", cache(measured)),
-        ("after a pause", measured.recovery.as_ref().map(recovery)),
+        ("cache", cache_text(measured)),
+        ("after a pause", measured.recovery.as_ref().map(recovery_text)),
         ("steady state (SNIA)", measured.steady_state.as_ref().map(|steady| steady_state_text(steady, unit))),
         ("4 KiB read, alone", alone),
         ("4 KiB read, while writing", writing),
-        ("warmest", measured.max_celsius.map(|warmest| format!("{warmest:.0} °C{}", limits(measured)))),
+        (
+            "warmest",
+            measured.max_celsius.map(|warmest| format!("{warmest:.0} °C{}", temperature_limits(measured))),
+        ),
         ("ended by", Some(measured.ended_by.clone())),
     ];
     all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
 }
 
-fn cache(measured: &MeasuredRun) -> Option<String> {
+fn cache_text(measured: &MeasuredRun) -> Option<String> {
     let cache = &measured.cache_bytes;
     match (cache.status, cache.value, cache.bound) {
         (PropertyStatus::Measured, Some(bytes), _) => Some(DecimalSize(bytes).to_string()),
@@ -145,7 +153,7 @@ fn cache(measured: &MeasuredRun) -> Option<String> {
     }
 }
 
-fn recovery(recovery: &PauseRecovery) -> String {
+fn recovery_text(recovery: &PauseRecovery) -> String {
     let least = if recovery.at_least { "at least " } else { "" };
     let pause = duration(recovery.pause_s);
     match recovery.bytes {
@@ -160,7 +168,7 @@ fn steady_state_text(steady: &SteadyState, unit: SpeedUnit) -> String {
     format!(
         "{}: {}, spread {:.1} %, trend {:+.1} % over five rounds of {}",
         if steady.reached { "reached" } else { "not reached" },
-        unit.write(steady.mb_s),
+        unit.with_unit(steady.mb_s),
         steady.spread * 100.0,
         // Rounding first avoids "-0.0" for tiny negative values.
         (steady.slope * 1000.0).round() / 10.0 + 0.0,
@@ -169,7 +177,7 @@ fn steady_state_text(steady: &SteadyState, unit: SpeedUnit) -> String {
 }
 
 /// Temperature limits of the card, in brackets.
-fn limits(measured: &MeasuredRun) -> String {
+fn temperature_limits(measured: &MeasuredRun) -> String {
     let limits = &measured.limits;
     let named =
         [("TMT1", limits.tmt1_celsius), ("TMT2", limits.tmt2_celsius), ("TMPTH", limits.tmpth_celsius)];
@@ -179,7 +187,7 @@ fn limits(measured: &MeasuredRun) -> String {
 }
 
 /// Description of the workload.
-fn work(report: &SustainReport) -> String {
+fn workload_text(report: &SustainReport) -> String {
     let body = &report.body;
     let pattern = match body.pattern {
         WorkloadPattern::Sequential => "in order",
@@ -203,7 +211,7 @@ fn add_comparison(page: &mut Page, comparison: &ConditionComparison) {
     let conditions = conditions.map(|(word, here, there)| format!("{word}: {here} here, {there} there"));
     let value = |v: Option<f64>| v.map_or_else(|| NONE.to_owned(), speed);
     let ratio = |[low, high]: [f64; 2]| format!("{low:.2} … {high:.2}");
-    let table = Table::of(
+    let table = Table::from_items(
         &comparison.lines,
         &[
             ("", &|line| line.what.clone()),
@@ -218,7 +226,7 @@ fn add_comparison(page: &mut Page, comparison: &ConditionComparison) {
     .left_aligned(["unit", "result"]);
     let doubts = comparison.doubts.iter().map(|doubt| PageBlock::Words(format!("{doubt}.")));
     let body = [PageBlock::Lines(conditions.collect()), PageBlock::Table(table)];
-    page.add(&format!("Against {}", comparison.other), body.into_iter().chain(doubts));
+    page.add_section(&format!("Against {}", comparison.other), body.into_iter().chain(doubts));
 }
 
 #[cfg(test)]
@@ -227,17 +235,17 @@ mod tests {
     use cardscope_model::card_map::property::{Property, PropertyEvidence};
     use cardscope_model::report::Report;
     use cardscope_model::sustain::{CardStalls, ComparedLine, LongRun, ThrottleFacts};
-    use cardscope_page::figure::ANSWER;
+    use cardscope_page::figure::ANSWER_COLUMNS;
     use cardscope_testkit::samples as sample;
     use proptest::prelude::*;
 
     fn text(report: &SustainReport) -> String {
-        page(report).text()
+        sustain_page(report).to_text()
     }
 
     /// A run with the end of a cache and heat.
     fn report() -> SustainReport {
-        let mut report = sample::long_run();
+        let mut report = sample::sustain_report();
         let measured = &mut report.body.measured;
         measured.events.push(
             SustainEvent::new(EventKind::Throttled, 55.0, 25_000_000_000, 0.99)
@@ -294,7 +302,7 @@ mod tests {
             early: bool,
         ) {
             let has = |bit: u8| happened & 1 << bit != 0;
-            let mut run = sample::long_run();
+            let mut run = sample::sustain_report();
             let measured = &mut run.body.measured;
             if has(0) {
                 measured.cache_bytes = Property::measured(cache, 0.99, PropertyEvidence::default());
@@ -308,8 +316,8 @@ mod tests {
                 measured.events.push(SustainEvent::new(EventKind::NoMoreWrites, at_s, cache, 0.99));
             }
             run.header.error = early.then(|| "interrupted".to_owned());
-            let answer = page(&run).answer;
-            prop_assert!(answer.chars().count() <= ANSWER, "{answer}");
+            let answer = sustain_page(&run).answer;
+            prop_assert!(answer.chars().count() <= ANSWER_COLUMNS, "{answer}");
         }
     }
 

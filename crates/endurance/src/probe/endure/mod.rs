@@ -7,13 +7,13 @@ pub mod projection;
 #[cfg(test)]
 mod tests;
 
-use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop};
 use cardscope_engine::event::Listener;
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop};
 use cardscope_model::endure::{BadSectors, EndureRound};
-use cardscope_model::random::{Permutation, mix};
+use cardscope_model::random::{Permutation, mix_bits};
 use cardscope_model::units::mb_per_s;
 use cardscope_model::verify::SectorFound;
-use cardscope_probing::ledger::SectorRun;
+use cardscope_probing::bad_ranges::SectorRun;
 use cardscope_probing::reading::{ExpectedStamps, bad_in_both, read_judged};
 use std::cell::Cell;
 
@@ -37,7 +37,7 @@ pub struct RoundSettings {
 pub enum CardEnd {
     RefusesWrites,
     /// Writes are accepted, but the old data remains.
-    SwallowsWrites,
+    DiscardsWrites,
 }
 
 /// Most extents in a group. After each group it is checked that the card still accepts writes.
@@ -59,26 +59,26 @@ const READ_ORDER_SALT: u64 = 0x7265_6164;
 ///
 /// # Errors
 /// Fails if the card is removed, the user interrupts or the time is over. The round is then discarded, but its bytes count.
-pub fn round(
+pub fn run_round(
     card: &mut IoDriver<'_>,
     settings: &RoundSettings,
     events: &mut dyn Listener,
 ) -> Result<(EndureRound, Option<CardEnd>), ProbeStop> {
-    let seed = mix(settings.seed ^ mix(u64::from(settings.number)));
+    let seed = mix_bits(settings.seed ^ mix_bits(u64::from(settings.number)));
     let began = card.seconds();
     let end = began + settings.budget_s;
     let written = write_round(card, settings, (seed, end), events)?;
     card.flush()?;
     card.reopen()?;
     let read_began = card.seconds();
-    let RoundReads { bytes: read, bad, passing_sectors } = read(card, settings, (seed, end), events)?;
+    let RoundReads { bytes: read, bad, passing_sectors } = read_round(card, settings, (seed, end), events)?;
     let now = card.seconds();
     let sectors = (read / 512).max(1);
-    let share = bad.all() as f64 / sectors as f64;
+    let share = bad.total_sectors() as f64 / sectors as f64;
     let stale = bad.stale as f64 / sectors as f64;
     let ended = match written.refused {
         true => Some(CardEnd::RefusesWrites),
-        false if stale >= SWALLOWING_SHARE => Some(CardEnd::SwallowsWrites),
+        false if stale >= SWALLOWING_SHARE => Some(CardEnd::DiscardsWrites),
         false => None,
     };
     let result = EndureRound {
@@ -104,8 +104,8 @@ struct RoundWrites {
 }
 
 /// Extent at a place in the order. The last one may be shorter.
-fn extent(order: &Permutation, at: u64, block: u64, span: u64) -> CardExtent {
-    let offset = order.at(at) * block;
+fn extent_at(order: &Permutation, at: u64, block: u64, span: u64) -> CardExtent {
+    let offset = order.permuted_index(at) * block;
     CardExtent { offset, len: block.min(span - offset) as u32 }
 }
 
@@ -114,12 +114,12 @@ fn check_time(card: &mut IoDriver<'_>, end_s: f64) -> Result<(), ProbeStop> {
     if card.seconds() < end_s { Ok(()) } else { Err(ProbeStop::Limit) }
 }
 
-fn group(count: u64) -> u64 {
+fn group_size(count: u64) -> u64 {
     (count / 8).clamp(1, GROUP_EXTENTS)
 }
 
 /// Name of a round's stage.
-pub fn stage(round: u32) -> String {
+pub fn stage_name(round: u32) -> String {
     format!("round {round}")
 }
 
@@ -129,20 +129,20 @@ fn write_round(
     (seed, end_s): (u64, f64),
     events: &mut dyn Listener,
 ) -> Result<RoundWrites, ProbeStop> {
-    events.stage(&stage(settings.number), None, None);
-    events.part(0.0..0.5, "writing", Some(settings.span), None);
+    events.begin_stage(&stage_name(settings.number), None, None);
+    events.begin_part(0.0..0.5, "writing", Some(settings.span), None);
     let block = u64::from(card.block());
     let count = settings.span.div_ceil(block);
     let order = Permutation::new(count, seed);
     let content = ExpectedStamps { salt: settings.salt, generation: settings.number }.content();
     let mut written = RoundWrites { bytes: 0, failed: 0, refused: false };
     let mut dead_groups = 0;
-    let size = group(count);
+    let size = group_size(count);
     for group in (0..count).step_by(size as usize) {
         check_time(card, end_s)?;
         let end = (group + size).min(count);
         let over = Cell::new(false);
-        let list = (group..end).map(|at| extent(&order, at, block, settings.span));
+        let list = (group..end).map(|at| extent_at(&order, at, block, settings.span));
         let mut failed = 0;
         card.write(list.take_while(|_| !over.get()), content, |extent, at, io_error| {
             over.set(at as f64 / 1e9 >= end_s);
@@ -150,7 +150,7 @@ fn write_round(
                 None => written.bytes += u64::from(extent.len),
                 Some(_) => failed += 1,
             }
-            events.progress(written.bytes);
+            events.report_bytes(written.bytes);
         })?;
         written.failed += failed;
         dead_groups = if failed == end - group { dead_groups + 1 } else { 0 };
@@ -169,27 +169,27 @@ struct RoundReads {
     passing_sectors: u64,
 }
 
-fn read(
+fn read_round(
     card: &mut IoDriver<'_>,
     settings: &RoundSettings,
     (seed, end_s): (u64, f64),
     events: &mut dyn Listener,
 ) -> Result<RoundReads, ProbeStop> {
-    events.part(0.5..1.0, "reading", Some(settings.span), None);
+    events.begin_part(0.5..1.0, "reading", Some(settings.span), None);
     let block = u64::from(card.block());
     let count = settings.span.div_ceil(block);
-    let order = Permutation::new(count, mix(seed ^ READ_ORDER_SALT));
+    let order = Permutation::new(count, mix_bits(seed ^ READ_ORDER_SALT));
     let stamped = ExpectedStamps { salt: settings.salt, generation: settings.number };
     let (mut done, mut twice) = (RoundReads::default(), 0);
     for group in (0..count).step_by(GROUP_EXTENTS as usize) {
         check_time(card, end_s)?;
         let end = (group + GROUP_EXTENTS).min(count);
-        let list = (group..end).map(|at| extent(&order, at, block, settings.span));
+        let list = (group..end).map(|at| extent_at(&order, at, block, settings.span));
         let mut doubts: Vec<(CardExtent, Vec<SectorRun>)> = Vec::new();
         read_judged(card, list, stamped, |extent, _, seen| {
             done.bytes += u64::from(extent.len);
-            events.progress(done.bytes);
-            if seen.iter().any(|s| s.found != SectorFound::Expected) {
+            events.report_bytes(done.bytes);
+            if seen.iter().any(|s| s.result != SectorFound::Expected) {
                 doubts.push((extent, seen.to_vec()));
             }
         })?;
@@ -209,7 +209,7 @@ fn read(
 }
 
 fn count_sectors(bad: &mut BadSectors, seen: &SectorRun) {
-    let counter = match seen.found {
+    let counter = match seen.result {
         SectorFound::Expected => return,
         SectorFound::Flipped { .. } => &mut bad.flipped,
         SectorFound::Elsewhere { .. } => &mut bad.misdirected,

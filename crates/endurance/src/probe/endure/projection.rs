@@ -13,8 +13,8 @@ const MIN_GROWING_ROUNDS: usize = 4;
 const T_QUANTILE_95: f64 = 2.0;
 
 /// Projects the cycles, or returns the reason why there is no projection, as a text for users.
-pub fn project(rounds: &[EndureRound], span: u64) -> Result<WearProjection, String> {
-    let all: Vec<(f64, f64)> = points(rounds, span);
+pub fn project_cycles(rounds: &[EndureRound], span: u64) -> Result<WearProjection, String> {
+    let all: Vec<(f64, f64)> = probit_points(rounds, span);
     match all.len() {
         0 => return Err("no sector was lost so far, so the first loss cannot be predicted".to_owned()),
         n if n < MIN_GROWING_ROUNDS => {
@@ -39,7 +39,7 @@ pub fn project(rounds: &[EndureRound], span: u64) -> Result<WearProjection, Stri
 }
 
 /// Logarithm of the cycles and probit of the bad share, for each round that exceeds all before.
-fn points(rounds: &[EndureRound], span: u64) -> Vec<(f64, f64)> {
+fn probit_points(rounds: &[EndureRound], span: u64) -> Vec<(f64, f64)> {
     let (mut written, mut most, mut list) = (0u64, 0.0, Vec::new());
     for round in rounds {
         written += round.written;
@@ -87,7 +87,7 @@ mod tests {
         // Endurance 1000 cycles, sigma 0.2: the share after n cycles is the normal integral of ln(n/1000)/0.2.
         let share = |n: u32| Normal::standard().cdf((f64::from(n) / 1000.0).ln() / 0.2);
         let rounds: Vec<EndureRound> = (1..=700).map(|n| at(n, share(n))).map(visible).collect();
-        let found = project(&rounds, 1000).unwrap();
+        let found = project_cycles(&rounds, 1000).unwrap();
         assert!((found.cycles / 1000.0 - 1.0).abs() < 0.02, "{found:?}");
         assert!(found.interval[0] <= found.cycles && found.cycles <= found.interval[1]);
     }
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn no_projection_without_a_trend() {
-        assert!(project(&[at(1, 0.0), at(2, 0.0)], 1000).unwrap_err().contains("no sector was lost"));
-        assert!(project(&[at(1, 0.0), at(2, 0.1)], 1000).unwrap_err().contains("needs 4"));
+        assert!(project_cycles(&[at(1, 0.0), at(2, 0.0)], 1000).unwrap_err().contains("no sector was lost"));
+        assert!(project_cycles(&[at(1, 0.0), at(2, 0.1)], 1000).unwrap_err().contains("needs 4"));
     }
 }

@@ -1,11 +1,11 @@
 //! Conclusions from the record of a run: events, levels, cache and heat, each with its numbers.
 
-use super::options::{LARGEST_CACHE, SustainOptions};
+use super::options::{MAX_CACHE_SHARE, SustainOptions};
 use super::phases::{main_slices, round_s};
 use super::record::RunRecord;
 use crate::judge::series;
 use crate::judge::series::PauseExperiment;
-use crate::judge::series::{SeriesCauses, SeriesSlice, SlowdownCause, SpeedStep, causes};
+use crate::judge::series::{SeriesCauses, SeriesSlice, SlowdownCause, SpeedStep, find_causes};
 use cardscope_model::card_map::property::{Property, PropertyEvidence, SearchCost};
 use cardscope_model::statistics::median;
 use cardscope_model::sustain::{
@@ -20,41 +20,42 @@ const SLICES_PER_SECOND: usize = 4;
 const UNCONFIRMED_CONFIDENCE: f64 = 0.6;
 
 /// Fills the document.
-pub(super) fn conclude(record: RunRecord, options: &SustainOptions, into: &mut MeasuredRun) {
+pub(super) fn conclude_run(record: RunRecord, options: &SustainOptions, into: &mut MeasuredRun) {
     let mut events = record.events.clone();
-    let write = main_slices(&record.taken, true);
-    let read = main_slices(&record.taken, false);
-    let mut of_writes = causes(&write, record.known(options, true));
-    let mut of_reads = causes(&read, record.known(options, false));
+    let write = main_slices(&record.slices, true);
+    let read = main_slices(&record.slices, false);
+    let mut of_writes = find_causes(&write, record.series_facts(options, true));
+    let mut of_reads = find_causes(&read, record.series_facts(options, false));
     if let Some(experiment) = &record.experiment {
         let main = if options.work == WorkloadKind::Read { &mut of_reads } else { &mut of_writes };
-        resolve_ambiguity(main, &experiment.named(), &mut events, &record);
+        resolve_ambiguity(main, &experiment.proven_causes(), &mut events, &record);
     }
     for (found, slices, op) in [(&of_writes, &write, "write"), (&of_reads, &read, "read")] {
         into.levels.extend(level_rows(found, slices, op));
         events.extend(cause_events(found, slices));
     }
     let main = if options.work == WorkloadKind::Read { (&of_reads, &read) } else { (&of_writes, &write) };
-    into.stalls = Some(&main.0.stalls).filter(|stalls| stalls.found).map(|stalls| stalls.figures.clone());
+    into.stalls =
+        Some(&main.0.stalls).filter(|stalls| stalls.is_notable).map(|stalls| stalls.figures.clone());
     into.throttling =
         throttling_figures(&record, [(&of_writes, write.as_slice()), (&of_reads, read.as_slice())]);
     let bursts = of_writes.interference.as_ref().or(of_reads.interference.as_ref());
     into.interference = bursts.map(|bursts| bursts.figures);
-    into.steady_state = series::steady(main.1, round_s(options));
+    into.steady_state = series::steady_state(main.1, round_s(options));
     events.extend(steady_event(main.1, round_s(options)));
-    cache(&of_writes, &write, options, into);
+    report_cache(&of_writes, &write, options, into);
     if let Some(experiment) = full_from_the_start(&record, &of_writes, &write) {
-        full(experiment, into);
+        report_full_cache(experiment, into);
     }
-    into.recovery = record.recovery(&of_writes);
-    events.extend(into.recovery.as_ref().and_then(|r| record.used_up(r)));
-    events.extend(record.no_answer());
+    into.recovery = record.pause_recovery(&of_writes);
+    events.extend(into.recovery.as_ref().and_then(|r| record.recovery_end_event(r)));
+    events.extend(record.no_answer_event());
     events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     into.events = events;
     into.read_latency = record.read_latency();
     into.queue_depth = record.queue_depth;
     into.limits = options.card_limits;
-    record.findings_of_health(into);
+    record.report_counted_throttling(into);
     into.max_celsius = max_card_celsius(&record);
     into.ended_by = record.ended_by;
     into.left_out = record.left_out;
@@ -68,7 +69,7 @@ fn resolve_ambiguity(
     events: &mut Vec<SustainEvent>,
     record: &RunRecord,
 ) {
-    if !found.in_doubt() {
+    if !found.is_ambiguous() {
         return;
     }
     let at_s = record.events.iter().find(|e| e.kind == EventKind::Pause).map_or(0.0, |e| e.at_s);
@@ -113,21 +114,21 @@ fn full_from_the_start<'a>(
     found: &SeriesCauses,
     slices: &[SeriesSlice],
 ) -> Option<&'a PauseExperiment> {
-    let alone = found.named().is_empty() && found.recoveries.is_empty();
+    let alone = found.named_causes().is_empty() && found.recoveries.is_empty();
     let speeds: Vec<f64> = slices.iter().map(SeriesSlice::speed).collect();
     let fastest = speeds.windows(SLICES_PER_SECOND).filter_map(median).fold(0.0, f64::max);
     record
         .experiment
         .as_ref()
-        .filter(|e| alone && e.named() == [SlowdownCause::CacheEnd] && e.writes_beat(fastest))
+        .filter(|e| alone && e.proven_causes() == [SlowdownCause::CacheEnd] && e.writes_exceed(fastest))
 }
 
-fn full(experiment: &PauseExperiment, into: &mut MeasuredRun) {
+fn report_full_cache(experiment: &PauseExperiment, into: &mut MeasuredRun) {
     into.cache_bytes =
         Property::not_tested("it was full at the start; let the card rest for longer and measure again");
-    let evidence = PropertyEvidence::by("the speed of writes before and after a pause")
-        .number("before", experiment.writes_before / 1e6, "MB/s")
-        .number("after", experiment.writes_after.max(experiment.writes_later) / 1e6, "MB/s");
+    let evidence = PropertyEvidence::from_method("the speed of writes before and after a pause")
+        .with_number("before", experiment.writes_before / 1e6, "MB/s")
+        .with_number("after", experiment.writes_after.max(experiment.writes_later) / 1e6, "MB/s");
     into.after_cache_mb_s = Property::measured(experiment.writes_before / 1e6, 0.85, evidence);
 }
 
@@ -144,7 +145,7 @@ fn level_rows(found: &SeriesCauses, slices: &[SeriesSlice], op: &str) -> Vec<Spe
             to_s: last.at_s + last.seconds,
             // Bytes that are moved between its slices belong to a level too.
             bytes: end - part[0].at_bytes,
-            state: state(found, level),
+            state: level_state(found, level),
         }
     };
     found.levels.iter().map(one).collect()
@@ -154,7 +155,7 @@ fn level_rows(found: &SeriesCauses, slices: &[SeriesSlice], op: &str) -> Vec<Spe
 const CACHE_FULL: &str = "cache full";
 
 /// State of a level in words.
-fn state(found: &SeriesCauses, level: &series::SpeedRange) -> String {
+fn level_state(found: &SeriesCauses, level: &series::SpeedRange) -> String {
     let middle = (level.from + level.to) / 2;
     let hot = found.heat.iter().any(|h| (h.from..h.to).contains(&middle));
     let last = |steps: &[SpeedStep]| steps.iter().rev().find(|d| d.slice <= middle).map(|d| d.slice);
@@ -169,7 +170,7 @@ fn state(found: &SeriesCauses, level: &series::SpeedRange) -> String {
         (false, true, _) => "hot",
         (false, false, true) => "slower",
         _ if found.levels.len() == 1 => "steady",
-        _ if found.named().is_empty() && found.unexplained.is_empty() => "varies",
+        _ if found.named_causes().is_empty() && found.unexplained.is_empty() => "varies",
         _ => "full speed",
     }
     .to_owned()
@@ -227,7 +228,7 @@ fn heat_events(found: &SeriesCauses, slices: &[SeriesSlice]) -> Vec<SustainEvent
 
 fn stall_events(found: &SeriesCauses) -> Vec<SustainEvent> {
     let stalls = &found.stalls;
-    if !stalls.found {
+    if !stalls.is_notable {
         return Vec::new();
     }
     let longest = stalls.stalls.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
@@ -250,7 +251,7 @@ fn burst_event(found: &SeriesCauses, slices: &[SeriesSlice]) -> Option<SustainEv
 }
 
 fn steady_event(slices: &[SeriesSlice], round_s: f64) -> Option<SustainEvent> {
-    let window = series::steady(slices, round_s).filter(|w| w.reached)?;
+    let window = series::steady_state(slices, round_s).filter(|w| w.reached)?;
     let first = slices.iter().find(|s| s.at_s >= window.from_s)?;
     Some(
         SustainEvent::new(EventKind::SteadyState, window.from_s, first.at_bytes, 0.95)
@@ -281,7 +282,12 @@ fn throttling_figures(record: &RunRecord, of: [(&SeriesCauses, &[SeriesSlice]); 
     })
 }
 
-fn cache(found: &SeriesCauses, slices: &[SeriesSlice], options: &SustainOptions, into: &mut MeasuredRun) {
+fn report_cache(
+    found: &SeriesCauses,
+    slices: &[SeriesSlice],
+    options: &SustainOptions,
+    into: &mut MeasuredRun,
+) {
     let Some(last) = slices.last() else {
         let why = "only writes fill a cache";
         into.cache_bytes = Property::not_tested(why);
@@ -291,17 +297,17 @@ fn cache(found: &SeriesCauses, slices: &[SeriesSlice], options: &SustainOptions,
     let written = last.at_bytes + last.bytes;
     let seconds: f64 = slices.iter().map(|s| s.seconds).sum();
     let cost = SearchCost { read_bytes: 0, written_bytes: written, seconds };
-    let evidence = PropertyEvidence::by(
+    let evidence = PropertyEvidence::from_method(
         "levels of the write speed; reads and the command without flash access exclude heat and other \
          load",
     )
-    .cost(cost);
+    .with_cost(cost);
     let Some(end) = found.cache_ends.first() else {
-        let evidence = evidence.number("written", written as f64, "bytes");
+        let evidence = evidence.with_number("written", written as f64, "bytes");
         let all = options.card_bytes.map_or(f64::INFINITY, |b| b as f64);
         // Overwriting the same range takes no more of the cache.
         let distinct = written.min(options.limits.region.len);
-        into.cache_bytes = match distinct as f64 > LARGEST_CACHE * all {
+        into.cache_bytes = match distinct as f64 > MAX_CACHE_SHARE * all {
             true => Property::none(0.9, evidence),
             false => Property::at_least(distinct, 0.95, evidence),
         };
@@ -309,17 +315,19 @@ fn cache(found: &SeriesCauses, slices: &[SeriesSlice], options: &SustainOptions,
         return;
     };
     // A cache that fills in several steps has one level that takes most of the time, which is the speed to report.
-    let full =
-        found.levels.iter().filter(|level| level.to > end.slice + 1 && state(found, level) == CACHE_FULL);
+    let full = found
+        .levels
+        .iter()
+        .filter(|level| level.to > end.slice + 1 && level_state(found, level) == CACHE_FULL);
     let (after, [low, high]) = full
         .max_by_key(|level| level.to - level.from)
         .map_or((end.after, [end.after; 2]), |level| (level.speed, level.ci95));
     let evidence = evidence
-        .number("speed before", end.before / 1e6, "MB/s")
-        .number("speed after", after / 1e6, "MB/s")
-        .number("at", end.at_s, "s");
+        .with_number("speed before", end.before / 1e6, "MB/s")
+        .with_number("speed after", after / 1e6, "MB/s")
+        .with_number("at", end.at_s, "s");
     into.cache_bytes = Property::measured(end.at_bytes, end.confidence, evidence.clone());
-    let evidence = evidence.number("95 % from", low / 1e6, "MB/s").number("to", high / 1e6, "MB/s");
+    let evidence = evidence.with_number("95 % from", low / 1e6, "MB/s").with_number("to", high / 1e6, "MB/s");
     into.after_cache_mb_s = Property::measured(after / 1e6, end.confidence, evidence);
 }
 

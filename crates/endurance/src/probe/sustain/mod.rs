@@ -9,13 +9,13 @@ mod record;
 mod regions;
 mod run;
 
-use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::event::Listener;
+use cardscope_engine::io_driver::{IoDriver, ProbeStop};
 use cardscope_model::sustain::MeasuredRun;
 use cardscope_probing::context::ProbeContext;
 use cardscope_probing::write_scope::WriteScope;
-pub use options::{BLOCK, DEPTH, LEAST_REGION, SMALL, SampleRecorder, SustainOptions};
-pub use phases::plan;
+pub use options::{MIN_REGION, QUEUE_DEPTH, RANDOM_BLOCK, SEQUENTIAL_BLOCK, SampleRecorder, SustainOptions};
+pub use phases::plan_stages;
 use run::SustainRun;
 
 /// Runs a sustained workload and finds the causes of slowdowns. `scope` states what may be overwritten, `events` gets the
@@ -23,7 +23,7 @@ use run::SustainRun;
 ///
 /// # Errors
 /// Fails if the card is removed, the user interrupts, or samples cannot be stored. Reaching a limit is no error.
-pub fn sustain<'s, 't>(
+pub fn run_sustain<'s, 't>(
     card: &'s mut IoDriver<'t>,
     scope: WriteScope<'s>,
     options: &'s SustainOptions,
@@ -33,7 +33,7 @@ pub fn sustain<'s, 't>(
 ) -> Result<(), ProbeStop> {
     let context = ProbeContext::new(card, scope, &options.limits, events);
     let mut run = SustainRun::new(context, options, log);
-    let ended = match phases::all(&mut run) {
+    let ended = match phases::run_phases(&mut run) {
         Err(ProbeStop::Limit) => {
             run.record.ended_by = "--max-write".to_owned();
             Ok(())
@@ -41,8 +41,8 @@ pub fn sustain<'s, 't>(
         ended => ended,
     };
     // The last partial second gets a sample, too.
-    let ended = ended.and_then(|()| if run.record.is_sampled() { Ok(()) } else { run.sample() });
+    let ended = ended.and_then(|()| if run.record.is_sampled() { Ok(()) } else { run.record_sample() });
     // Conclusions are drawn from whatever was measured before an error.
-    conclude::conclude(run.record, options, into);
+    conclude::conclude_run(run.record, options, into);
     ended
 }

@@ -1,6 +1,6 @@
 //! Options of a sustained run, and the interface that stores its samples.
 
-use cardscope_engine::card::ProbeStop;
+use cardscope_engine::io_driver::ProbeStop;
 use cardscope_model::sustain::{
     PlacedTemperature, SustainSample, TemperatureLimits, WorkloadKind, WorkloadPattern,
 };
@@ -8,20 +8,20 @@ use cardscope_probing::context;
 use std::time::Duration;
 
 /// Bytes of a sequential I/O.
-pub const BLOCK: u32 = 1 << 20;
+pub const SEQUENTIAL_BLOCK: u32 = 1 << 20;
 
 /// Queue depth.
-pub const DEPTH: u32 = 4;
+pub const QUEUE_DEPTH: u32 = 4;
 
 /// Bytes of a random I/O and of test reads.
-pub const SMALL: u32 = 4096;
+pub const RANDOM_BLOCK: u32 = 4096;
 
 /// Least bytes of a region for a meaningful run.
-pub const LEAST_REGION: u64 = 16 << 20;
+pub const MIN_REGION: u64 = 16 << 20;
 
 /// Largest share of a card that its cache may take: a third for cells of three bits (docs/reference/flash.md#pslc-cache),
 /// with a margin.
-pub(super) const LARGEST_CACHE: f64 = 0.4;
+pub(super) const MAX_CACHE_SHARE: f64 = 0.4;
 
 #[derive(Debug, Clone)]
 pub struct SustainOptions {
@@ -39,7 +39,7 @@ pub struct SustainOptions {
     /// Size of the whole card, None if offsets are not those of a card.
     pub card_bytes: Option<u64>,
     /// True for a test file, which must be written before it can be read.
-    pub prepare: bool,
+    pub is_test_file: bool,
 }
 
 /// Stores samples, and reads thermometers outside of the card.

@@ -1,12 +1,12 @@
 //! Phases of a run: workload until steady or until its share of the time is over; pause with reads before and after, which
 //! distinguishes heat from a full cache; workload again, which shows the effect of the pause; reads.
 
-use super::options::{BLOCK, LARGEST_CACHE, SustainOptions};
+use super::options::{MAX_CACHE_SHARE, SEQUENTIAL_BLOCK, SustainOptions};
 use super::record::RecordedSlice;
 use super::run::SustainRun;
 use crate::judge::series::PauseExperiment;
-use crate::judge::series::{ROUNDS, SeriesCauses, SeriesSlice, causes, steady};
-use cardscope_engine::card::{ProbeStop, extents};
+use crate::judge::series::{SeriesCauses, SeriesSlice, WINDOW_ROUNDS, find_causes, steady_state};
+use cardscope_engine::io_driver::{ProbeStop, split_extents};
 use cardscope_engine::target::IoDirection;
 use cardscope_model::progress::{PlannedDuration, StagePlan};
 use cardscope_model::statistics::median;
@@ -37,23 +37,23 @@ const CHECK_GROWTH: f64 = 1.1;
 const MAX_STEADY_RISE_K: f64 = 1.5;
 
 /// Runs all phases.
-pub(super) fn all(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
+pub(super) fn run_phases(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     let options = run.options;
     write_test_file(run)?;
     run.calibrate()?;
-    run.context.events.stage(workload_stage(options), options.bytes, Some(main_seconds(options)));
+    run.context.events.begin_stage(workload_stage(options), options.bytes, Some(main_seconds(options)));
     run_workload(run)?;
-    if run.over {
+    if run.is_over {
         return Ok(());
     }
-    if run.used_up(false) {
+    if run.is_used_up(false) {
         let left_out = "pause, recovery and reads: --bytes reached";
         run.record.left_out.push(left_out.to_owned());
         return Ok(());
     }
     let found = causes_so_far(run, options.work != WorkloadKind::Read);
     let something = options.work != WorkloadKind::Read || !found.levels.is_empty() && found.levels.len() > 1;
-    if run.left() < MIN_REST_S || !something {
+    if run.seconds_left() < MIN_REST_S || !something {
         if something {
             run.record
                 .left_out
@@ -79,11 +79,11 @@ const WRITE_AGAIN_STAGE: &str = "writing again";
 const READ_STAGE: &str = "reading in order";
 
 /// Planned stages. Those that turn out to be unnecessary are skipped.
-pub fn plan(options: &SustainOptions) -> StagePlan {
+pub fn plan_stages(options: &SustainOptions) -> StagePlan {
     let main = main_seconds(options);
     let rest = options.duration.as_secs_f64() - main;
     let mut stages = vec![(workload_stage(options), main)];
-    if options.prepare {
+    if options.is_test_file {
         stages.insert(0, (PREPARE_STAGE, 0.0));
     }
     if rest > 0.0 {
@@ -107,14 +107,14 @@ fn main_seconds(options: &SustainOptions) -> f64 {
 
 /// Writes the test file, if there is one, so that it can be read.
 fn write_test_file(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
-    if !run.options.prepare {
+    if !run.options.is_test_file {
         return Ok(());
     }
     let (reads, work) = (run.regions.reads, run.regions.work);
     let end = if run.options.work == WorkloadKind::Write { work.start } else { work.start + work.len };
-    run.context.events.stage(PREPARE_STAGE, Some(end - reads.start), None);
-    run.context.shape(BLOCK, super::DEPTH)?;
-    let mut all = extents(reads.start, end, BLOCK);
+    run.context.events.begin_stage(PREPARE_STAGE, Some(end - reads.start), None);
+    run.context.set_queue(SEQUENTIAL_BLOCK, super::QUEUE_DEPTH)?;
+    let mut all = split_extents(reads.start, end, SEQUENTIAL_BLOCK);
     let mut written = 0;
     loop {
         let before = written;
@@ -123,13 +123,13 @@ fn write_test_file(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
         if written == before {
             // Either everything is written, or no write succeeds any more.
             if all.next().is_some() {
-                run.refuses(true, 1.0);
+                run.end_refused(true, 1.0);
             }
             break;
         }
-        run.context.events.progress(written);
+        run.context.events.report_bytes(written);
     }
-    (run.record.written, run.prepared) = (written, written);
+    (run.record.written, run.prepared_bytes) = (written, written);
     run.context.flush()
 }
 
@@ -137,22 +137,22 @@ fn write_test_file(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
 fn run_workload(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     let options = run.options;
     let until = main_seconds(options);
-    let mut look_at = 4.0 * ROUNDS as f64;
+    let mut look_at = 4.0 * WINDOW_ROUNDS as f64;
     let mut writes = options.work != WorkloadKind::Read;
-    while !run.over {
-        run.slice(writes)?;
+    while !run.is_over {
+        run.measure_slice(writes)?;
         if options.work == WorkloadKind::Mixed {
             writes = !writes;
         }
-        if run.now() >= until {
+        if run.elapsed_s() >= until {
             run.record.ended_by = "--duration".to_owned();
             return Ok(());
         }
-        if run.used_up(false) {
+        if run.is_used_up(false) {
             run.record.ended_by = "--bytes".to_owned();
             return Ok(());
         }
-        if run.record.taken.len() as f64 >= look_at {
+        if run.record.slices.len() as f64 >= look_at {
             look_at *= CHECK_GROWTH;
             if is_settled(run) {
                 run.record.ended_by = "steady state".to_owned();
@@ -176,16 +176,18 @@ pub(super) fn main_slices(taken: &[RecordedSlice], writes: bool) -> Vec<SeriesSl
 
 /// Causes in the workload so far.
 fn causes_so_far(run: &SustainRun<'_, '_>, writes: bool) -> SeriesCauses {
-    let slices = main_slices(&run.record.taken, writes);
-    causes(&slices, run.record.known(run.options, writes))
+    let slices = main_slices(&run.record.slices, writes);
+    find_causes(&slices, run.record.series_facts(run.options, writes))
 }
 
 /// True if the speed is steady and nothing more is expected: the cache has ended or would be impossibly large, and the
 /// temperature no longer rises.
 fn is_settled(run: &SustainRun<'_, '_>) -> bool {
     let writes = run.options.work != WorkloadKind::Read;
-    let slices = main_slices(&run.record.taken, writes);
-    let Some(window) = steady(&slices, round_s(run.options)).filter(|w| w.reached) else { return false };
+    let slices = main_slices(&run.record.slices, writes);
+    let Some(window) = steady_state(&slices, round_s(run.options)).filter(|w| w.reached) else {
+        return false;
+    };
     let since = slices.iter().position(|s| s.at_s >= window.from_s).unwrap_or(0);
     let celsius = |s: Option<&SeriesSlice>| s.and_then(|s| s.celsius);
     let warming = match (celsius(slices.get(since)), celsius(slices.last())) {
@@ -197,7 +199,7 @@ fn is_settled(run: &SustainRun<'_, '_>) -> bool {
         return !warming;
     }
     let all = run.options.card_bytes.unwrap_or(u64::MAX) as f64;
-    let beyond_any_cache = run.record.written as f64 > LARGEST_CACHE * all;
+    let beyond_any_cache = run.record.written as f64 > MAX_CACHE_SHARE * all;
     let ended = || {
         let ends = causes_so_far(run, true).cache_ends;
         ends.last().is_some_and(|end| end.at_s < window.from_s)
@@ -207,35 +209,35 @@ fn is_settled(run: &SustainRun<'_, '_>) -> bool {
 
 /// Runs the pause and the phases after it.
 fn run_pause_phases(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<(), ProbeStop> {
-    let left = run.left();
+    let left = run.seconds_left();
     let pause_s = PAUSE_S.min(left * 0.4);
     run.phase = RunPhase::Experiment;
     let reads_before = measure_briefly(run, false)?;
     run.phase = RunPhase::Pause;
-    run.context.events.stage(PAUSE_STAGE, None, Some(pause_s));
-    run.event(EventKind::Pause, 1.0, &[("length", format!("{pause_s:.1} s"))]);
+    run.context.events.begin_stage(PAUSE_STAGE, None, Some(pause_s));
+    run.record_event(EventKind::Pause, 1.0, &[("length", format!("{pause_s:.1} s"))]);
     run.record.pause_s = pause_s;
-    run.pause(pause_s)?;
+    run.wait_idle(pause_s)?;
     run.phase = RunPhase::Experiment;
     let reads_after = measure_briefly(run, false)?;
     let reads = reads_before.zip(reads_after);
-    if run.over {
+    if run.is_over {
         run.record.left_out.push("effect of the pause: the run ended first".to_owned());
     }
-    if run.options.work == WorkloadKind::Read || run.over {
+    if run.options.work == WorkloadKind::Read || run.is_over {
         // Without writes the experiment has only reads.
         run.record.experiment = reads.map(|(reads_before, reads_after)| PauseExperiment {
             reads_before,
             reads_after,
             ..PauseExperiment::default()
         });
-        return reading(run);
+        return read_sequentially(run);
     }
     let writes_before = last_speed(run);
     let writes_after = write_again(run, found)?;
-    reading(run)?;
+    read_sequentially(run)?;
     let mut writes_later = writes_after;
-    if found.in_doubt() && !run.over && run.left() > 2.0 {
+    if found.is_ambiguous() && !run.is_over && run.seconds_left() > 2.0 {
         run.phase = RunPhase::Experiment;
         writes_later = measure_briefly(run, true)?.or(writes_after);
     }
@@ -251,52 +253,52 @@ fn run_pause_phases(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Resul
 
 /// Median speed of the last two seconds of writes.
 fn last_speed(run: &SustainRun<'_, '_>) -> Option<f64> {
-    let slices = main_slices(&run.record.taken, true);
+    let slices = main_slices(&run.record.slices, true);
     let speeds: Vec<f64> = slices.iter().rev().take(SHORT_SLICES).map(SeriesSlice::speed).collect();
     median(&speeds)
 }
 
 /// Measures two seconds. Returns the median speed, or None if less than half of the slices succeeded.
 fn measure_briefly(run: &mut SustainRun<'_, '_>, writes: bool) -> Result<Option<f64>, ProbeStop> {
-    let first = run.record.taken.len();
+    let first = run.record.slices.len();
     for _ in 0..SHORT_SLICES {
-        if run.over {
+        if run.is_over {
             break;
         }
-        if writes { run.slice(true)? } else { run.reading_slice()? }
+        if writes { run.measure_slice(true)? } else { run.measure_read_slice()? }
     }
-    let speeds: Vec<f64> = run.record.taken[first..].iter().map(|t| t.slice.speed()).collect();
+    let speeds: Vec<f64> = run.record.slices[first..].iter().map(|t| t.slice.speed()).collect();
     Ok(median(&speeds).filter(|_| speeds.len() * 2 >= SHORT_SLICES))
 }
 
 /// Writes until the cache that the pause freed is full again. Returns the median speed of the first two seconds.
 fn write_again(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<Option<f64>, ProbeStop> {
     run.phase = RunPhase::Again;
-    run.context.events.stage(WRITE_AGAIN_STAGE, None, None);
+    run.context.events.begin_stage(WRITE_AGAIN_STAGE, None, None);
     let first = measure_briefly(run, true)?;
     let Some(end) = found.cache_ends.last() else { return Ok(first) };
     let middle = (end.before * end.after).sqrt();
-    let until = run.left() * 0.4;
-    let until = run.now() + until.max(0.0);
+    let until = run.seconds_left() * 0.4;
+    let until = run.elapsed_s() + until.max(0.0);
     let slow =
-        |run: &SustainRun<'_, '_>| run.record.taken.iter().rev().take(4).all(|t| t.slice.speed() < middle);
-    while !run.over && !slow(run) && run.now() < until && !run.used_up(false) {
-        run.slice(true)?;
+        |run: &SustainRun<'_, '_>| run.record.slices.iter().rev().take(4).all(|t| t.slice.speed() < middle);
+    while !run.is_over && !slow(run) && run.elapsed_s() < until && !run.is_used_up(false) {
+        run.measure_slice(true)?;
     }
     Ok(first)
 }
 
 /// Reads sequentially, which shows slow reads without writes.
-fn reading(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
+fn read_sequentially(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     run.phase = RunPhase::Reading;
-    let seconds = FINAL_READS_S.min(run.left() - 2.5);
+    let seconds = FINAL_READS_S.min(run.seconds_left() - 2.5);
     if seconds <= 1.0 {
         return Ok(());
     }
-    run.context.events.stage(READ_STAGE, None, Some(seconds));
-    let until = run.now() + seconds;
-    while !run.over && run.now() < until && !run.used_up(true) {
-        run.reading_slice()?;
+    run.context.events.begin_stage(READ_STAGE, None, Some(seconds));
+    let until = run.elapsed_s() + seconds;
+    while !run.is_over && run.elapsed_s() < until && !run.is_used_up(true) {
+        run.measure_read_slice()?;
     }
     Ok(())
 }

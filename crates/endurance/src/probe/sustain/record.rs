@@ -27,7 +27,7 @@ pub(super) struct RecordedSlice {
 
 #[derive(Debug, Default)]
 pub(super) struct RunRecord {
-    pub(super) taken: Vec<RecordedSlice>,
+    pub(super) slices: Vec<RecordedSlice>,
     /// I/Os in flight.
     pub(super) queue_depth: u32,
     /// Number of slices that are part of a sample.
@@ -35,10 +35,10 @@ pub(super) struct RunRecord {
     pub(super) samples: SampleSeries,
     pub(super) events: Vec<SustainEvent>,
     /// Latencies in seconds of small reads, without other I/O and during writes.
-    pub(super) alone: Vec<f64>,
-    pub(super) among: Vec<f64>,
+    pub(super) idle_read_s: Vec<f64>,
+    pub(super) busy_read_s: Vec<f64>,
     /// Latency in µs of a small read during writes since the last sample.
-    pub(super) among_us: Option<f64>,
+    pub(super) busy_read_us: Option<f64>,
     pub(super) health: Option<(SmartLog, SmartLog)>,
     pub(super) ended_by: String,
     pub(super) left_out: Vec<String>,
@@ -51,12 +51,12 @@ pub(super) struct RunRecord {
 }
 
 impl RunRecord {
-    pub(super) fn with(queue_depth: u32) -> RunRecord {
+    pub(super) fn with_queue_depth(queue_depth: u32) -> RunRecord {
         RunRecord { queue_depth, ..RunRecord::default() }
     }
 
     /// Properties of the workload's writes or reads.
-    pub(super) fn known(&self, options: &SustainOptions, writes: bool) -> SeriesFacts {
+    pub(super) fn series_facts(&self, options: &SustainOptions, writes: bool) -> SeriesFacts {
         let at_once = match options.pattern {
             WorkloadPattern::Sequential => self.queue_depth,
             WorkloadPattern::Random => 1,
@@ -66,12 +66,12 @@ impl RunRecord {
 
     /// True if no workload ran since the last sample.
     pub(super) fn is_sampled(&self) -> bool {
-        self.taken[self.sampled..].iter().all(|taken| taken.slice.seconds == 0.0)
+        self.slices[self.sampled..].iter().all(|taken| taken.slice.seconds == 0.0)
     }
 
     /// Completes a sample with the slices since the last one.
-    pub(super) fn sample(&mut self, now: SustainSample) -> SustainSample {
-        let new = &self.taken[self.sampled..];
+    pub(super) fn take_sample(&mut self, now: SustainSample) -> SustainSample {
+        let new = &self.slices[self.sampled..];
         let us = |of: fn(&SeriesSlice) -> Option<f64>| {
             median(&new.iter().filter_map(|taken| of(&taken.slice)).map(|s| s * 1e6).collect::<Vec<_>>())
         };
@@ -85,24 +85,24 @@ impl RunRecord {
             write_mb_s: speed(true),
             read_mb_s: speed(false),
             read_us: us(|slice| slice.probe_s),
-            read_while_writing_us: self.among_us.take(),
+            read_while_writing_us: self.busy_read_us.take(),
             ping_us: us(|slice| slice.ping_s),
             longest_gap_s: gaps.map(|gap| gap.seconds).fold(0.0, f64::max),
             ..now
         };
-        self.sampled = self.taken.len();
+        self.sampled = self.slices.len();
         sample
     }
 
     /// Slices of the workload after the pause.
-    fn again(&self) -> impl Iterator<Item = &SeriesSlice> {
-        self.taken.iter().filter(|t| t.phase == RunPhase::Again).map(|t| &t.slice)
+    fn slices_after_pause(&self) -> impl Iterator<Item = &SeriesSlice> {
+        self.slices.iter().filter(|t| t.phase == RunPhase::Again).map(|t| &t.slice)
     }
 
     /// Bytes that were fast again after the pause.
-    pub(super) fn recovery(&self, found: &SeriesCauses) -> Option<PauseRecovery> {
+    pub(super) fn pause_recovery(&self, found: &SeriesCauses) -> Option<PauseRecovery> {
         let end = found.cache_ends.last()?;
-        let again: Vec<&SeriesSlice> = self.again().collect();
+        let again: Vec<&SeriesSlice> = self.slices_after_pause().collect();
         let (first, last) = (again.first()?, again.last()?);
         let middle = (end.before * end.after).sqrt();
         let used_up =
@@ -122,18 +122,18 @@ impl RunRecord {
     }
 
     /// Event at which the effect of the pause was used up.
-    pub(super) fn used_up(&self, recovery: &PauseRecovery) -> Option<SustainEvent> {
+    pub(super) fn recovery_end_event(&self, recovery: &PauseRecovery) -> Option<SustainEvent> {
         if recovery.at_least || recovery.bytes == 0 {
             return None;
         }
-        let at_bytes = self.again().next()?.at_bytes + recovery.bytes;
-        let at = self.again().find(|s| s.at_bytes >= at_bytes)?;
+        let at_bytes = self.slices_after_pause().next()?.at_bytes + recovery.bytes;
+        let at = self.slices_after_pause().find(|s| s.at_bytes >= at_bytes)?;
         let event = SustainEvent::new(EventKind::RecoveredUsedUp, at.at_s, at.at_bytes, 0.95);
         Some(event.because("freed", DecimalSize(recovery.bytes)))
     }
 
     /// Event of the longest wait, if hosts would have given up.
-    pub(super) fn no_answer(&self) -> Option<SustainEvent> {
+    pub(super) fn no_answer_event(&self) -> Option<SustainEvent> {
         let wait = self.longest_wait.filter(|wait| wait.seconds >= NO_ANSWER_S)?;
         let event = SustainEvent::new(EventKind::NoAnswer, wait.at_s, wait.at_bytes, 1.0);
         Some(event.because("length", units::WaitTime(wait.seconds)))
@@ -142,16 +142,16 @@ impl RunRecord {
     pub(super) fn read_latency(&self) -> ReadLatency {
         let us = |values: &[f64], q: f64| quantile(values, q).map(|s| s * 1e6);
         ReadLatency {
-            alone_p50_us: us(&self.alone, 0.5),
-            alone_p99_us: us(&self.alone, 0.99),
-            writing_p50_us: us(&self.among, 0.5),
-            writing_p99_us: us(&self.among, 0.99),
-            writing_max_us: us(&self.among, 1.0),
+            alone_p50_us: us(&self.idle_read_s, 0.5),
+            alone_p99_us: us(&self.idle_read_s, 0.99),
+            writing_p50_us: us(&self.busy_read_s, 0.5),
+            writing_p99_us: us(&self.busy_read_s, 0.99),
+            writing_max_us: us(&self.busy_read_s, 1.0),
         }
     }
 
     /// Reports throttling that the card counted but that the speed does not show.
-    pub(super) fn findings_of_health(&self, into: &mut MeasuredRun) {
+    pub(super) fn report_counted_throttling(&self, into: &mut MeasuredRun) {
         let Some((before, after)) = &self.health else { return };
         let transitions = |h: &cardscope_sd::nvme::SmartLog| {
             h.thermal_management_t1_transitions.saturating_add(h.thermal_management_t2_transitions)
@@ -194,7 +194,7 @@ mod tests {
         };
         let record = RunRecord { health: Some((new, at_end)), ..RunRecord::default() };
         let mut into = MeasuredRun::default();
-        record.findings_of_health(&mut into);
+        record.report_counted_throttling(&mut into);
         assert!(into.left_out[0].contains(&u32::MAX.to_string()), "{:?}", into.left_out);
     }
 }

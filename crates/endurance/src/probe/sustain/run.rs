@@ -1,11 +1,11 @@
 //! Slices of a run: a quarter of a second of the workload, then small reads, a command without flash access and the
 //! temperature; once a second also a long read, the card's counters and a read during writes.
 
-use super::options::{BLOCK, DEPTH, SMALL, SampleRecorder, SustainOptions};
+use super::options::{QUEUE_DEPTH, RANDOM_BLOCK, SEQUENTIAL_BLOCK, SampleRecorder, SustainOptions};
 use super::record::{AnswerWait, EmptySlices, RecordedSlice, RunRecord};
 use super::regions::RegionParts;
 use crate::judge::series::{CompletionGap, SeriesSlice};
-use cardscope_engine::card::ProbeStop;
+use cardscope_engine::io_driver::ProbeStop;
 use cardscope_engine::target::IoDirection;
 use cardscope_model::statistics::median;
 use cardscope_model::sustain::{
@@ -61,11 +61,11 @@ pub(super) struct SustainRun<'s, 't> {
     sampled_s: f64,
     long_bytes: u64,
     /// Failed reads and failed writes.
-    empty: [EmptySlices; 2],
+    empty_slices: [EmptySlices; 2],
     /// Bytes written before the workload, which do not count as part of it.
-    pub(super) prepared: u64,
+    pub(super) prepared_bytes: u64,
     /// True once heat or a card that fails everything ended the run early.
-    pub(super) over: bool,
+    pub(super) is_over: bool,
 }
 
 impl<'s, 't> SustainRun<'s, 't> {
@@ -80,33 +80,33 @@ impl<'s, 't> SustainRun<'s, 't> {
             context,
             options,
             log,
-            record: RunRecord::with(DEPTH),
+            record: RunRecord::with_queue_depth(QUEUE_DEPTH),
             phase: RunPhase::Main,
             began_s,
             sampled_s: 0.0,
             long_bytes: LONG_READ_LIMITS.0,
-            empty: [EmptySlices::default(); 2],
-            prepared: 0,
-            over: false,
+            empty_slices: [EmptySlices::default(); 2],
+            prepared_bytes: 0,
+            is_over: false,
         }
     }
 
-    pub(super) fn now(&mut self) -> f64 {
+    pub(super) fn elapsed_s(&mut self) -> f64 {
         self.context.seconds() - self.began_s
     }
 
-    pub(super) fn left(&mut self) -> f64 {
-        self.options.duration.as_secs_f64() - self.now()
+    pub(super) fn seconds_left(&mut self) -> f64 {
+        self.options.duration.as_secs_f64() - self.elapsed_s()
     }
 
     /// Bytes written by the workload, or read if it only reads.
-    pub(super) fn moved(&self) -> u64 {
+    pub(super) fn workload_bytes(&self) -> u64 {
         if self.options.work == WorkloadKind::Read { self.record.read } else { self.record.written }
     }
 
     /// Bytes that the workload may still move.
-    fn room(&self) -> u64 {
-        let written = self.record.written - self.prepared;
+    fn bytes_left(&self) -> u64 {
+        let written = self.record.written - self.prepared_bytes;
         let used = match self.options.work {
             WorkloadKind::Read => self.record.read,
             WorkloadKind::Write => written,
@@ -116,12 +116,12 @@ impl<'s, 't> SustainRun<'s, 't> {
     }
 
     /// True if `--bytes` leaves no room for another I/O of the workload or, with `in_order`, for another sequential read.
-    pub(super) fn used_up(&self, in_order: bool) -> bool {
+    pub(super) fn is_used_up(&self, in_order: bool) -> bool {
         let one = match self.options.pattern {
-            WorkloadPattern::Random if !in_order => SMALL,
-            _ => BLOCK,
+            WorkloadPattern::Random if !in_order => RANDOM_BLOCK,
+            _ => SEQUENTIAL_BLOCK,
         };
-        self.is_limited(in_order) && self.room() < u64::from(one)
+        self.is_limited(in_order) && self.bytes_left() < u64::from(one)
     }
 
     /// True if `--bytes` limits this I/O. Test reads after a workload of writes are not limited.
@@ -131,43 +131,47 @@ impl<'s, 't> SustainRun<'s, 't> {
 
     /// Measures the size of long reads and the queue depth that fit in a slice.
     pub(super) fn calibrate(&mut self) -> Result<(), ProbeStop> {
-        self.context.shape(BLOCK, DEPTH)?;
+        self.context.set_queue(SEQUENTIAL_BLOCK, QUEUE_DEPTH)?;
         if let Some(first) = self.context.health() {
             self.record.health = Some((first.clone(), first));
         }
-        let one: Vec<_> = self.regions.long_read(u64::from(BLOCK)).collect();
+        let one: Vec<_> = self.regions.long_read(u64::from(SEQUENTIAL_BLOCK)).collect();
         let mut times = Vec::new();
         for _ in 0..3 {
             for extent in &one {
-                times.extend(self.context.read(*extent)?);
+                times.extend(self.context.time_read(*extent)?);
             }
         }
         let Some(block_s) = median(&times) else { return Ok(()) };
-        let bytes = f64::from(BLOCK) * LONG_READ_S / block_s.max(1e-6);
-        let unit = if bytes < f64::from(BLOCK) { LONG_READ_LIMITS.0 } else { u64::from(BLOCK) };
+        let bytes = f64::from(SEQUENTIAL_BLOCK) * LONG_READ_S / block_s.max(1e-6);
+        let unit = if bytes < f64::from(SEQUENTIAL_BLOCK) {
+            LONG_READ_LIMITS.0
+        } else {
+            u64::from(SEQUENTIAL_BLOCK)
+        };
         self.long_bytes = (bytes as u64).clamp(LONG_READ_LIMITS.0, LONG_READ_LIMITS.1) / unit * unit;
         if block_s > SLOW_BLOCK_S {
             self.record.queue_depth = SLOW_DEPTH;
-            self.context.shape(BLOCK, SLOW_DEPTH)?;
+            self.context.set_queue(SEQUENTIAL_BLOCK, SLOW_DEPTH)?;
         }
         Ok(())
     }
 
     /// Measures a slice of the workload.
-    pub(super) fn slice(&mut self, writes: bool) -> Result<(), ProbeStop> {
+    pub(super) fn measure_slice(&mut self, writes: bool) -> Result<(), ProbeStop> {
         self.measure_slice_of(writes, false)
     }
 
     /// Measures a slice of sequential reads.
-    pub(super) fn reading_slice(&mut self) -> Result<(), ProbeStop> {
+    pub(super) fn measure_read_slice(&mut self) -> Result<(), ProbeStop> {
         self.measure_slice_of(false, true)
     }
 
     fn measure_slice_of(&mut self, writes: bool, in_order: bool) -> Result<(), ProbeStop> {
-        if self.used_up(in_order) {
+        if self.is_used_up(in_order) {
             return Ok(());
         }
-        let at_s = self.now();
+        let at_s = self.elapsed_s();
         let at_bytes = if writes { self.record.written } else { self.record.read };
         let mut slice = SeriesSlice { at_s, at_bytes, ..SeriesSlice::default() };
         let ended = self.run_workload_slice(writes, in_order, &mut slice);
@@ -176,50 +180,50 @@ impl<'s, 't> SustainRun<'s, 't> {
         if slice.ios == 0 {
             return self.handle_empty_slice(writes, at_s);
         }
-        self.empty[usize::from(writes)] = EmptySlices::default();
+        self.empty_slices[usize::from(writes)] = EmptySlices::default();
         self.record_wait(slice.gaps.iter().map(|g| g.seconds).fold(0.0, f64::max));
-        self.beside(&mut slice)?;
-        if self.record.taken.len().is_multiple_of(SECOND_SLICES) {
+        self.measure_every_slice(&mut slice)?;
+        if self.record.slices.len().is_multiple_of(SECOND_SLICES) {
             self.measure_every_second(writes, &mut slice)?;
         }
         slice.throttles = self.transitions().map(|(t1, t2)| t1.saturating_add(t2));
-        self.record.taken.push(RecordedSlice { slice, phase: self.phase, writes });
+        self.record.slices.push(RecordedSlice { slice, phase: self.phase, writes });
         self.sample_if_due()
     }
 
     fn sample_if_due(&mut self) -> Result<(), ProbeStop> {
-        if self.now() - self.sampled_s >= 1.0 { self.sample() } else { Ok(()) }
+        if self.elapsed_s() - self.sampled_s >= 1.0 { self.record_sample() } else { Ok(()) }
     }
 
     /// Handles a slice without a success. It has no speed, and several of them end the run.
     fn handle_empty_slice(&mut self, writes: bool, began_s: f64) -> Result<(), ProbeStop> {
-        let took = self.now() - began_s;
+        let took = self.elapsed_s() - began_s;
         self.record_wait(took);
         // The rest of the slice is idle, so that a card that refuses at once is not queried continuously.
         self.context.idle(Duration::from_secs_f64((SLICE_S - took).max(0.0)));
-        let empty = &mut self.empty[usize::from(writes)];
+        let empty = &mut self.empty_slices[usize::from(writes)];
         *empty = EmptySlices { slices: empty.slices + 1, seconds: empty.seconds + took.max(SLICE_S) };
         let EmptySlices { slices, seconds } = *empty;
         if slices >= MAX_EMPTY_SLICES || slices >= 2 && seconds >= MAX_EMPTY_S {
-            self.refuses(writes, seconds);
+            self.end_refused(writes, seconds);
         }
         self.sample_if_due()
     }
 
     /// Ends the run because the card fails all writes or all reads.
-    pub(super) fn refuses(&mut self, writes: bool, seconds: f64) {
+    pub(super) fn end_refused(&mut self, writes: bool, seconds: f64) {
         let (kind, why) = match writes {
             true => (EventKind::NoMoreWrites, "the card accepts no more writes"),
             false => (EventKind::NoMoreReads, "the card answers no more reads"),
         };
-        self.end(why);
-        self.event(kind, 0.99, &[("each failed for", format!("{seconds:.0} s"))]);
+        self.end_run(why);
+        self.record_event(kind, 0.99, &[("each failed for", format!("{seconds:.0} s"))]);
     }
 
     /// Records the time without an answer that ends now, if it is the longest.
     fn record_wait(&mut self, seconds: f64) {
         if self.record.longest_wait.is_none_or(|longest| longest.seconds < seconds) {
-            let (at_s, at_bytes) = (self.now(), self.moved());
+            let (at_s, at_bytes) = (self.elapsed_s(), self.workload_bytes());
             self.record.longest_wait = Some(AnswerWait { at_s, at_bytes, seconds });
         }
     }
@@ -239,10 +243,10 @@ impl<'s, 't> SustainRun<'s, 't> {
         slice: &mut SeriesSlice,
     ) -> Result<(), ProbeStop> {
         let direction = if writes { IoDirection::Write } else { IoDirection::Read };
-        let mut room = if self.is_limited(in_order) { self.room() } else { u64::MAX };
+        let mut room = if self.is_limited(in_order) { self.bytes_left() } else { u64::MAX };
         let regions = &mut self.regions;
         let mut next = std::iter::from_fn(|| {
-            let extent = if in_order { regions.next_in_order(writes) } else { regions.next(writes) };
+            let extent = if in_order { regions.next_in_order(writes) } else { regions.next_extent(writes) };
             room = room.checked_sub(u64::from(extent.len))?;
             Some(extent)
         });
@@ -262,13 +266,13 @@ impl<'s, 't> SustainRun<'s, 't> {
     }
 
     /// Measures what is due in each slice.
-    fn beside(&mut self, slice: &mut SeriesSlice) -> Result<(), ProbeStop> {
+    fn measure_every_slice(&mut self, slice: &mut SeriesSlice) -> Result<(), ProbeStop> {
         let mut times = Vec::with_capacity(self.regions.small.len());
         for extent in self.regions.small {
-            times.extend(self.context.read(extent)?);
+            times.extend(self.context.time_read(extent)?);
         }
-        if self.record.alone.len() < MAX_LATENCIES {
-            self.record.alone.extend(&times);
+        if self.record.idle_read_s.len() < MAX_LATENCIES {
+            self.record.idle_read_s.extend(&times);
         }
         self.record_wait(times.iter().copied().fold(0.0, f64::max));
         slice.probe_s = median(&times);
@@ -289,18 +293,19 @@ impl<'s, 't> SustainRun<'s, 't> {
         self.context.read_stream(extents, |extent, _| bytes += u64::from(extent.len))?;
         let took = self.context.seconds() - began;
         slice.long_read_s = (bytes == wanted).then_some(took);
-        let beside = u64::from(self.record.queue_depth) * u64::from(BLOCK);
-        if writes && self.room() >= beside {
+        let beside = u64::from(self.record.queue_depth) * u64::from(SEQUENTIAL_BLOCK);
+        if writes && self.bytes_left() >= beside {
             // An extent that does not fit must not be taken, or the sequential order would have a gap.
-            let others: Vec<_> = (1..self.record.queue_depth).map(|_| self.regions.next(true)).collect();
-            let before = self.context.spent();
+            let others: Vec<_> =
+                (1..self.record.queue_depth).map(|_| self.regions.next_extent(true)).collect();
+            let before = self.context.total_cost();
             let among = self.context.read_among_writes(&others, self.regions.small[0]);
             let cost = self.context.cost_since(before);
             self.count_bytes(true, cost.written_bytes);
             let among = among?;
             self.record_wait(cost.seconds);
-            self.record.among_us = among.map(|s| s * 1e6);
-            self.record.among.extend(among);
+            self.record.busy_read_us = among.map(|s| s * 1e6);
+            self.record.busy_read_s.extend(among);
         }
         if self.record.health.is_some()
             && let (Some(health), Some(now)) = (&mut self.record.health, self.context.health())
@@ -316,22 +321,22 @@ impl<'s, 't> SustainRun<'s, 't> {
     }
 
     /// Waits without I/O, with a sample each second.
-    pub(super) fn pause(&mut self, seconds: f64) -> Result<(), ProbeStop> {
-        let until = self.now() + seconds;
+    pub(super) fn wait_idle(&mut self, seconds: f64) -> Result<(), ProbeStop> {
+        let until = self.elapsed_s() + seconds;
         loop {
-            let left = until - self.now();
+            let left = until - self.elapsed_s();
             if left <= 1e-6 {
                 return Ok(());
             }
-            self.context.go_on()?;
+            self.context.check_interrupt()?;
             self.context.idle(Duration::from_secs_f64(left.min(1.0)));
-            self.sample()?;
+            self.record_sample()?;
         }
     }
 
     /// Makes and stores the sample of the time since the last one.
-    pub(super) fn sample(&mut self) -> Result<(), ProbeStop> {
-        let at_s = self.now();
+    pub(super) fn record_sample(&mut self) -> Result<(), ProbeStop> {
+        let at_s = self.elapsed_s();
         self.sampled_s = at_s;
         let celsius = self.context.temperature();
         let of_card = celsius.map(|celsius| PlacedTemperature { place: CARD_PLACE.to_owned(), celsius });
@@ -339,7 +344,7 @@ impl<'s, 't> SustainRun<'s, 't> {
             of_card.into_iter().chain(self.log.external_temperatures()).collect();
         self.end_if_too_hot(&temperatures);
         let transitions = self.transitions();
-        let sample = self.record.sample(SustainSample {
+        let sample = self.record.take_sample(SustainSample {
             at_s,
             phase: self.phase,
             bytes_written: self.record.written,
@@ -349,7 +354,7 @@ impl<'s, 't> SustainRun<'s, 't> {
             t2_transitions: transitions.map(|t| t.1),
             ..SustainSample::default()
         });
-        self.context.events.progress(self.moved());
+        self.context.events.report_bytes(self.workload_bytes());
         self.log.sample(&sample)?;
         self.record.samples.push(sample);
         Ok(())
@@ -357,25 +362,29 @@ impl<'s, 't> SustainRun<'s, 't> {
 
     /// Ends the run if a thermometer of the card reaches the limit.
     fn end_if_too_hot(&mut self, temperatures: &[PlacedTemperature]) {
-        let Some(most) = self.options.max_celsius.filter(|_| !self.over) else { return };
+        let Some(most) = self.options.max_celsius.filter(|_| !self.is_over) else { return };
         let of_card = temperatures.iter().filter(|r| r.is_of_card());
         let Some(hottest) = of_card.map(|r| r.celsius).reduce(f64::max).filter(|c| *c >= most) else {
             return;
         };
-        self.end("--max-temp");
+        self.end_run("--max-temp");
         let celsius = |celsius: f64| format!("{celsius:.0} °C");
-        self.event(EventKind::TooHot, 1.0, &[("temperature", celsius(hottest)), ("limit", celsius(most))]);
+        self.record_event(
+            EventKind::TooHot,
+            1.0,
+            &[("temperature", celsius(hottest)), ("limit", celsius(most))],
+        );
     }
 
     /// Records an event at the current time.
-    pub(super) fn event(&mut self, kind: EventKind, confidence: f64, evidence: &[(&str, String)]) {
-        let event = SustainEvent::new(kind, self.now(), self.moved(), confidence);
+    pub(super) fn record_event(&mut self, kind: EventKind, confidence: f64, evidence: &[(&str, String)]) {
+        let event = SustainEvent::new(kind, self.elapsed_s(), self.workload_bytes(), confidence);
         self.record.events.push(evidence.iter().fold(event, |e, (what, value)| e.because(what, value)));
     }
 
     /// Ends the run early.
-    pub(super) fn end(&mut self, why: &str) {
-        self.over = true;
+    pub(super) fn end_run(&mut self, why: &str) {
+        self.is_over = true;
         self.record.ended_by = why.to_owned();
     }
 }

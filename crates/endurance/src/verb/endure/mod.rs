@@ -6,8 +6,8 @@ mod resuming;
 
 pub use request::EndureRequest;
 
-use crate::probe::endure::{CardEnd, RoundSettings, projection, round, stage};
-use cardscope_engine::card::ProbeStop;
+use crate::probe::endure::{CardEnd, RoundSettings, projection, run_round, stage_name};
+use cardscope_engine::io_driver::ProbeStop;
 use cardscope_engine::target::TargetError;
 use cardscope_journal::backup;
 use cardscope_model::endure::{EnduranceResult, EndureReport, EndureRound};
@@ -15,13 +15,13 @@ use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::progress::StagePlan;
 use cardscope_model::report::IoTotals;
 use cardscope_model::units::{DecimalSize, SpeedMbS};
-use cardscope_model::verify::answers_change;
+use cardscope_model::verify::inconsistent_reads_finding;
 use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
-use cardscope_probing::resume::salt;
-use cardscope_session::card_key::{card_key, fingerprint};
+use cardscope_probing::previous_pass::salt_for_card;
+use cardscope_session::card_key::{card_key, salt_fingerprint};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{CardNeeds, CommonOptions, Procedure, VerbSession};
-use cardscope_session::opened::TargetType;
+use cardscope_session::open_target::TargetType;
 use cardscope_statistics::io_errors;
 use resuming::RunCheckpoints;
 
@@ -34,24 +34,24 @@ impl Procedure for EndureRequest {
     }
 
     fn needs(&self) -> CardNeeds {
-        CardNeeds::WriteAndLose(None)
+        CardNeeds::Overwrite(None)
     }
 
     fn check(&self, target: TargetType) -> Result<()> {
-        check(self, target)
+        check_request(self, target)
     }
 
     fn run(&self, session: &mut VerbSession<'_>, report: &mut EndureReport) -> Result<()> {
         let checkpoints = match self.resume {
-            true => resuming::resume(self, session, report)?,
+            true => resuming::resume_run(self, session, report)?,
             false => begin_run(self, session, report)?,
         };
-        session.events.plan(round_stages(self, report).with_summary(plan_line(report, self)));
+        session.events.announce_plan(round_stages(self, report).with_summary(plan_line(report, self)));
         let span = Some((0, report.body.span_bytes));
         session.back_up(self.backup.as_deref(), span, &mut report.body.moved)?;
         session.begin_row(report)?;
-        let mut run = EndureRun { request: self, session, report, checkpoints, since_round: 0 };
-        let ended = run.all();
+        let mut run = EndureRun { request: self, session, report, checkpoints, returns_since_round: 0 };
+        let ended = run.run_rounds();
         conclude_endure(report, session);
         ended
     }
@@ -61,17 +61,17 @@ impl Procedure for EndureRequest {
 fn round_stages(request: &EndureRequest, report: &EndureReport) -> StagePlan {
     let image = |stage: &str| request.backup.as_ref().map(|_| (stage.to_owned(), 1.0));
     let left = request.rounds.map(|all| all.saturating_sub(report.body.rounds.len() as u32));
-    let first = report.body.attempt();
+    let first = report.body.next_attempt();
     let Some(left) = left else {
         return StagePlan { long: true, ..StagePlan::default() }.with_budget(request.limits.budget);
     };
-    let rounds = (first..=u32::MAX).take(left as usize).map(|round| (stage(round), 2.0));
+    let rounds = (first..=u32::MAX).take(left as usize).map(|round| (stage_name(round), 2.0));
     let stages = image(backup::SAVING).into_iter().chain(rounds).chain(image(backup::RESTORING));
     StagePlan { long: true, ..StagePlan::from_stages(stages) }.with_budget(request.limits.budget)
 }
 
 /// Refuses invalid options before anything is opened.
-fn check(request: &EndureRequest, target: TargetType) -> Result<()> {
+fn check_request(request: &EndureRequest, target: TargetType) -> Result<()> {
     if target == TargetType::Directory {
         let name = &request.common.target;
         return Err(Failure::refused(format!(
@@ -102,7 +102,10 @@ fn begin_run(
         )));
     }
     (report.body.announced_bytes, report.body.span_bytes) = (bytes, span);
-    RunCheckpoints::of(salt(report.header.seed, fingerprint(key.as_deref(), bytes)), key.as_deref())
+    RunCheckpoints::for_salt_and_key(
+        salt_for_card(report.header.seed, salt_fingerprint(key.as_deref(), bytes)),
+        key.as_deref(),
+    )
 }
 
 /// Most removals of the card without a finished round in between.
@@ -114,11 +117,11 @@ struct EndureRun<'a, 's> {
     report: &'a mut EndureReport,
     checkpoints: RunCheckpoints,
     /// Removals of the card since the last finished round.
-    since_round: u32,
+    returns_since_round: u32,
 }
 
 impl EndureRun<'_, '_> {
-    fn all(&mut self) -> Result<()> {
+    fn run_rounds(&mut self) -> Result<()> {
         let begun_at = self.report.body.moved.seconds;
         self.checkpoints.save(self.report)?;
         loop {
@@ -128,16 +131,16 @@ impl EndureRun<'_, '_> {
             }
             match self.run_round_once(begun_at) {
                 Ok((round, ended)) => {
-                    self.since_round = 0;
+                    self.returns_since_round = 0;
                     self.store_round(round, ended)?;
                 }
                 Err(ProbeStop::Target(error @ TargetError::Gone { .. })) => {
                     self.checkpoints.save(self.report)?;
-                    self.since_round += 1;
-                    if self.since_round > MAX_RETURNS {
+                    self.returns_since_round += 1;
+                    if self.returns_since_round > MAX_RETURNS {
                         return Err(Failure::io(error));
                     }
-                    resuming::wait(self.request, self.session, self.checkpoints.salt, &error)?;
+                    resuming::wait_for_card(self.request, self.session, self.checkpoints.salt, &error)?;
                     self.report.body.returns += 1;
                 }
                 Err(stop) => {
@@ -157,14 +160,14 @@ impl EndureRun<'_, '_> {
         let settings = RoundSettings {
             budget_s: self.time_left(begun_at),
             salt: self.checkpoints.salt,
-            number: self.report.body.attempt(),
+            number: self.report.body.next_attempt(),
             span: self.report.body.span_bytes,
             seed: self.report.header.seed,
         };
         let mut moved = IoTotals::default();
-        let ended = self
-            .session
-            .drive((PASS_BLOCK, PASS_DEPTH), &mut moved, |card, _, events| round(card, &settings, events));
+        let ended = self.session.run_probe((PASS_BLOCK, PASS_DEPTH), &mut moved, |card, _, events| {
+            run_round(card, &settings, events)
+        });
         // The bytes read are counted when the round is stored.
         self.report.body.moved.bytes_written += moved.bytes_written;
         self.report.body.moved.seconds += moved.seconds;
@@ -173,11 +176,11 @@ impl EndureRun<'_, '_> {
     }
 
     fn store_round(&mut self, round: EndureRound, ended: Option<CardEnd>) -> Result<()> {
-        self.report.body.take(round);
+        self.report.body.add_round(round);
         update_projection(self.report);
         add_end_finding(self.report, ended);
         self.checkpoints.save(self.report)?;
-        self.session.store(self.report)?;
+        self.session.store_report(self.report)?;
         self.session.events.report_note(&round_line(self.report));
         if let Some(line) = no_wear_line(self.report) {
             self.session.events.report_note(&line);
@@ -236,7 +239,7 @@ fn plan_line(report: &EndureReport, request: &EndureRequest) -> String {
 /// Updates cycles and projection.
 fn update_projection(report: &mut EndureReport) {
     report.body.cycles = report.body.moved.bytes_written as f64 / report.body.span_bytes.max(1) as f64;
-    match projection::project(&report.body.rounds, report.body.span_bytes) {
+    match projection::project_cycles(&report.body.rounds, report.body.span_bytes) {
         Ok(found) => (report.body.projection, report.body.projection_reason) = (Some(found), None),
         Err(reason) => (report.body.projection, report.body.projection_reason) = (None, Some(reason)),
     }
@@ -249,7 +252,7 @@ fn add_end_finding(report: &mut EndureReport, ended: Option<CardEnd>) {
         Some(CardEnd::RefusesWrites) => {
             ("refuses-writes", "The card accepts no more writes, but can be read.")
         }
-        Some(CardEnd::SwallowsWrites) => {
+        Some(CardEnd::DiscardsWrites) => {
             ("swallows-writes", "The card accepts writes but keeps the old data.")
         }
     };
@@ -335,15 +338,18 @@ fn long_duration(seconds: f64) -> String {
 
 fn conclude_endure(report: &mut EndureReport, session: &VerbSession<'_>) {
     update_projection(report);
-    session.hear_target(&mut report.header);
-    let failed = io_errors::finding(&report.body.moved, session.card_bytes(), "during the rounds");
-    let passing = answers_change(report.body.passing_sectors());
+    session.collect_target_caveats(&mut report.header);
+    let failed = io_errors::io_error_finding(&report.body.moved, session.card_bytes(), "during the rounds");
+    let passing = inconsistent_reads_finding(report.body.passing_sectors());
     let again = |claim: &str| passing.as_ref().is_some_and(|finding| finding.claim == claim);
-    report.header.findings.retain(|finding| !io_errors::is_of_errors(finding) && !again(&finding.claim));
+    report
+        .header
+        .findings
+        .retain(|finding| !io_errors::is_io_error_finding(finding) && !again(&finding.claim));
     report.header.findings.extend(failed.into_iter().chain(passing));
     if report.body.milestones.is_empty() && report.body.rounds.len() >= NO_WEAR_REPORT_ROUNDS[0] {
-        let found =
-            Finding::new("no-wear-seen", FindingWeight::Note, 0.99, no_wear_text(report)).advise(NEVER_WEARS);
+        let found = Finding::new("no-wear-seen", FindingWeight::Note, 0.99, no_wear_text(report))
+            .with_advice(NEVER_WEARS);
         let times = times_ahead(report).into_iter();
         let found =
             times.fold(found, |found, (cycles, time)| found.because(&format!("time for {cycles}"), time));

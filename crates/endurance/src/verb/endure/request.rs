@@ -1,6 +1,6 @@
 //! Options of `endure`.
 
-use cardscope_session::arguments::{duration, share, size};
+use cardscope_session::arguments::{parse_duration, parse_share, parse_size_argument};
 use cardscope_session::frame::{CommonOptions, SpendLimits};
 use cardscope_session::option_json;
 use clap::Args;
@@ -30,21 +30,21 @@ pub struct EndureRequest {
     #[serde(flatten)]
     pub limits: SpendLimits,
     /// Wear out only this much from the start of the card, e.g. 1G
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_argument)]
     #[serde(with = "option_json")]
     pub span: Option<u64>,
     /// Stop after N rounds, earlier runs included
     #[arg(long, value_name = "N")]
     pub rounds: Option<u32>,
     /// Stop when this share of the sectors is bad, e.g. 10% or 0.1
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "50%")]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, default_value = "50%")]
     #[serde(with = "option_json")]
     pub until: f64,
     /// Continue the interrupted run on this card
     #[arg(long)]
     pub resume: bool,
     /// Wait this long for a card that went away
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "10m")]
     #[serde(with = "option_json")]
     pub wait: Duration,
     /// Save an image of the card to FILE first, and restore it at the end

@@ -2,18 +2,18 @@
 //! salt of its stamps, for cards without a key. A card that returns is accepted only if its key or its stamps match.
 
 use super::EndureRequest;
-use cardscope_engine::card::IoDriver;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::IoDriver;
 use cardscope_engine::target::TargetError;
 use cardscope_model::endure::EndureReport;
 use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
-use cardscope_probing::resume::{drawn_for, find};
-use cardscope_session::card_key::{card_key, fingerprint};
+use cardscope_probing::previous_pass::{find_previous_pass, is_salt_of};
+use cardscope_session::card_key::{card_key, salt_fingerprint};
 use cardscope_session::checkpoint::CardCheckpoint;
 use cardscope_session::consent::GivenBeforehand;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::VerbSession;
-use cardscope_session::opened::OpenTarget;
+use cardscope_session::open_target::OpenTarget;
 use cardscope_session::opening;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -33,10 +33,10 @@ pub(super) struct RunCheckpoints {
 }
 
 impl RunCheckpoints {
-    pub(super) fn of(salt: u64, key: Option<&str>) -> Result<Self> {
+    pub(super) fn for_salt_and_key(salt: u64, key: Option<&str>) -> Result<Self> {
         let mut stored_in = vec![checkpoint_by_salt(salt)?];
         if let Some(key) = key {
-            stored_in.push(CardCheckpoint::of("endure", key)?);
+            stored_in.push(CardCheckpoint::for_card("endure", key)?);
         }
         Ok(RunCheckpoints { salt, stored_in })
     }
@@ -49,27 +49,27 @@ impl RunCheckpoints {
 }
 
 fn checkpoint_by_salt(salt: u64) -> Result<CardCheckpoint> {
-    CardCheckpoint::of("endure", &format!("{salt:016x}"))
+    CardCheckpoint::for_card("endure", &format!("{salt:016x}"))
 }
 
 /// Loads the run to continue: the one that wrote the stamps on the card, or, if none are left, the one of the card's key.
 /// Writes nothing.
-pub(super) fn resume(
+pub(super) fn resume_run(
     request: &EndureRequest,
     session: &mut VerbSession<'_>,
     report: &mut EndureReport,
 ) -> Result<RunCheckpoints> {
     let bytes = session.bytes();
     let key = card_key(session.opened);
-    let print = fingerprint(key.as_deref(), bytes);
+    let print = salt_fingerprint(key.as_deref(), bytes);
     let mut card = IoDriver::new(session.opened.target.as_mut(), session.interrupt, PASS_BLOCK, PASS_DEPTH)?;
-    let stamps = find(&mut card)?.filter(|previous| drawn_for(previous.salt, print));
+    let stamps = find_previous_pass(&mut card)?.filter(|previous| is_salt_of(previous.salt, print));
     let by_stamps = match stamps {
         Some(previous) => checkpoint_by_salt(previous.salt)?.load::<StoredRun<EndureReport>>(),
         None => None,
     };
     let by_key = match &key {
-        Some(key) => CardCheckpoint::of("endure", key)?.load::<StoredRun<EndureReport>>(),
+        Some(key) => CardCheckpoint::for_card("endure", key)?.load::<StoredRun<EndureReport>>(),
         None => None,
     };
     let name = &request.common.target;
@@ -89,13 +89,13 @@ pub(super) fn resume(
     report.body.ended_by = String::new();
     report.header.error = None;
     report.header.target.clone_from(name);
-    RunCheckpoints::of(found.salt, key.as_deref())
+    RunCheckpoints::for_salt_and_key(found.salt, key.as_deref())
 }
 
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Waits for the card whose stamps have this salt, and replaces the session's handle. Writes nothing to the card.
-pub(super) fn wait(
+pub(super) fn wait_for_card(
     request: &EndureRequest,
     session: &mut VerbSession<'_>,
     salt: u64,
@@ -105,21 +105,21 @@ pub(super) fn wait(
     session.events.report_note(&format!("{gone}; waiting {seconds:.0} s for it to come back"));
     let was = LostCard { key: card_key(session.opened), bytes: session.bytes(), salt };
     // While the card's device is open, the kernel gives its name to no other device, not even to the same card.
-    drop(session.opened.let_go());
+    drop(session.opened.release());
     session.opened.thermometer = None;
     let until = Instant::now() + request.wait;
     let name = &request.common.target;
     loop {
         // Consent was given to this name. The guards check the device again.
         let mut consent = GivenBeforehand(Some(name.clone()));
-        if let Ok(mut again) = opening::open(name, true, &mut consent, session.interrupt) {
+        if let Ok(mut again) = opening::open_by_name(name, true, &mut consent, session.interrupt) {
             was.require_same_card(&mut again, session.interrupt)?;
             again.condition.clone_from(&session.opened.condition);
             *session.opened = again;
             session.events.report_note("the card is back; the round starts again");
             return Ok(());
         }
-        if session.interrupt.raised() {
+        if session.interrupt.is_raised() {
             return Err(Failure::Interrupted);
         }
         if Instant::now() >= until {
@@ -143,11 +143,11 @@ impl LostCard {
     fn require_same_card(&self, again: &mut OpenTarget, interrupt: &InterruptFlag) -> Result<()> {
         let bytes = again.target.info().bytes;
         let other = card_key(again);
-        let print = fingerprint(other.as_deref(), bytes);
+        let print = salt_fingerprint(other.as_deref(), bytes);
         let same_key = self.key.is_some() && self.key == other;
         let mut card = IoDriver::new(again.target.as_mut(), interrupt, PASS_BLOCK, PASS_DEPTH)?;
-        let stamps = find(&mut card)?;
-        let same_stamps = stamps.is_some_and(|s| s.salt == self.salt && drawn_for(s.salt, print));
+        let stamps = find_previous_pass(&mut card)?;
+        let same_stamps = stamps.is_some_and(|s| s.salt == self.salt && is_salt_of(s.salt, print));
         if bytes == self.bytes && (same_key || same_stamps) {
             return Ok(());
         }

@@ -10,7 +10,9 @@ pub use thermometers::NoManualReading;
 pub use thermometers::{ManualReading, ManualThermometer};
 
 use crate::judge::long_run;
-use crate::probe::sustain::{BLOCK, DEPTH, SMALL, SustainOptions, plan, sustain};
+use crate::probe::sustain::{
+    QUEUE_DEPTH, RANDOM_BLOCK, SEQUENTIAL_BLOCK, SustainOptions, plan_stages, run_sustain,
+};
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::finding::Finding;
@@ -20,9 +22,9 @@ use cardscope_probing::write_scope::WriteScope;
 use cardscope_session::baseline;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{CardNeeds, CommonOptions, Procedure, VerbSession};
-use cardscope_session::opened::TargetType;
-use cardscope_statistics::limit;
-use cardscope_statistics::limit::LimitFacts;
+use cardscope_session::open_target::TargetType;
+use cardscope_statistics::bottleneck;
+use cardscope_statistics::bottleneck::LimitFacts;
 use scope::SustainScope;
 use std::cell::RefCell;
 use thermometers::{RunLog, RunThermometers, SharedListener};
@@ -38,8 +40,8 @@ pub struct AttendedRun<'a> {
 impl SustainRequest {
     /// Writing loses data, wherever it is allowed.
     pub fn needs(&self) -> CardNeeds {
-        match scope::writes(self) {
-            true => CardNeeds::WriteAndLose(self.region),
+        match scope::opens_for_writing(self) {
+            true => CardNeeds::Overwrite(self.region),
             false => CardNeeds::Read,
         }
     }
@@ -47,10 +49,13 @@ impl SustainRequest {
     /// Prepares the run for execution.
     /// # Errors
     /// Refuses if the baseline cannot be found or read.
-    pub fn attended<'a>(&'a self, typist: &'a mut dyn ManualReading) -> Result<AttendedRun<'a>> {
-        let archive = self.common.archive.named();
-        let baseline =
-            self.baseline.as_deref().map(|name| baseline::load(name, archive, "sustain")).transpose()?;
+    pub fn with_manual_readings<'a>(&'a self, typist: &'a mut dyn ManualReading) -> Result<AttendedRun<'a>> {
+        let archive = self.common.archive.named_path();
+        let baseline = self
+            .baseline
+            .as_deref()
+            .map(|name| baseline::load_baseline(name, archive, "sustain"))
+            .transpose()?;
         Ok(AttendedRun { request: self, baseline, typist: RefCell::new(typist) })
     }
 }
@@ -68,14 +73,14 @@ impl Procedure for AttendedRun<'_> {
     }
 
     fn check(&self, target: TargetType) -> Result<()> {
-        scope::work(self.request, target)?;
-        thermometers::named(self.request).map(drop)
+        scope::checked_work(self.request, target)?;
+        thermometers::parse_thermometers(self.request).map(drop)
     }
 
     /// Adds `--cooling` and `--cooling-of` to the conditions.
-    fn stated(&self) -> Result<Condition> {
+    fn stated_conditions(&self) -> Result<Condition> {
         let request = self.request;
-        let mut stated = request.common.conditions.stated()?;
+        let mut stated = request.common.conditions.parse_conditions()?;
         for (word, value) in [("cooling", &request.cooling), ("cooling_of", &request.cooling_of)] {
             if let Some(value) = value {
                 stated.set(word, value, ConditionOrigin::Stated);
@@ -91,28 +96,28 @@ impl Procedure for AttendedRun<'_> {
     }
 
     fn run(&self, session: &mut VerbSession<'_>, report: &mut SustainReport) -> Result<()> {
-        let work = scope::work(self.request, session.opened.target_type())?;
+        let work = scope::checked_work(self.request, session.opened.target_type())?;
         session.opened.limit_writes(self.request.writing.max_write);
         let scope = SustainScope::prepare(self.request, work, session.opened)?;
-        let mut thermometers = RunThermometers::open(self.request, session.opened)?;
-        let options = scope.options(self.request, work, session.opened, report.header.seed);
+        let mut thermometers = RunThermometers::open_all(self.request, session.opened)?;
+        let options = scope.sustain_options(self.request, work, session.opened, report.header.seed);
         let moved = std::mem::take(&mut report.body.moved);
-        report.body = begin(self.request, work, &options, session.bytes(), moved);
+        report.body = initial_body(self.request, work, &options, session.bytes(), moved);
         let line = scope.plan_line(self.request, work, session.opened);
-        session.events.plan(plan(&options).with_summary(line));
+        session.events.announce_plan(plan_stages(&options).with_summary(line));
         session.begin_row(report)?;
         let mut writer = SampleWriter::start(session.recorder.take(), report)?;
-        thermometers.ask(*self.typist.borrow_mut());
+        thermometers.begin_manual(*self.typist.borrow_mut());
         let LongRun { moved, measured, .. } = &mut report.body;
-        let ended = session.drive((BLOCK, DEPTH), moved, |card, _, events| {
+        let ended = session.run_probe((SEQUENTIAL_BLOCK, QUEUE_DEPTH), moved, |card, _, events| {
             let shared = SharedListener::new(events);
             let mut tracks =
                 RunLog { writer: &mut writer, thermometers: &mut thermometers, listener: &shared };
-            sustain(card, WriteScope::new(None), &options, &mut &shared, &mut tracks, measured)
+            run_sustain(card, WriteScope::new(None), &options, &mut &shared, &mut tracks, measured)
         });
         conclude_sustain(report, session, thermometers.failures());
         let baseline = self.request.baseline.as_deref().zip(self.baseline.as_ref());
-        report.body.against = baseline.map(|(name, earlier)| long_run::compare(report, name, earlier));
+        report.body.against = baseline.map(|(name, earlier)| long_run::compare_runs(report, name, earlier));
         let written = writer.finish().map(|recorder| session.recorder = recorder);
         ended?;
         written
@@ -120,7 +125,7 @@ impl Procedure for AttendedRun<'_> {
 }
 
 /// Body of the document before the run.
-fn begin(
+fn initial_body(
     request: &SustainRequest,
     work: WorkloadKind,
     options: &SustainOptions,
@@ -132,26 +137,30 @@ fn begin(
         work,
         pattern: request.pattern,
         block_bytes: u64::from(match request.pattern {
-            WorkloadPattern::Sequential => BLOCK,
-            WorkloadPattern::Random => SMALL,
+            WorkloadPattern::Sequential => SEQUENTIAL_BLOCK,
+            WorkloadPattern::Random => RANDOM_BLOCK,
         }),
         region_start: region.start,
         region_bytes: region.len,
-        measured: MeasuredRun { queue_depth: DEPTH, limits: options.card_limits, ..MeasuredRun::default() },
+        measured: MeasuredRun {
+            queue_depth: QUEUE_DEPTH,
+            limits: options.card_limits,
+            ..MeasuredRun::default()
+        },
         announced_bytes,
         // A test file overwrites no data of the user.
-        moved: IoTotals { data_kept: work == WorkloadKind::Read || options.prepare, ..moved },
+        moved: IoTotals { data_kept: work == WorkloadKind::Read || options.is_test_file, ..moved },
         ..LongRun::default()
     }
 }
 
 /// Adds findings and caveats.
 fn conclude_sustain(report: &mut SustainReport, session: &VerbSession<'_>, thermometers: Vec<String>) {
-    let doubts = thermometers.into_iter().chain(long_run::doubts(&report.body.measured.series));
-    session.hear_target(&mut report.header);
-    caveat::add(&mut report.header.caveats, doubts.map(|text| Caveat::Other { text }));
+    let doubts = thermometers.into_iter().chain(long_run::missing_evidence(&report.body.measured.series));
+    session.collect_target_caveats(&mut report.header);
+    caveat::add_new_caveats(&mut report.header.caveats, doubts.map(|text| Caveat::Other { text }));
     report.body.measured.failed_ios = report.body.moved.counts.failed();
-    let found = long_run::findings(
+    let found = long_run::long_run_findings(
         &report.body.measured,
         &report.body.moved,
         session.card_bytes(),
@@ -167,14 +176,14 @@ fn bottlenecks(report: &SustainReport, session: &VerbSession<'_>) -> Vec<Finding
     let op = if reads { "read" } else { "write" };
     let speeds = || measured.levels.iter().filter(|level| level.op == op).map(|level| level.mb_s);
     let level = |which: &str, mb_s: f64| LimitFacts {
-        what: format!("The {which} {op} level"),
+        test_name: format!("The {which} {op} level"),
         mb_s,
         ..LimitFacts::default()
     };
     let slowest = speeds().reduce(f64::min).map(|mb_s| LimitFacts {
         promised: session
             .opened
-            .promised_write()
+            .fastest_mark()
             .filter(|_| !reads && report.body.pattern == WorkloadPattern::Sequential),
         is_hot: measured.throttling.is_some(),
         is_disturbed: measured.interference.is_some(),
@@ -183,5 +192,5 @@ fn bottlenecks(report: &SustainReport, session: &VerbSession<'_>) -> Vec<Finding
     let fastest = speeds().reduce(f64::max);
     let fastest =
         fastest.map(|mb_s| LimitFacts { bus_mb_s: session.opened.ceiling_mb_s, ..level("fastest", mb_s) });
-    limit::findings(&[slowest, fastest].into_iter().flatten().collect::<Vec<_>>())
+    bottleneck::bottleneck_findings(&[slowest, fastest].into_iter().flatten().collect::<Vec<_>>())
 }

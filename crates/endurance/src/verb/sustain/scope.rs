@@ -1,16 +1,16 @@
 //! Options of `sustain`, and the scope of a run: reads of the whole card, writes to a part or all of it without saving, or a
 //! test file in a directory.
 
-use crate::probe::sustain::{LEAST_REGION, SustainOptions};
+use crate::probe::sustain::{MIN_REGION, SustainOptions};
 use cardscope_engine::target::TargetRegion;
 use cardscope_model::sustain::{TemperatureLimits, WorkloadKind, WorkloadPattern};
 use cardscope_model::units::{BinarySize, DecimalSize, GIB, MIB};
 use cardscope_probing::context;
-use cardscope_session::arguments::{duration, region, size};
-use cardscope_session::consent::within;
+use cardscope_session::arguments::{parse_duration, parse_region, parse_size_argument};
+use cardscope_session::consent::check_region;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::CommonOptions;
-use cardscope_session::opened::{OpenTarget, TargetType};
+use cardscope_session::open_target::{OpenTarget, TargetType};
 use cardscope_session::option_json;
 use cardscope_session::options::WriteLimit;
 use clap::Args;
@@ -45,11 +45,11 @@ pub struct SustainRequest {
     #[arg(long, value_name = "PATTERN", default_value = "seq", value_parser = pattern_parser())]
     pub pattern: WorkloadPattern,
     /// Time limit, e.g. 90s, 10m, 2h; heat needs 5 to 70 minutes to show
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "10m")]
     #[serde(with = "option_json")]
     pub duration: Duration,
     /// Move at most this much, e.g. 64G, besides a few small reads
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_argument)]
     #[serde(with = "option_json")]
     pub bytes: Option<u64>,
     /// How much it may write.
@@ -57,14 +57,14 @@ pub struct SustainRequest {
     #[serde(flatten)]
     pub writing: WriteLimit,
     /// Overwrite this region without saving its data, and nothing outside of it, e.g. 1G+32G
-    #[arg(long, value_name = "START+LEN", value_parser = region)]
+    #[arg(long, value_name = "START+LEN", value_parser = parse_region)]
     #[serde(with = "option_json")]
     pub region: Option<TargetRegion>,
     /// Overwrite the card without saving its data. All data on it is lost
     #[arg(long)]
     pub erase: bool,
     /// Size of the file in a directory, e.g. 8G
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_argument)]
     #[serde(with = "option_json")]
     pub size: Option<u64>,
     /// Cooling, for comparisons: active, passive …
@@ -89,7 +89,7 @@ pub struct SustainRequest {
 
 impl SustainRequest {
     /// Workload that the user requests. By default it writes if no data can be lost or if the user allows it, else it reads.
-    fn work(&self) -> Option<WorkloadKind> {
+    fn requested_work(&self) -> Option<WorkloadKind> {
         match (self.read, self.write, self.mixed) {
             (true, ..) => Some(WorkloadKind::Read),
             (_, true, _) => Some(WorkloadKind::Write),
@@ -116,10 +116,10 @@ const DEFAULT_FILE_BYTES: u64 = 16 * GIB;
 const MAX_FILE_PERCENT: u64 = 80;
 
 /// Workload of a run. Refuses contradictory options and writes that would lose data without permission.
-pub(super) fn work(request: &SustainRequest, target: TargetType) -> Result<WorkloadKind> {
+pub(super) fn checked_work(request: &SustainRequest, target: TargetType) -> Result<WorkloadKind> {
     let (directory, simulated) = (target == TargetType::Directory, target == TargetType::Simulated);
     let frees = request.erase || request.region.is_some();
-    let work = match request.work() {
+    let work = match request.requested_work() {
         Some(work) => work,
         None if directory || simulated || frees => WorkloadKind::Write,
         None => WorkloadKind::Read,
@@ -151,15 +151,15 @@ pub(super) fn work(request: &SustainRequest, target: TargetType) -> Result<Workl
 }
 
 /// True if the target is opened for writing. Directories are opened in the same way in both cases.
-pub(super) fn writes(request: &SustainRequest) -> bool {
+pub(super) fn opens_for_writing(request: &SustainRequest) -> bool {
     let frees = request.erase || request.region.is_some();
-    request.work().map_or(request.common.is_simulated() || frees, |work| work != WorkloadKind::Read)
+    request.requested_work().map_or(request.common.is_simulated() || frees, |work| work != WorkloadKind::Read)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SustainScope {
     region: TargetRegion,
-    own_file: bool,
+    is_test_file: bool,
     whole_card: bool,
 }
 
@@ -180,22 +180,22 @@ impl SustainScope {
             (true, _) => create_test_file(request, work, opened, bytes)?,
             (false, None) => TargetRegion { start: 0, len: bytes / sector * sector },
             (false, Some(region)) => {
-                within(region, &request.common.target, bytes, unit)?;
+                check_region(region, &request.common.target, bytes, unit)?;
                 region
             }
         };
-        if region.len < LEAST_REGION {
+        if region.len < MIN_REGION {
             return Err(Failure::refused(format!(
                 "{}: {} are too little for a long run, which needs at least {}",
                 request.common.target,
                 BinarySize(region.len),
-                BinarySize(LEAST_REGION)
+                BinarySize(MIN_REGION)
             )));
         }
-        Ok(SustainScope { region, own_file, whole_card })
+        Ok(SustainScope { region, is_test_file: own_file, whole_card })
     }
 
-    pub(super) fn options(
+    pub(super) fn sustain_options(
         &self,
         request: &SustainRequest,
         work: WorkloadKind,
@@ -204,7 +204,7 @@ impl SustainScope {
     ) -> SustainOptions {
         SustainOptions {
             limits: context::ProbeLimits {
-                seed: cardscope_model::random::mix(seed),
+                seed: cardscope_model::random::mix_bits(seed),
                 region: self.region,
                 max_write: None,
                 budget: None,
@@ -214,9 +214,9 @@ impl SustainScope {
             duration: request.duration,
             bytes: request.bytes,
             max_celsius: request.max_celsius,
-            card_limits: limits(opened),
+            card_limits: card_temperature_limits(opened),
             card_bytes: self.whole_card.then(|| opened.target.info().bytes),
-            prepare: self.own_file,
+            is_test_file: self.is_test_file,
         }
     }
 
@@ -232,8 +232,8 @@ impl SustainScope {
             seconds @ 0..120 => format!("{seconds} s"),
             seconds => format!("{} min", seconds.div_ceil(60)),
         };
-        let what = match (work, self.own_file) {
-            (WorkloadKind::Read, false) if request.work().is_none() => {
+        let what = match (work, self.is_test_file) {
+            (WorkloadKind::Read, false) if request.requested_work().is_none() => {
                 "reads only, writes nothing: --erase or --region START+LEN tests writes, too".to_owned()
             }
             (WorkloadKind::Read, false) => "reads only, writes nothing".to_owned(),
@@ -242,7 +242,7 @@ impl SustainScope {
                 format!("overwrites {region} from byte {}; all data there is lost", self.region.start)
             }
         };
-        let (prepared, worked) = written(request, work, self.region, self.own_file);
+        let (prepared, worked) = planned_writes(request, work, self.region, self.is_test_file);
         let written = match (prepared, worked) {
             (0, Some(0)) => String::new(),
             (prepared, Some(worked)) => format!("; writes up to {}", DecimalSize(prepared + worked)),
@@ -251,14 +251,14 @@ impl SustainScope {
                 format!("; writes {}, and as much as possible in that time", DecimalSize(prepared))
             }
         };
-        let limit = opened.limit.words().filter(|_| !written.is_empty());
+        let limit = opened.limit.warning_text().filter(|_| !written.is_empty());
         let limit = limit.map(|words| format!("; {words}")).unwrap_or_default();
         format!("up to {time}; {what}{written}{limit}")
     }
 }
 
 /// Bytes written to create the test file, and by the workload. The latter is None if only time limits it.
-fn written(
+fn planned_writes(
     request: &SustainRequest,
     work: WorkloadKind,
     region: TargetRegion,
@@ -279,7 +279,7 @@ fn min_workload_bytes(request: &SustainRequest) -> u64 {
 }
 
 /// Temperature limits that the card reports.
-fn limits(opened: &OpenTarget) -> TemperatureLimits {
+fn card_temperature_limits(opened: &OpenTarget) -> TemperatureLimits {
     let Some(nvme) = opened.identity.as_ref().and_then(|i| i.nvme.as_ref()) else {
         return TemperatureLimits::default();
     };
@@ -303,14 +303,14 @@ fn create_test_file(
     // A file that is only read must be written first, which should not take longer than the run itself.
     let most = if work == WorkloadKind::Write { DEFAULT_FILE_BYTES } else { GIB };
     let mut wanted = request.size.unwrap_or((free / 100 * MAX_FILE_PERCENT).min(most));
-    if let Some(left) = opened.limit.left() {
+    if let Some(left) = opened.limit.bytes_left() {
         let least = if work == WorkloadKind::Read { 0 } else { min_workload_bytes(request) };
         if request.size.is_none() {
             wanted = wanted.min(left.saturating_sub(least));
         }
-        let needed = wanted.max(LEAST_REGION) + least;
+        let needed = wanted.max(MIN_REGION) + least;
         if needed > left {
-            return Err(opened.limit.refuse("a long run", needed));
+            return Err(opened.limit.refuse_write("a long run", needed));
         }
     }
     opened

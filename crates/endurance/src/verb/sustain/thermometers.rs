@@ -5,13 +5,13 @@ use super::writer::SampleWriter;
 use crate::probe::sustain::SampleRecorder;
 use cardscope_device::sensors::{ExtraThermometer, ReadingsHandle, SensorThreads};
 use cardscope_device::system::SystemRoots;
-use cardscope_engine::card::ProbeStop;
 use cardscope_engine::event::Listener;
+use cardscope_engine::io_driver::ProbeStop;
 use cardscope_engine::journal::JournalError;
 use cardscope_model::progress::ProgressEvent;
 use cardscope_model::sustain::{PlacedTemperature, SustainSample};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::opened::OpenTarget;
+use cardscope_session::open_target::OpenTarget;
 use std::cell::RefCell;
 
 /// Accepts temperatures that the user types.
@@ -20,8 +20,8 @@ pub struct ManualThermometer(ReadingsHandle);
 
 impl ManualThermometer {
     /// Stores a temperature. Returns false if the place has no manual thermometer or the value is not a temperature.
-    pub fn take(&self, place: &str, celsius: f64) -> bool {
-        self.0.typed(place, celsius)
+    pub fn submit(&self, place: &str, celsius: f64) -> bool {
+        self.0.set_typed(place, celsius)
     }
 }
 
@@ -40,32 +40,32 @@ impl ManualReading for NoManualReading {
 
 pub(super) struct RunThermometers {
     sensors: Option<SensorThreads>,
-    said: usize,
+    reported_failures: usize,
 }
 
 impl RunThermometers {
     /// Opens the thermometers of the card, of this computer, and those that the user adds.
     /// # Errors
     /// Refuses if one that the user adds cannot work.
-    pub(super) fn open(request: &SustainRequest, opened: &mut OpenTarget) -> Result<RunThermometers> {
-        let named = named(request)?;
+    pub(super) fn open_all(request: &SustainRequest, opened: &mut OpenTarget) -> Result<RunThermometers> {
+        let named = parse_thermometers(request)?;
         if opened.is_simulated() && named.is_empty() {
-            return Ok(RunThermometers { sensors: None, said: 0 });
+            return Ok(RunThermometers { sensors: None, reported_failures: 0 });
         }
         let of_card = opened.thermometer.take().unwrap_or_default();
-        let sensors = of_card.with(&SystemRoots::host(), opened.disk().as_deref(), &named);
-        Ok(RunThermometers { sensors: Some(sensors.map_err(Failure::refused)?), said: 0 })
+        let sensors = of_card.add_sensors(&SystemRoots::host(), opened.disk().as_deref(), &named);
+        Ok(RunThermometers { sensors: Some(sensors.map_err(Failure::refused)?), reported_failures: 0 })
     }
 
     /// Starts manual readings, if any are requested.
-    pub(super) fn ask(&mut self, typist: &mut dyn ManualReading) {
-        if let Some(sensors) = self.sensors.as_ref().filter(|s| !s.asked().is_empty()) {
-            typist.begin(sensors.asked(), ManualThermometer(sensors.readings()));
+    pub(super) fn begin_manual(&mut self, typist: &mut dyn ManualReading) {
+        if let Some(sensors) = self.sensors.as_ref().filter(|s| !s.typed_places().is_empty()) {
+            typist.begin(sensors.typed_places(), ManualThermometer(sensors.readings()));
         }
     }
 
     fn current_readings(&self) -> Vec<PlacedTemperature> {
-        let all = self.sensors.as_ref().map(|s| s.readings().read()).unwrap_or_default();
+        let all = self.sensors.as_ref().map(|s| s.readings().latest()).unwrap_or_default();
         all.into_iter().map(|r| PlacedTemperature { place: r.place, celsius: r.celsius }).collect()
     }
 
@@ -77,14 +77,14 @@ impl RunThermometers {
     /// Failures since the last call.
     fn new_failures(&mut self) -> Vec<String> {
         let mut all = self.failures();
-        let new = all.split_off(self.said.min(all.len()));
-        self.said += new.len();
+        let new = all.split_off(self.reported_failures.min(all.len()));
+        self.reported_failures += new.len();
         new
     }
 }
 
 /// Parses the thermometers that the user adds, before anything is opened.
-pub(super) fn named(request: &SustainRequest) -> Result<Vec<ExtraThermometer>> {
+pub(super) fn parse_thermometers(request: &SustainRequest) -> Result<Vec<ExtraThermometer>> {
     let all: Result<_, _> = request.thermometers.iter().map(|text| text.parse()).collect();
     all.map_err(|e: <ExtraThermometer as std::str::FromStr>::Err| {
         Failure::refused_for(format!("--thermometer {e}"), e)

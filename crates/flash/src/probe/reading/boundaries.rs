@@ -2,17 +2,19 @@
 //! until one model is beyond doubt or every relevant effect is excluded; later rounds read only levels that
 //! distinguish the models left.
 
-use super::reads::{LOOK, ReadDeadline, ReadTester};
+use super::reads::{ReadDeadline, ReadTester, UNIT_SEARCH_S};
 use super::stages;
 use super::survey::ReadSurvey;
-use super::triples::{BOUNDARIES, TripleLevels, UnitSearch, triples};
+use super::triples::{BOUNDARIES, TripleLevels, UnitSearch, time_triples};
 use crate::probe::unmeasured::UnmeasuredReason;
-use cardscope_engine::card::ProbeStop;
+use cardscope_engine::io_driver::ProbeStop;
 use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
 use cardscope_model::card_map::property::{Property, PropertyEvidence, SearchCost};
 use cardscope_statistics::boundary;
 use cardscope_statistics::boundary::{BoundaryLevel, CandidateUnits, EffectChoice, UnitStep};
-use cardscope_statistics::boundary::{divides, fit, fit_segment, height_error, segment_candidates};
+use cardscope_statistics::boundary::{
+    fit_levels, fit_segment, height_error, is_boundary, segment_candidates,
+};
 
 const BATCH: usize = 8;
 
@@ -55,15 +57,15 @@ const MIN_SEGMENT_SHARE: f64 = 0.025;
 /// Least probability at which `none` is reported.
 const MIN_CONFIDENCE: f64 = 0.8;
 
-pub(super) fn measure(
+pub(super) fn measure_boundaries(
     reads: &mut ReadTester<'_, '_, '_>,
     survey: &ReadSurvey,
 ) -> Result<UnitSearch, UnmeasuredReason> {
-    reads.context.stage(stages::BOUNDARIES);
-    let before = reads.context.spent();
-    let seconds = reads.allowance(&LOOK)?;
-    reads.context.shape(reads.two_sectors() as u32, 1)?;
-    let end = reads.end_after(seconds);
+    reads.context.begin_stage(stages::BOUNDARIES);
+    let before = reads.context.total_cost();
+    let seconds = reads.available_seconds(&UNIT_SEARCH_S)?;
+    reads.context.set_queue(reads.two_sectors_bytes() as u32, 1)?;
+    let end = reads.deadline_after(seconds);
     let found = search_units(reads, survey, end)?;
     let cost = reads.context.cost_since(before);
     let missing = match survey.modes {
@@ -83,18 +85,18 @@ fn search_units(
 ) -> Result<UnitSearch, ProbeStop> {
     let began = reads.context.seconds();
     let (candidates, mut levels) = (CandidateUnits::default(), TripleLevels::default());
-    let all = boundary::levels(reads.len, u64::from(reads.context.sector()));
+    let all = boundary::measured_levels(reads.len, u64::from(reads.context.sector()));
     let (mut wanted, mut batch, mut rounds) = (all.clone(), BATCH, 0);
     loop {
         let in_time = time_round(reads, survey, &wanted, batch, &mut levels, end)?;
         rounds += 1;
         let points = levels.levels();
-        let fit = fit(&points, &candidates);
+        let fit = fit_levels(&points, &candidates);
         let spent = reads.context.seconds() - began;
         let open: Vec<&EffectChoice> = fit
             .iter()
             .flat_map(|f| [&f.page, &f.unit])
-            .filter(|c| !settled(c, &points, &levels, spent))
+            .filter(|c| !is_settled(c, &points, &levels, spent))
             .collect();
         if !in_time || (rounds > 1 && (fit.is_none() || open.is_empty())) {
             return Ok(UnitSearch { levels, fit, points });
@@ -118,8 +120,8 @@ fn time_round(
     let mut order: Vec<u64> = std::iter::repeat_n(wanted, batch).flatten().copied().collect();
     reads.context.random.shuffle(&mut order);
     for window in order.chunks(BOUNDARIES) {
-        into.add(&triples(reads, survey, window, end)?);
-        if end.is_there(reads.context) {
+        into.add(&time_triples(reads, survey, window, end)?);
+        if end.is_reached(reads.context) {
             return Ok(false);
         }
     }
@@ -127,14 +129,14 @@ fn time_round(
 }
 
 /// True if more triples would change nothing: the model is beyond doubt, or an effect of this size is excluded.
-fn settled(choice: &EffectChoice, points: &[BoundaryLevel], levels: &TripleLevels, spent: f64) -> bool {
+fn is_settled(choice: &EffectChoice, points: &[BoundaryLevel], levels: &TripleLevels, spent: f64) -> bool {
     if choice.step.is_some() {
         return choice.lead > BEYOND_DOUBT;
     }
     let Some(nearest) = choice.nearest else { return true };
-    let base = levels.base();
+    let base = levels.plain_read_s();
     let most = nearest.height.max(0.0) + 3.0 * height_error(points, nearest.bytes);
-    let patient = spent < SHORT_SEARCH_S || levels.spread() < STEADY_SCATTER * base;
+    let patient = spent < SHORT_SEARCH_S || levels.triple_scatter() < STEADY_SCATTER * base;
     most < base * if patient { NO_EFFECT } else { NO_EFFECT_ON_SD }
 }
 
@@ -142,7 +144,7 @@ fn settled(choice: &EffectChoice, points: &[BoundaryLevel], levels: &TripleLevel
 fn distinguishing_levels(all: &[u64], open: &[&EffectChoice]) -> Vec<u64> {
     let tells = |level: u64| {
         open.iter().any(|choice| {
-            let mut crosses = choice.open.iter().map(|unit| divides(*unit, level));
+            let mut crosses = choice.open.iter().map(|unit| is_boundary(*unit, level));
             let first = crosses.next();
             crosses.any(|c| Some(c) != first)
         })
@@ -161,11 +163,11 @@ fn unit_property(
     let Some((fit, choice)) = found.fit.as_ref().zip(choice) else {
         return Property::not_tested(missing);
     };
-    let base = found.levels.base();
-    let seen = seen(choice, base);
+    let base = found.levels.plain_read_s();
+    let seen = significant_step(choice, base);
     let marks = [(fit.page.step, "page"), (fit.unit.step, "erase block")];
     let marks = marks.into_iter().filter_map(|(step, name)| Some((step?.bytes as f64, name.to_owned())));
-    let mut evidence = evidence(found, survey, choice.nearest).cost(cost);
+    let mut evidence = evidence(found, survey, choice.nearest).with_cost(cost);
     evidence.plot = Some(plot(&found.points, marks));
     match seen {
         Some(step) => Property::measured(step.bytes, choice.confidence.min(MAX_CONFIDENCE), evidence),
@@ -176,27 +178,27 @@ fn unit_property(
 /// Highest confidence of a result, since all of them rest on a model of the card.
 const MAX_CONFIDENCE: f64 = 0.999;
 
-fn seen(choice: &EffectChoice, base: f64) -> Option<UnitStep> {
+fn significant_step(choice: &EffectChoice, base: f64) -> Option<UnitStep> {
     choice.step.filter(|step| choice.none < MAX_NONE_PROBABILITY && step.height > MIN_EXTRA_SHARE * base)
 }
 
 fn evidence(found: &UnitSearch, survey: &ReadSurvey, nearest: Option<UnitStep>) -> PropertyEvidence {
-    let base = found.levels.base();
-    let mut evidence = PropertyEvidence::by(METHOD);
+    let base = found.levels.plain_read_s();
+    let mut evidence = PropertyEvidence::from_method(METHOD);
     if let Some(step) = nearest {
         let error = height_error(&found.points, step.bytes);
         evidence = evidence
-            .number("extra time", step.height * 1e6, "µs")
-            .number("of a read", step.height / base.max(f64::MIN_POSITIVE) * 100.0, "%")
-            .number("error of the extra time", error * 1e6, "µs")
-            .number("likeliest size", step.bytes as f64, "bytes");
+            .with_number("extra time", step.height * 1e6, "µs")
+            .with_number("of a read", step.height / base.max(f64::MIN_POSITIVE) * 100.0, "%")
+            .with_number("error of the extra time", error * 1e6, "µs")
+            .with_number("likeliest size", step.bytes as f64, "bytes");
     }
     evidence = evidence
-        .number("plain read", base * 1e6, "µs")
-        .number("scatter of a triple", found.levels.spread() * 1e6, "µs")
-        .number("triples", found.levels.triples() as f64, "");
-    if survey.constant > 0.99 {
-        evidence = evidence.number("empty positions", survey.constant * 100.0, "%");
+        .with_number("plain read", base * 1e6, "µs")
+        .with_number("scatter of a triple", found.levels.triple_scatter() * 1e6, "µs")
+        .with_number("triples", found.levels.triple_count() as f64, "");
+    if survey.constant_share > 0.99 {
+        evidence = evidence.with_number("empty positions", survey.constant_share * 100.0, "%");
     }
     evidence
 }
@@ -207,13 +209,13 @@ fn plot(points: &[BoundaryLevel], marks: impl IntoIterator<Item = (f64, String)>
         PlotAxis::new("extra time", "µs", AxisScale::Linear),
     );
     Plot::new("Extra time of a read across a boundary", x, y)
-        .line("extra time", points.iter().map(|p| (p.bytes as f64, p.extra * 1e6)))
-        .marked(marks)
+        .with_line("extra time", points.iter().map(|p| (p.bytes as f64, p.extra * 1e6)))
+        .with_marks(marks)
 }
 
 /// Searches the segment of the mapping table: a further rise of the extra time, far above any erase block. 11 of 46
 /// public runs have one at 1 to 2 GiB, which must not be mistaken for an erase block.
-pub(super) fn segment(
+pub(super) fn measure_segment(
     reads: &mut ReadTester<'_, '_, '_>,
     survey: &ReadSurvey,
     below: &UnitSearch,
@@ -223,32 +225,34 @@ pub(super) fn segment(
     if segments.len() < 4 {
         return Err("the card is too small to hold several segments".into());
     }
-    let seconds = reads.allowance(&SEGMENT_SEARCH_S)?;
-    reads.context.stage(stages::MAPPING);
-    let (before, end) = (reads.context.spent(), reads.end_after(seconds));
+    let seconds = reads.available_seconds(&SEGMENT_SEARCH_S)?;
+    reads.context.begin_stage(stages::MAPPING);
+    let (before, end) = (reads.context.total_cost(), reads.deadline_after(seconds));
     let mut levels = TripleLevels::default();
     let choice = loop {
         let mut order: Vec<u64> = std::iter::repeat_n(&segments, SEGMENT_BATCH).flatten().copied().collect();
         reads.context.random.shuffle(&mut order);
         for window in order.chunks(BOUNDARIES) {
-            levels.add(&triples(reads, survey, window, end)?);
+            levels.add(&time_triples(reads, survey, window, end)?);
         }
-        let unexplained =
-            |level: BoundaryLevel| BoundaryLevel { extra: level.extra - fit.at(level.bytes), ..level };
+        let unexplained = |level: BoundaryLevel| BoundaryLevel {
+            extra: level.extra - fit.expected_extra(level.bytes),
+            ..level
+        };
         let left: Vec<BoundaryLevel> = levels.levels().into_iter().map(unexplained).collect();
         let choice = fit_segment(&left, &segments);
-        let settled = choice.as_ref().is_none_or(|c| is_segment_settled(c, &left, levels.base()));
-        if settled || end.is_there(reads.context) {
+        let settled = choice.as_ref().is_none_or(|c| is_segment_settled(c, &left, levels.plain_read_s()));
+        if settled || end.is_reached(reads.context) {
             break choice;
         }
     };
     let points: Vec<BoundaryLevel> = below.points.iter().copied().chain(levels.levels()).collect();
     let method = "the same reads at boundaries of 256 MiB and more, less the extra time of page and erase \
                   block";
-    let evidence = PropertyEvidence::by(method)
-        .number("plain read", levels.base() * 1e6, "µs")
-        .number("triples", levels.triples() as f64, "")
-        .cost(reads.context.cost_since(before));
+    let evidence = PropertyEvidence::from_method(method)
+        .with_number("plain read", levels.plain_read_s() * 1e6, "µs")
+        .with_number("triples", levels.triple_count() as f64, "")
+        .with_cost(reads.context.cost_since(before));
     let none = "no boundary of a segment has data on both sides";
     let choice = choice.ok_or_else(|| end.reason(reads.context).unwrap_or(none))?;
     Ok(segment_property(choice, &points, &levels, evidence))
@@ -259,7 +263,7 @@ fn is_segment_settled(choice: &EffectChoice, left: &[BoundaryLevel], base: f64) 
         (Some(_), _) => choice.lead > BEYOND_DOUBT,
         (None, Some(nearest)) => {
             // Without a segment the remaining extra time is zero, so only the levels that cross it matter.
-            let crossing = left.iter().filter(|l| divides(nearest.bytes, l.bytes));
+            let crossing = left.iter().filter(|l| is_boundary(nearest.bytes, l.bytes));
             let error = crossing.map(|l| l.error.powi(-2)).sum::<f64>().powf(-0.5);
             nearest.height + 3.0 * error < NO_SEGMENT * base
         }
@@ -273,24 +277,24 @@ fn segment_property(
     levels: &TripleLevels,
     evidence: PropertyEvidence,
 ) -> Property<u64> {
-    let base = levels.base();
+    let base = levels.plain_read_s();
     let is_small = |step: &UnitStep| step.height < MIN_SEGMENT_SHARE * base;
-    match seen(&choice, base) {
-        Some(step) if is_small(&step) => Property::none(MIN_CONFIDENCE, evidence.plot(plot(points, []))),
+    match significant_step(&choice, base) {
+        Some(step) if is_small(&step) => Property::none(MIN_CONFIDENCE, evidence.with_plot(plot(points, []))),
         Some(step) => {
             let marks = [(step.bytes as f64, "segment of the mapping table".to_owned())];
             let evidence = evidence
-                .number("extra time", step.height * 1e6, "µs")
-                .number("extra time", step.height / base * 100.0, "%")
-                .plot(plot(points, marks));
+                .with_number("extra time", step.height * 1e6, "µs")
+                .with_number("extra time", step.height / base * 100.0, "%")
+                .with_plot(plot(points, marks));
             Property::measured(step.bytes, choice.confidence.min(MAX_CONFIDENCE), evidence)
         }
         // A probability near one half is no result: the time was too short to decide.
         None if choice.none < MIN_CONFIDENCE => Property::not_tested(format!(
             "undecided: no such segment, {:.0} % sure after {} reads",
             choice.none * 100.0,
-            levels.triples()
+            levels.triple_count()
         )),
-        None => Property::none(choice.none.min(MAX_CONFIDENCE), evidence.plot(plot(points, []))),
+        None => Property::none(choice.none.min(MAX_CONFIDENCE), evidence.with_plot(plot(points, []))),
     }
 }

@@ -9,7 +9,7 @@
 use super::reads::ReadTester;
 use super::stages;
 use crate::probe::unmeasured::UnmeasuredReason;
-use cardscope_engine::card::{CardExtent, ProbeStop};
+use cardscope_engine::io_driver::{CardExtent, ProbeStop};
 use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
 use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::statistics::median;
@@ -37,23 +37,28 @@ const OVERLAP_SHARE: f64 = 0.87;
 /// Two reads take twice as long as one on a card without parallelism, less the 12 % that the host overlaps.
 const SERIAL_FACTOR: f64 = 1.7;
 
-pub(super) fn read_unit(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u64>, UnmeasuredReason> {
-    let seconds = reads.allowance(&[1.0])?;
-    reads.context.stage(stages::READ_UNIT);
-    let (before, len) = (reads.context.spent(), reads.two_sectors());
+pub(super) fn measure_read_unit(
+    reads: &mut ReadTester<'_, '_, '_>,
+) -> Result<Property<u64>, UnmeasuredReason> {
+    let seconds = reads.available_seconds(&[1.0])?;
+    reads.context.begin_stage(stages::READ_UNIT);
+    let (before, len) = (reads.context.total_cost(), reads.two_sectors_bytes());
     let distances: Vec<u64> =
         (0..20).flat_map(|k| [len << k, (len << k) / 2 * 3]).filter(|d| *d <= MAX_UNIT).collect();
     // The higher address first, or read-ahead would look like a read unit.
-    let shares = pairs(reads, &distances, (PAIRS, 1), seconds, |context, near, far| {
-        let (first, second) = (context.read(far)?, context.read(near)?);
+    let shares = time_pairs(reads, &distances, (PAIRS, 1), seconds, |context, near, far| {
+        let (first, second) = (context.time_read(far)?, context.time_read(near)?);
         Ok(first.zip(second).map(|(first, second)| second / first))
     })?;
     let medians: Vec<(u64, f64)> =
         distances.iter().zip(&shares).filter_map(|(d, s)| Some((*d, median(s)?))).collect();
-    let evidence = evidence_of_unit(&medians).cost(reads.context.cost_since(before));
+    let evidence = evidence_of_unit(&medians).with_cost(reads.context.cost_since(before));
     let (nearest, first) = *medians.first().ok_or("no pair of reads succeeded")?;
     if first > BUFFERED_SHARE {
-        return Ok(Property::none(0.95, evidence.number("nearest distance tried", nearest as f64, "bytes")));
+        return Ok(Property::none(
+            0.95,
+            evidence.with_number("nearest distance tried", nearest as f64, "bytes"),
+        ));
     }
     let Some((unit, after)) = medians.iter().find(|(_, share)| *share > BUFFERED_SHARE) else {
         return Ok(Property::at_least(MAX_UNIT, 0.9, evidence));
@@ -72,23 +77,23 @@ fn evidence_of_unit(medians: &[(u64, f64)]) -> PropertyEvidence {
         PlotAxis::new("second read", "% of the first", AxisScale::Linear),
     );
     let plot = Plot::new("Second read against the first, by distance", x, y)
-        .line("second read", medians.iter().map(|(d, s)| (*d as f64, s * 100.0)));
+        .with_line("second read", medians.iter().map(|(d, s)| (*d as f64, s * 100.0)));
     let nearest = medians.first().map(|(_, share)| share * 100.0);
-    PropertyEvidence::by(method)
-        .number("pairs a distance", PAIRS as f64, "")
-        .numbers(nearest.map(|share| ("second read at the nearest distance", share, "% of the first")))
-        .plot(plot)
+    PropertyEvidence::from_method(method)
+        .with_number("pairs a distance", PAIRS as f64, "")
+        .with_numbers(nearest.map(|share| ("second read at the nearest distance", share, "% of the first")))
+        .with_plot(plot)
 }
 
-pub(super) fn planes(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u64>, UnmeasuredReason> {
-    let seconds = reads.allowance(&[2.0])?;
-    reads.context.stage(stages::PLANES);
-    let (before, len) = (reads.context.spent(), reads.two_sectors());
+pub(super) fn measure_planes(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u64>, UnmeasuredReason> {
+    let seconds = reads.available_seconds(&[2.0])?;
+    reads.context.begin_stage(stages::PLANES);
+    let (before, len) = (reads.context.total_cost(), reads.two_sectors_bytes());
     let mut strides: Vec<u64> =
         (0..30).flat_map(|k| [1u64 << k, 3u64 << k]).filter(|s| STRIDES.contains(s) && *s > len).collect();
     strides.sort_unstable();
     let mut alone = Vec::new();
-    let pairs = pairs(reads, &strides, (PLANE_PAIRS, 2), seconds, |context, first, second| {
+    let pairs = time_pairs(reads, &strides, (PLANE_PAIRS, 2), seconds, |context, first, second| {
         let mut ends = Vec::new();
         context.read_stream([first, second], |_, at| ends.push(at))?;
         let [one, two] = ends[..] else { return Ok(None) };
@@ -98,7 +103,7 @@ pub(super) fn planes(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u64>
     let alone = median(&alone).ok_or("no pair of reads succeeded")?;
     let times: Vec<(u64, f64)> =
         strides.iter().zip(&pairs).filter_map(|(s, p)| Some((*s, median(p)? / alone))).collect();
-    let evidence = evidence_of_planes(&times, alone).cost(reads.context.cost_since(before));
+    let evidence = evidence_of_planes(&times, alone).with_cost(reads.context.cost_since(before));
     let waiting = times.iter().map(|t| t.1).fold(0.0, f64::max);
     let overlaps = |time: f64| time < OVERLAP_SHARE * waiting && time < SERIAL_FACTOR;
     let first = times.iter().find(|(_, time)| overlaps(*time));
@@ -110,7 +115,7 @@ pub(super) fn planes(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u64>
     let again = times.iter().find(|(s, time)| s > plane && !overlaps(*time));
     let count = again.map_or(0.0, |(stride, _)| *stride as f64 / *plane as f64);
     let sure = if again.is_some() { 0.97 } else { 0.85 };
-    Ok(Property::measured(*plane, sure, evidence.number("planes, as far as strides show", count, "")))
+    Ok(Property::measured(*plane, sure, evidence.with_number("planes, as far as strides show", count, "")))
 }
 
 fn evidence_of_planes(times: &[(u64, f64)], alone: f64) -> PropertyEvidence {
@@ -123,36 +128,36 @@ fn evidence_of_planes(times: &[(u64, f64)], alone: f64) -> PropertyEvidence {
         PlotAxis::new("time of two", "times that of one", AxisScale::Linear),
     );
     let plot = Plot::new("Two reads together against one, by their distance", x, y)
-        .line("pair", times.iter().map(|(s, t)| (*s as f64, *t)));
-    PropertyEvidence::by(method)
-        .number("first read of a pair", alone * 1e6, "µs")
-        .number("fastest pair", least, "times one read")
-        .number("slowest pair", most, "times one read")
-        .plot(plot)
+        .with_line("pair", times.iter().map(|(s, t)| (*s as f64, *t)));
+    PropertyEvidence::from_method(method)
+        .with_number("first read of a pair", alone * 1e6, "µs")
+        .with_number("fastest pair", least, "times one read")
+        .with_number("slowest pair", most, "times one read")
+        .with_plot(plot)
 }
 
 /// Calls `time` for `count` pairs of reads at each distance, in random order with `depth` in flight, and returns
 /// the results by distance. `seconds` is the expected time.
-fn pairs(
+fn time_pairs(
     reads: &mut ReadTester<'_, '_, '_>,
     distances: &[u64],
     (count, depth): (usize, u32),
     seconds: f64,
     mut time: impl FnMut(&mut ProbeContext<'_, '_>, CardExtent, CardExtent) -> Result<Option<f64>, ProbeStop>,
 ) -> Result<Vec<Vec<f64>>, UnmeasuredReason> {
-    let (end, len) = (reads.end_of_patience(seconds), reads.two_sectors());
-    reads.context.shape(len as u32, depth)?;
+    let (end, len) = (reads.generous_deadline(seconds), reads.two_sectors_bytes());
+    reads.context.set_queue(len as u32, depth)?;
     let mut order: Vec<usize> = (0..distances.len()).flat_map(|d| std::iter::repeat_n(d, count)).collect();
     reads.context.random.shuffle(&mut order);
     let (mut found, wanted) = (vec![Vec::new(); distances.len()], order.len());
     for which in order {
-        if end.is_there(reads.context) {
+        if end.is_reached(reads.context) {
             break;
         }
-        let near = reads.somewhere(ALIGN, ALIGN, len);
+        let near = reads.random_extent(ALIGN, ALIGN, len);
         let far = CardExtent { offset: near.offset + distances[which], ..near };
         found[which].extend(time(reads.context, near, far)?);
     }
-    end.enough(reads.context, found.iter().map(Vec::len).sum(), wanted, "pairs of reads")?;
+    end.require_samples(reads.context, found.iter().map(Vec::len).sum(), wanted, "pairs of reads")?;
     Ok(found)
 }

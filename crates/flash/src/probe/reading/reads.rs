@@ -1,8 +1,8 @@
 //! Range, limits and results that all reading parts share.
 
 use crate::probe::options::MapOptions;
-use crate::probe::unmeasured::{UnmeasuredReason, no_time};
-use cardscope_engine::card::CardExtent;
+use crate::probe::unmeasured::{UnmeasuredReason, no_time_reason};
+use cardscope_engine::io_driver::CardExtent;
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::property::NO_TIME;
 use cardscope_probing::context::ProbeContext;
@@ -19,7 +19,7 @@ const DEADLINE_FACTOR: f64 = 5.0;
 const MIN_SAMPLE_SHARE: f64 = 0.5;
 
 /// Seconds on the card's clock for the search of page and erase block, longest first.
-pub(super) const LOOK: [f64; 5] = [20.0, 12.0, 6.0, 3.0, 1.5];
+pub(super) const UNIT_SEARCH_S: [f64; 5] = [20.0, 12.0, 6.0, 3.0, 1.5];
 
 pub(super) struct ReadTester<'r, 's, 't> {
     pub(super) context: &'r mut ProbeContext<'s, 't>,
@@ -46,7 +46,7 @@ impl<'r, 's, 't> ReadTester<'r, 's, 't> {
 
     /// Extent of `len` bytes at a random multiple of `align`, with at least `room` bytes from its start to the end
     /// of the range.
-    pub(super) fn somewhere(&mut self, align: u64, room: u64, len: u64) -> CardExtent {
+    pub(super) fn random_extent(&mut self, align: u64, room: u64, len: u64) -> CardExtent {
         let first = self.start.next_multiple_of(align);
         let last = (self.start + self.len).saturating_sub(room.max(len));
         let places = last.saturating_sub(first) / align + 1;
@@ -54,23 +54,23 @@ impl<'r, 's, 't> ReadTester<'r, 's, 't> {
     }
 
     /// Bytes of two sectors, the least that crosses a boundary with a whole sector on each side.
-    pub(super) fn two_sectors(&self) -> u64 {
+    pub(super) fn two_sectors_bytes(&self) -> u64 {
         2 * u64::from(self.context.sector())
     }
 
     /// Longest of `seconds` (longest first) that is left, or the reason if none is.
-    pub(super) fn allowance(&mut self, seconds: &[f64]) -> Result<f64, UnmeasuredReason> {
+    pub(super) fn available_seconds(&mut self, seconds: &[f64]) -> Result<f64, UnmeasuredReason> {
         let most = seconds.iter().copied().find(|s| self.context.has_time(*s));
-        Ok(most.ok_or_else(|| no_time(seconds[0]))?)
+        Ok(most.ok_or_else(|| no_time_reason(seconds[0]))?)
     }
 
-    pub(super) fn end_after(&mut self, seconds: f64) -> ReadDeadline {
+    pub(super) fn deadline_after(&mut self, seconds: f64) -> ReadDeadline {
         ReadDeadline(self.context.seconds() + seconds.min(self.context.seconds_left()))
     }
 
     /// Deadline after a multiple of the expected seconds.
-    pub(super) fn end_of_patience(&mut self, seconds: f64) -> ReadDeadline {
-        self.end_after(DEADLINE_FACTOR * seconds)
+    pub(super) fn generous_deadline(&mut self, seconds: f64) -> ReadDeadline {
+        self.deadline_after(DEADLINE_FACTOR * seconds)
     }
 }
 
@@ -79,14 +79,14 @@ impl<'r, 's, 't> ReadTester<'r, 's, 't> {
 pub(super) struct ReadDeadline(f64);
 
 impl ReadDeadline {
-    pub(super) fn is_there(self, context: &mut ProbeContext<'_, '_>) -> bool {
+    pub(super) fn is_reached(self, context: &mut ProbeContext<'_, '_>) -> bool {
         context.seconds() >= self.0
     }
 
     /// Reason why a part ended at the deadline, or `None` before it.
     pub(super) fn reason(self, context: &mut ProbeContext<'_, '_>) -> Option<&'static str> {
         let in_time = context.has_time(0.0);
-        self.is_there(context).then_some(match in_time {
+        self.is_reached(context).then_some(match in_time {
             true => "the card answered too slowly",
             false => NO_TIME,
         })
@@ -94,7 +94,7 @@ impl ReadDeadline {
 
     /// Fails if the deadline left fewer samples than a result needs. Samples missing for other reasons are no
     /// error.
-    pub(super) fn enough(
+    pub(super) fn require_samples(
         self,
         context: &mut ProbeContext<'_, '_>,
         seen: usize,

@@ -12,7 +12,7 @@ pub(super) const BY_SIZE: &str = "reads by size";
 pub(super) const BY_ADDRESS: &str = "reads by address";
 pub(super) const TABLES: &str = "flashbench tables of reads";
 
-pub(in crate::probe) fn stages(options: &MapOptions) -> Vec<&'static str> {
+pub(in crate::probe) fn reading_stages(options: &MapOptions) -> Vec<&'static str> {
     let card = options.card_addresses;
     let all = [
         (card && options.wants(MapPart::Boundaries), &[SURVEY, READ_UNIT, BOUNDARIES, MAPPING][..]),
@@ -20,7 +20,7 @@ pub(in crate::probe) fn stages(options: &MapOptions) -> Vec<&'static str> {
         (options.wants(MapPart::Queue), &[QUEUE]),
         (options.wants(MapPart::ReadCurve), &[BY_SIZE]),
         (card && options.wants(MapPart::Axis), &[BY_ADDRESS]),
-        (card && options.tables, &[TABLES]),
+        (card && options.flashbench_tables, &[TABLES]),
     ];
     all.into_iter().filter(|(wanted, _)| *wanted).flat_map(|(_, names)| names.iter().copied()).collect()
 }

@@ -1,11 +1,11 @@
 //! First sample of positions: do all answer alike, do they hold data, and does a position answer faster after a
 //! read nearby?
 
-use super::reads::{LOOK, ReadTester};
+use super::reads::{ReadTester, UNIT_SEARCH_S};
 use super::stages;
-use crate::probe::options::leave_out_boundaries;
-use crate::probe::unmeasured::{UnmeasuredReason, no_time};
-use cardscope_engine::card::{CardExtent, ProbeStop};
+use crate::probe::options::skip_boundaries;
+use crate::probe::unmeasured::{UnmeasuredReason, no_time_reason};
+use cardscope_engine::io_driver::{CardExtent, ProbeStop};
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::finding::{Finding, FindingWeight};
@@ -33,29 +33,29 @@ pub(super) struct ReadSurvey {
     /// Fast and slow positions; None if all answer alike.
     pub(super) modes: Option<TimeModes>,
     /// True if the fast positions are unwritten ones.
-    pub(super) unmapped: bool,
+    pub(super) fast_is_unmapped: bool,
     /// Share of positions that repeat one byte.
-    pub(super) constant: f64,
+    pub(super) constant_share: f64,
     /// True if a position must be read once before its time is valid.
-    pub(super) warm: bool,
+    pub(super) needs_warm_up: bool,
     places: usize,
 }
 
 /// Samples the card and records its unwritten share. Returns `None` if too few positions were read for anything
 /// that depends on the survey.
-pub(super) fn look(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<ReadSurvey>, ProbeStop> {
-    reads.context.stage(stages::SURVEY);
-    if reads.allowance(&[1.0]).is_err() {
-        leave_out_boundaries(reads.into, &no_time(1.0));
+pub(super) fn survey_card(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<ReadSurvey>, ProbeStop> {
+    reads.context.begin_stage(stages::SURVEY);
+    if reads.available_seconds(&[1.0]).is_err() {
+        skip_boundaries(reads.into, &no_time_reason(1.0));
         let units = [&mut reads.into.page_bytes, &mut reads.into.erase_block_bytes];
-        units.into_iter().for_each(|unit| *unit = Property::not_tested(no_time(LOOK[0])));
-        reads.into.map_segment_bytes = Property::not_tested(no_time(3.0));
+        units.into_iter().for_each(|unit| *unit = Property::not_tested(no_time_reason(UNIT_SEARCH_S[0])));
+        reads.into.map_segment_bytes = Property::not_tested(no_time_reason(3.0));
         return Ok(None);
     }
     match sample_positions(reads) {
         // Without the survey neither the units nor the unwritten share can be measured.
-        Err(UnmeasuredReason::Because(why)) => {
-            leave_out_boundaries(reads.into, &why);
+        Err(UnmeasuredReason::Reason(why)) => {
+            skip_boundaries(reads.into, &why);
             Ok(None)
         }
         Err(UnmeasuredReason::Stop(stop)) => Err(stop),
@@ -69,16 +69,17 @@ pub(super) fn look(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<ReadSurv
 fn sample_positions(
     reads: &mut ReadTester<'_, '_, '_>,
 ) -> Result<(ReadSurvey, Property<f64>), UnmeasuredReason> {
-    let (before, end, len) = (reads.context.spent(), reads.end_of_patience(1.0), reads.two_sectors());
-    reads.context.shape(len as u32, 1)?;
+    let (before, end, len) =
+        (reads.context.total_cost(), reads.generous_deadline(1.0), reads.two_sectors_bytes());
+    reads.context.set_queue(len as u32, 1)?;
     let (mut places, mut times, mut constants, mut warmer) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..PLACES {
-        if end.is_there(reads.context) {
+        if end.is_reached(reads.context) {
             break;
         }
-        let extent = reads.somewhere(4 * NEAR_BYTES, 4 * NEAR_BYTES, len);
-        let first = reads.context.read(extent)?;
-        let second = reads.context.read(CardExtent { offset: extent.offset + NEAR_BYTES, ..extent })?;
+        let extent = reads.random_extent(4 * NEAR_BYTES, 4 * NEAR_BYTES, len);
+        let first = reads.context.time_read(extent)?;
+        let second = reads.context.time_read(CardExtent { offset: extent.offset + NEAR_BYTES, ..extent })?;
         let constant = reads.context.is_constant(extent)?;
         let (Some(first), Some(second), Some(constant)) = (first, second, constant) else { continue };
         places.push(extent);
@@ -86,7 +87,7 @@ fn sample_positions(
         constants.push(constant);
         warmer.push(second / first);
     }
-    end.enough(reads.context, times.len(), PLACES, "positions in the first sample")?;
+    end.require_samples(reads.context, times.len(), PLACES, "positions in the first sample")?;
     let typical = median(&times).ok_or("no position could be read")?;
     let share = |of: &dyn Fn(f64) -> bool| {
         let all: Vec<bool> = times.iter().zip(&constants).filter(|(t, _)| of(**t)).map(|(_, c)| *c).collect();
@@ -98,8 +99,14 @@ fn sample_positions(
     };
     let unmapped = modes.is_some_and(|m| share(&|t| t <= m.split) >= MIN_EMPTY_SHARE);
     let warm = median(&warmer).is_some_and(|ratio| ratio < WARM_SHARE);
-    let survey = ReadSurvey { modes, unmapped, constant: share(&|_| true), warm, places: times.len() };
-    let evidence = evidence(&survey, typical).cost(reads.context.cost_since(before));
+    let survey = ReadSurvey {
+        modes,
+        fast_is_unmapped: unmapped,
+        constant_share: share(&|_| true),
+        needs_warm_up: warm,
+        places: times.len(),
+    };
+    let evidence = evidence(&survey, typical).with_cost(reads.context.cost_since(before));
     let share = unmapped_property(&survey, evidence);
     Ok((survey, share))
 }
@@ -111,18 +118,18 @@ fn modes_repeat(
     places: &[CardExtent],
     times: &[f64],
 ) -> Result<bool, UnmeasuredReason> {
-    let end = reads.end_of_patience(1.0);
+    let end = reads.generous_deadline(1.0);
     let mut again = Vec::with_capacity(places.len());
     for extent in places {
-        if end.is_there(reads.context) {
+        if end.is_reached(reads.context) {
             break;
         }
         // At a distance, so that the controller's read buffer does not answer.
         let beside = CardExtent { offset: extent.offset + 2 * NEAR_BYTES, ..*extent };
-        again.push(reads.context.read(beside)?.unwrap_or(f64::NAN));
+        again.push(reads.context.time_read(beside)?.unwrap_or(f64::NAN));
     }
     let succeeded: Vec<f64> = again.iter().copied().filter(|t| t.is_finite()).collect();
-    end.enough(reads.context, succeeded.len(), places.len(), "positions in the second sample")?;
+    end.require_samples(reads.context, succeeded.len(), places.len(), "positions in the second sample")?;
     let Some(second) = two_modes(&succeeded) else { return Ok(false) };
     let fast_is_rarer = modes.fast_share < 0.5;
     let rarer = |t: f64, m: TimeModes| (t <= m.split) == fast_is_rarer;
@@ -139,25 +146,23 @@ fn modes_repeat(
 fn evidence(survey: &ReadSurvey, typical: f64) -> PropertyEvidence {
     let method = "reads of two sectors at random positions over the whole card: unwritten positions answer \
                   faster and repeat one byte";
-    let found = PropertyEvidence::by(method).number("places", survey.places as f64, "").number(
-        "positions that repeat one byte",
-        survey.constant * 100.0,
-        "%",
-    );
+    let found = PropertyEvidence::from_method(method)
+        .with_number("places", survey.places as f64, "")
+        .with_number("positions that repeat one byte", survey.constant_share * 100.0, "%");
     match survey.modes {
         Some(m) => found
-            .number("read time, fast positions", m.fast * 1e6, "µs")
-            .number("read time, slow positions", m.slow * 1e6, "µs")
-            .number("share of fast positions", m.fast_share * 100.0, "%"),
-        None => found.number("time of a read", typical * 1e6, "µs"),
+            .with_number("read time, fast positions", m.fast * 1e6, "µs")
+            .with_number("read time, slow positions", m.slow * 1e6, "µs")
+            .with_number("share of fast positions", m.fast_share * 100.0, "%"),
+        None => found.with_number("time of a read", typical * 1e6, "µs"),
     }
 }
 
 fn unmapped_property(survey: &ReadSurvey, evidence: PropertyEvidence) -> Property<f64> {
     match survey.modes {
-        Some(modes) if survey.unmapped => Property::measured(modes.fast_share, 0.95, evidence),
+        Some(modes) if survey.fast_is_unmapped => Property::measured(modes.fast_share, 0.95, evidence),
         // An empty card has no written positions to compare with.
-        None if survey.constant > 0.99 => Property::not_tested(
+        None if survey.constant_share > 0.99 => Property::not_tested(
             "all positions repeat one byte and answer alike: the card is unwritten, or unwritten positions \
              are as fast as others",
         ),
@@ -167,13 +172,13 @@ fn unmapped_property(survey: &ReadSurvey, evidence: PropertyEvidence) -> Propert
 
 /// Reports an empty card whose units did not show: unwritten positions need no flash access, so no boundary is
 /// crossed.
-pub(super) fn nothing_written(survey: &ReadSurvey, into: &MeasuredMap) -> Option<Finding> {
+pub(super) fn unwritten_finding(survey: &ReadSurvey, into: &MeasuredMap) -> Option<Finding> {
     let shows = into.page_bytes.is_measured() || into.erase_block_bytes.is_measured();
-    (survey.constant > 0.99 && !shows).then(|| {
+    (survey.constant_share > 0.99 && !shows).then(|| {
         let verdict = "The card is unwritten or erased, so its reads show neither page nor erase block.";
         Finding::new("nothing-written", FindingWeight::Note, 0.9, verdict)
             .because("places read", survey.places)
-            .because("positions that repeat one byte", format!("{:.0} %", survey.constant * 100.0))
-            .advise("Fill the card once, then run `cardscope map` again without --read-only.")
+            .because("positions that repeat one byte", format!("{:.0} %", survey.constant_share * 100.0))
+            .with_advice("Fill the card once, then run `cardscope map` again without --read-only.")
     })
 }

@@ -3,8 +3,8 @@
 
 use super::reads::{ReadDeadline, ReadTester};
 use super::stages;
-use crate::probe::flashbench::{lfsr, table};
-use cardscope_engine::card::{CardExtent, ProbeStop};
+use crate::probe::flashbench_tables::{new_table, shuffled_numbers};
+use cardscope_engine::io_driver::{CardExtent, ProbeStop};
 use cardscope_model::card_map::FlashbenchTable;
 
 /// `-b` of the public logs; raised to two sectors on cards with 4 KiB sectors.
@@ -22,8 +22,8 @@ const SCATTER: (u64, u64) = (512, 16 << 10);
 const TABLE_S: f64 = 5.0;
 
 /// Measures both tables, without the rows and without an incomplete scatter that the time cuts.
-pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
-    reads.context.stage(stages::TABLES);
+pub(super) fn measure_tables(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+    reads.context.begin_stage(stages::TABLES);
     let block = BLOCK.max(2 * u64::from(reads.context.sector()));
     if reads.context.card_bytes() / PLACES > 4 * block && reads.context.has_time(TABLE_S) {
         let table = align_table(reads, block)?;
@@ -37,12 +37,12 @@ pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeSto
 }
 
 fn align_table(reads: &mut ReadTester<'_, '_, '_>, block: u64) -> Result<FlashbenchTable, ProbeStop> {
-    reads.context.shape(block as u32, 1)?;
+    reads.context.set_queue(block as u32, 1)?;
     let mut largest = 2 * block;
     while largest < reads.context.card_bytes() / PLACES {
         largest *= 2;
     }
-    let end = reads.end_of_patience(TABLE_S);
+    let end = reads.generous_deadline(TABLE_S);
     let mut rows = Vec::new();
     let mut unit = largest;
     while unit >= 2 * block {
@@ -51,7 +51,7 @@ fn align_table(reads: &mut ReadTester<'_, '_, '_>, block: u64) -> Result<Flashbe
         }
         unit /= 2;
     }
-    Ok(table("align", &[("blocksize", block), ("count", COUNT)], rows))
+    Ok(new_table("align", &[("blocksize", block), ("count", COUNT)], rows))
 }
 
 /// Times before, on and after a boundary and their difference, in nanoseconds: the mean over the positions of the
@@ -68,14 +68,14 @@ fn align_row(
     for _ in 0..COUNT {
         for (place, fastest) in fastest.iter_mut().enumerate() {
             for (kind, fastest) in fastest.iter_mut().enumerate() {
-                if end.is_there(reads.context) {
+                if end.is_reached(reads.context) {
                     return Ok(None);
                 }
                 let at = unit - block + kind as u64 * block / 2 + place as u64 * largest;
                 // Wraps to the start like flashbench; no read crosses the end of the card.
                 let at = (at % reads.context.card_bytes()).min(reads.context.card_bytes() - block) / sector
                     * sector;
-                if let Some(time) = reads.context.read(CardExtent { offset: at, len: block as u32 })? {
+                if let Some(time) = reads.context.time_read(CardExtent { offset: at, len: block as u32 })? {
                     *fastest = fastest.min(time * 1e9);
                 }
             }
@@ -94,15 +94,17 @@ fn align_row(
 /// Fastest read at each position, in nanoseconds. `None` if no position could be read or the time ended.
 fn scatter_table(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<FlashbenchTable>, ProbeStop> {
     let (places, block) = SCATTER;
-    reads.context.shape(block as u32, 1)?;
-    let end = reads.end_of_patience(TABLE_S);
+    reads.context.set_queue(block as u32, 1)?;
+    let end = reads.generous_deadline(TABLE_S);
     let mut fastest = vec![f64::INFINITY; places as usize];
     for _ in 0..COUNT {
-        for place in lfsr(places) {
-            if end.is_there(reads.context) {
+        for place in shuffled_numbers(places) {
+            if end.is_reached(reads.context) {
                 return Ok(None);
             }
-            if let Some(time) = reads.context.read(CardExtent { offset: place * block, len: block as u32 })? {
+            if let Some(time) =
+                reads.context.time_read(CardExtent { offset: place * block, len: block as u32 })?
+            {
                 let fastest = &mut fastest[place as usize];
                 *fastest = fastest.min(time * 1e9);
             }
@@ -113,5 +115,5 @@ fn scatter_table(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<Flashbench
     }
     let rows = fastest.iter().enumerate().filter(|(_, t)| t.is_finite());
     let rows = rows.map(|(place, t)| (place as u64 * block, vec![*t])).collect();
-    Ok(Some(table("scatter", &[("blocksize", block), ("count", COUNT)], rows)))
+    Ok(Some(new_table("scatter", &[("blocksize", block), ("count", COUNT)], rows)))
 }

@@ -3,9 +3,9 @@
 
 use super::reads::{ReadDeadline, ReadTester};
 use super::survey::ReadSurvey;
-use cardscope_engine::card::{CardExtent, ProbeStop};
+use cardscope_engine::io_driver::{CardExtent, ProbeStop};
 use cardscope_model::statistics::median;
-use cardscope_statistics::boundary::{BoundaryLevel, LevelFit, TRIMMED_WIDER, trimmed};
+use cardscope_statistics::boundary::{BoundaryLevel, LevelFit, TRIMMED_ERROR_RATIO, trimmed_mean};
 use std::collections::BTreeMap;
 
 /// Boundaries whose reads are mixed.
@@ -27,13 +27,13 @@ const MIN_ERROR_SHARE: f64 = 2e-4;
 pub(super) struct ReadTriple {
     pub(super) level: u64,
     /// Mean of the reads before and after.
-    pub(super) beside: f64,
+    pub(super) mean_s: f64,
     /// Extra time of the read on the boundary.
-    pub(super) extra: f64,
+    pub(super) extra_s: f64,
 }
 
 /// Times one boundary of each of `levels`, at random positions, until `end`.
-pub(super) fn triples(
+pub(super) fn time_triples(
     reads: &mut ReadTester<'_, '_, '_>,
     survey: &ReadSurvey,
     levels: &[u64],
@@ -45,20 +45,20 @@ pub(super) fn triples(
             boundaries.push((*level, at));
         }
     }
-    let (len, order) = (reads.two_sectors(), order(reads, boundaries.len()));
+    let (len, order) = (reads.two_sectors_bytes(), shuffle_parts(reads, boundaries.len()));
     let mut times = vec![[None; 3]; boundaries.len()];
     for (which, kind) in order {
-        if end.is_there(reads.context) {
+        if end.is_reached(reads.context) {
             break;
         }
-        times[which][kind] = reads.context.read(triple_extent(boundaries[which].1, kind, len))?;
+        times[which][kind] = reads.context.time_read(triple_extent(boundaries[which].1, kind, len))?;
     }
     // Reads of unwritten positions are dropped, since they need no flash access and cross no boundary.
     let usable = |t: f64| survey.modes.is_none_or(|m| t > m.split);
     let triple = |(level, times): (u64, &[Option<f64>; 3])| match times {
         [Some(pre), Some(on), Some(post)] if usable(*pre) && usable(*post) => {
             let beside = (pre + post) / 2.0;
-            Some(ReadTriple { level, beside, extra: on - beside })
+            Some(ReadTriple { level, mean_s: beside, extra_s: on - beside })
         }
         _ => None,
     };
@@ -77,7 +77,7 @@ fn random_boundary(
     level: u64,
     end: ReadDeadline,
 ) -> Result<Option<u64>, ProbeStop> {
-    let len = reads.two_sectors();
+    let len = reads.two_sectors_bytes();
     let most = reads.len.saturating_sub(len) / level;
     let places = 2 * (most / 6) + u64::from(most % 6 >= 1) + u64::from(most % 6 >= 5);
     if places == 0 {
@@ -86,15 +86,17 @@ fn random_boundary(
     for _ in 0..if survey.modes.is_some() { MAX_DRAWS } else { 1 } {
         let n = reads.context.random.below(places);
         let at = level * (6 * (n / 2) + 1 + 4 * (n % 2));
-        if survey.modes.is_none() && !survey.warm {
+        if survey.modes.is_none() && !survey.needs_warm_up {
             return Ok(Some(at));
         }
-        if end.is_there(reads.context) {
+        if end.is_reached(reads.context) {
             return Ok(None);
         }
         // In descending order, since a read that continues the previous one is served by read-ahead.
-        let sides =
-            (reads.context.read(triple_extent(at, 2, len))?, reads.context.read(triple_extent(at, 0, len))?);
+        let sides = (
+            reads.context.time_read(triple_extent(at, 2, len))?,
+            reads.context.time_read(triple_extent(at, 0, len))?,
+        );
         if let (Some(post), Some(pre)) = sides
             && survey.modes.is_none_or(|m| pre > m.split && post > m.split)
         {
@@ -105,7 +107,7 @@ fn random_boundary(
 }
 
 /// Parts of all boundaries in random order, without neighbours of the same boundary.
-fn order(reads: &mut ReadTester<'_, '_, '_>, boundaries: usize) -> Vec<(usize, usize)> {
+fn shuffle_parts(reads: &mut ReadTester<'_, '_, '_>, boundaries: usize) -> Vec<(usize, usize)> {
     let mut order: Vec<(usize, usize)> = (0..boundaries).flat_map(|b| (0..3).map(move |k| (b, k))).collect();
     reads.context.random.shuffle(&mut order);
     for i in 1..order.len() {
@@ -127,33 +129,33 @@ pub(super) struct TripleLevels {
 impl TripleLevels {
     pub(super) fn add(&mut self, triples: &[ReadTriple]) {
         for triple in triples {
-            self.extras.entry(triple.level).or_default().push(triple.extra);
-            self.beside.push(triple.beside);
+            self.extras.entry(triple.level).or_default().push(triple.extra_s);
+            self.beside.push(triple.mean_s);
         }
     }
 
-    pub(super) fn triples(&self) -> usize {
+    pub(super) fn triple_count(&self) -> usize {
         self.beside.len()
     }
 
     /// Median time of a read that crosses no boundary, in seconds.
-    pub(super) fn base(&self) -> f64 {
+    pub(super) fn plain_read_s(&self) -> f64 {
         median(&self.beside).unwrap_or(0.0)
     }
 
     /// Scatter of one triple, in seconds: the median of all levels, since noise does not depend on the boundary.
-    pub(super) fn spread(&self) -> f64 {
-        let all: Vec<f64> = self.extras.values().filter_map(|e| trimmed(e)).map(|t| t.1).collect();
+    pub(super) fn triple_scatter(&self) -> f64 {
+        let all: Vec<f64> = self.extras.values().filter_map(|e| trimmed_mean(e)).map(|t| t.1).collect();
         median(&all).unwrap_or(0.0)
     }
 
     /// Extra time and error of each level in seconds, in ascending order of size.
     pub(super) fn levels(&self) -> Vec<BoundaryLevel> {
-        let (common, least) = (self.spread(), self.base() * MIN_ERROR_SHARE);
+        let (common, least) = (self.triple_scatter(), self.plain_read_s() * MIN_ERROR_SHARE);
         let level = |(bytes, extras): (&u64, &Vec<f64>)| {
-            let (extra, own) = trimmed(extras).filter(|_| extras.len() >= MIN_TRIPLES)?;
+            let (extra, own) = trimmed_mean(extras).filter(|_| extras.len() >= MIN_TRIPLES)?;
             let spread = if extras.len() >= OWN_SCATTER_TRIPLES { own.max(common) } else { common };
-            let error = TRIMMED_WIDER * spread / (extras.len() as f64).sqrt();
+            let error = TRIMMED_ERROR_RATIO * spread / (extras.len() as f64).sqrt();
             Some(BoundaryLevel { bytes: *bytes, extra, error: error.max(least) })
         };
         self.extras.iter().filter_map(level).collect()

@@ -1,14 +1,14 @@
 //! Span within which small random writes keep their speed (docs/reference/flash.md#span-of-random-writes); the
 //! queue test uses the result (docs/reference/flash.md#queues).
 
-use super::bench::WriteTester;
-use cardscope_engine::card::{CardExtent, ProbeStop};
+use super::write_tester::WriteTester;
+use cardscope_engine::io_driver::{CardExtent, ProbeStop};
 use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
 use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::units::MIB;
-use cardscope_statistics::estimate::estimate;
+use cardscope_statistics::estimate::estimate_values;
 
-pub(super) const SMALL: u32 = 4096;
+pub(super) const SMALL_BYTES: u32 = 4096;
 
 /// Spans above one erase block: 64 MiB and 1 GiB (docs/reference/reports.md#microsd-speed-comparison), and steps of
 /// four around them.
@@ -42,36 +42,38 @@ struct SpanSpeed {
     low_s: f64,
 }
 
-pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
-    let before = bench.context.spent();
+pub(super) fn measure_span(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+    let before = bench.context.total_cost();
     let smallest = bench.slots.unit().min(4 * MIB);
     let mut found: Vec<SpanSpeed> = Vec::new();
     let most = bench.slots.bytes();
     for bytes in [smallest].into_iter().chain(SPANS).filter(|bytes| *bytes <= most) {
-        bench.afford(1.0)?;
+        bench.require_time(1.0)?;
         found.extend(time_span(bench, bytes)?);
         // Wider spans are not faster again, so the search ends.
-        if is_slow_anywhere(&found, in_order(bench)) || found.iter().any(|s| is_slower(s, &found[0])) {
+        if is_slow_anywhere(&found, sequential_write_s(bench))
+            || found.iter().any(|s| is_slower(s, &found[0]))
+        {
             break;
         }
     }
-    let evidence = evidence(&found).cost(bench.context.cost_since(before));
-    bench.into.random_write_span_bytes = span_property(&found, in_order(bench), evidence);
+    let evidence = evidence(&found).with_cost(bench.context.cost_since(before));
+    bench.into.random_write_span_bytes = span_property(&found, sequential_write_s(bench), evidence);
     Ok(())
 }
 
-fn in_order(bench: &WriteTester<'_, '_, '_>) -> Option<f64> {
+fn sequential_write_s(bench: &WriteTester<'_, '_, '_>) -> Option<f64> {
     let curve = &bench.into.curves.sequential_write;
-    curve.iter().find(|p| p.bytes == u64::from(SMALL)).map(|p| p.p50_us / 1e6)
+    curve.iter().find(|p| p.bytes == u64::from(SMALL_BYTES)).map(|p| p.p50_us / 1e6)
 }
 
 fn time_span(bench: &mut WriteTester<'_, '_, '_>, bytes: u64) -> Result<Option<SpanSpeed>, ProbeStop> {
-    let Some(start) = bench.slots.span(bytes, &mut bench.context.random) else { return Ok(None) };
+    let Some(start) = bench.slots.random_span(bytes, &mut bench.context.random) else { return Ok(None) };
     let began = bench.context.seconds();
     let mut times = Vec::with_capacity(WRITES);
     while times.len() < WRITES && bench.context.seconds() - began < MAX_SPAN_S {
         let slow = times.is_empty() || bench.context.seconds() - began > SLOW_WRITE * times.len() as f64;
-        let extents = places(bench, start, bytes, if slow { FIRST_BATCH } else { BATCH });
+        let extents = random_extents(bench, start, bytes, if slow { FIRST_BATCH } else { BATCH });
         let found = bench.write_all(&extents)?;
         let mostly_failed = 2 * found.len() < extents.len();
         times.extend(found);
@@ -81,7 +83,7 @@ fn time_span(bench: &mut WriteTester<'_, '_, '_>, bytes: u64) -> Result<Option<S
     }
     // The first third is excluded, since data of earlier tests leaves the card's log slowly.
     let settled = &times[times.len() / 3..];
-    Ok(estimate(settled).map(|e| SpanSpeed {
+    Ok(estimate_values(settled).map(|e| SpanSpeed {
         bytes,
         mean_s: e.mean,
         low_s: e.ci95.map_or(e.mean, |ci| ci[0]),
@@ -89,17 +91,17 @@ fn time_span(bench: &mut WriteTester<'_, '_, '_>, bytes: u64) -> Result<Option<S
 }
 
 /// Random extents of [`SMALL`] bytes within a span.
-pub(super) fn places(
+pub(super) fn random_extents(
     bench: &mut WriteTester<'_, '_, '_>,
     start: u64,
     bytes: u64,
     n: usize,
 ) -> Vec<CardExtent> {
-    let blocks = bytes / u64::from(SMALL);
+    let blocks = bytes / u64::from(SMALL_BYTES);
     (0..n)
         .map(|_| CardExtent {
-            offset: start + bench.context.random.below(blocks) * u64::from(SMALL),
-            len: SMALL,
+            offset: start + bench.context.random.below(blocks) * u64::from(SMALL_BYTES),
+            len: SMALL_BYTES,
         })
         .collect()
 }
@@ -130,13 +132,13 @@ fn span_property(found: &[SpanSpeed], in_order: Option<f64>, evidence: PropertyE
 fn evidence(found: &[SpanSpeed]) -> PropertyEvidence {
     let method = "random 4 KiB writes, one at a time, over growing spans; mean time after the first third";
     let rates = found.iter().map(|s| (format!("over {} MiB", s.bytes / MIB), 1.0 / s.mean_s, "IOPS"));
-    let evidence = PropertyEvidence::by(method).numbers(rates);
+    let evidence = PropertyEvidence::from_method(method).with_numbers(rates);
     let (x, y) = (
         PlotAxis::new("span", "bytes", AxisScale::Log2),
         PlotAxis::new("4 KiB random write", "IOPS", AxisScale::Log10),
     );
     let points = found.iter().map(|s| (s.bytes as f64, 1.0 / s.mean_s));
-    evidence.plot(Plot::new("small random writes by their span", x, y).line("4 KiB", points))
+    evidence.with_plot(Plot::new("small random writes by their span", x, y).with_line("4 KiB", points))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! (docs/reference/flash.md#first-block-of-a-run). One block is written as the first and as the second of a run,
 //! and the start of the card as the first.
 
-use super::bench::{SLOWEST, WriteTester, in_a_row};
-use cardscope_engine::card::{CardExtent, ProbeStop};
+use super::write_tester::{SLOWEST_BYTES_PER_S, WriteTester, contiguous_extents};
+use cardscope_engine::io_driver::{CardExtent, ProbeStop};
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{BinarySize, KIB, MIB, three_digits};
@@ -33,7 +33,7 @@ struct StartTimes {
 }
 
 /// Runs the test if the start of the card may be written.
-pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+pub(super) fn measure_start_of_run(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     // A chosen unit may end within an erase block, and the run would continue in the same one.
     let unit = bench.into.erase_block_bytes.value.unwrap_or_else(|| bench.slots.unit());
     let is_reached = bench.options.fat && bench.context.region.start == 0;
@@ -41,8 +41,8 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     if !is_reached || !TESTABLE_UNITS.contains(&unit) || !bench.context.may_write(7 * unit) {
         return Ok(());
     }
-    bench.afford(7.0 * unit as f64 / SLOWEST)?;
-    let Some(place) = bench.range(2 * unit) else { return Ok(()) };
+    bench.require_time(7.0 * unit as f64 / SLOWEST_BYTES_PER_S)?;
+    let Some(place) = bench.take_range(2 * unit) else { return Ok(()) };
     // All blocks start from the same state.
     bench.write_in_order(place, 2 * unit)?;
     bench.write_in_order(0, unit)?;
@@ -64,7 +64,7 @@ fn time_block(bench: &mut WriteTester<'_, '_, '_>, place: u64, unit: u64) -> Res
     let part = unit / PARTS / SMALL * SMALL;
     let small = || std::iter::repeat_n(SMALL, TIMED);
     let parts = (0..PARTS).flat_map(|_| small().chain([part - TIMED as u64 * SMALL]));
-    let writes: Vec<CardExtent> = in_a_row(place, parts);
+    let writes: Vec<CardExtent> = contiguous_extents(place, parts);
     let times = bench.write_all(&writes)?;
     if times.len() < writes.len() {
         return Ok(None);

@@ -2,9 +2,9 @@
 //! first erase blocks, open-au sequential and random. As in flashbench the rows start with the largest size; rows
 //! that would take too long are skipped.
 
-use super::bench::{SLOWEST, WriteTester};
-use crate::probe::flashbench::{lfsr, table};
-use cardscope_engine::card::{CardExtent, ProbeStop};
+use super::write_tester::{SLOWEST_BYTES_PER_S, WriteTester};
+use crate::probe::flashbench_tables::{new_table, shuffled_numbers};
+use cardscope_engine::io_driver::{CardExtent, ProbeStop};
 use cardscope_model::units::{KIB, MIB};
 
 /// Smallest block of a row, as with `-b` in docs/reference/reports.md#lexar-review; flashbench's default is 16 KiB.
@@ -24,8 +24,8 @@ const ROW_SECONDS: f64 = 20.0;
 const MOST_OPEN: u64 = 8;
 
 /// Measures the tables. Find-fat also needs access to the card's start.
-pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
-    let unit = bench.options.unit.or(bench.into.erase_block_bytes.value).unwrap_or(ERASE_BLOCK);
+pub(super) fn measure_tables(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+    let unit = bench.options.open_block_unit.or(bench.into.erase_block_bytes.value).unwrap_or(ERASE_BLOCK);
     let limit = u64::from(bench.into.open_blocks.linear.value.unwrap_or(1));
     for n in [limit.clamp(2, MOST_OPEN - 1), limit.clamp(2, MOST_OPEN - 1) + 1] {
         open_au_table(bench, unit, n, false)?;
@@ -61,8 +61,8 @@ fn open_au_table(
     }
     let order = |block: u64| {
         let count = unit / block;
-        let positions: Vec<u64> = if random { lfsr(count) } else { (0..count).collect() };
-        let blocks = lfsr(n);
+        let positions: Vec<u64> = if random { shuffled_numbers(count) } else { (0..count).collect() };
+        let blocks = shuffled_numbers(n);
         let places = positions
             .iter()
             .flat_map(|p| blocks.iter().map(move |i| (0, from + i * OPEN_STEP * unit + p * block)));
@@ -100,7 +100,7 @@ fn measure_rows(
     }
     if !rows.is_empty() {
         let parameters = [&[("erasesize", unit), ("blocksize", smallest)], parameters].concat();
-        bench.into.tables.push(table(kind, &parameters, rows));
+        bench.into.tables.push(new_table(kind, &parameters, rows));
     }
     Ok(())
 }
@@ -114,7 +114,7 @@ fn close_others(
 ) -> Result<(), ProbeStop> {
     let (columns, places) = order(unit / 2);
     let bytes = places.len() as u64 * unit / 2;
-    if bench.context.may_write(8 * unit + bytes) && bench.has_time(bytes as f64 / SLOWEST) {
+    if bench.context.may_write(8 * unit + bytes) && bench.has_time(bytes as f64 / SLOWEST_BYTES_PER_S) {
         write_row(bench, unit / 2, columns, places)?;
     }
     Ok(())
@@ -129,7 +129,7 @@ fn write_row(
     places: Vec<(u64, u64)>,
 ) -> Result<Option<Vec<f64>>, ProbeStop> {
     let extents: Vec<CardExtent> = places.iter().flat_map(|(_, at)| split_block(*at, block)).collect();
-    if !bench.context.prepare_in_time(&extents)? {
+    if !bench.context.try_save_before_write(&extents)? {
         return Ok(None);
     }
     let mut sums = vec![(0.0, 0u32); columns as usize];
@@ -139,7 +139,7 @@ fn write_row(
             if !bench.has_time(0.0) {
                 return Ok(None);
             }
-            let Some(time) = bench.context.write(extent)? else { return Ok(None) };
+            let Some(time) = bench.context.time_write(extent)? else { return Ok(None) };
             seconds += time;
         }
         let sum = &mut sums[column as usize];
@@ -149,5 +149,5 @@ fn write_row(
 }
 
 fn split_block(at: u64, block: u64) -> impl Iterator<Item = CardExtent> {
-    cardscope_engine::card::extents(at, at + block, super::bench::LARGEST)
+    cardscope_engine::io_driver::split_extents(at, at + block, super::write_tester::MAX_WRITE)
 }

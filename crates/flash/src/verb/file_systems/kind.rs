@@ -40,12 +40,12 @@ pub(super) const KINDS: [FileSystemKind; 4] = [
 ];
 
 impl FileSystemKind {
-    pub(super) fn program(&self) -> Result<PathBuf, ErrorCause> {
+    pub(super) fn find_mkfs(&self) -> Result<PathBuf, ErrorCause> {
         cardscope_session::file_system_tool::find_tool(self.tool)
             .ok_or_else(|| format!("{} is missing; install the package {}", self.tool, self.package).into())
     }
 
-    pub(super) fn arguments(&self, advice: &MapAdvice) -> Vec<String> {
+    pub(super) fn mkfs_arguments(&self, advice: &MapAdvice) -> Vec<String> {
         let fixed = self.fixed.iter().map(|word| (*word).to_owned());
         fixed.chain(self.advised_arguments(advice)).collect()
     }
@@ -81,10 +81,10 @@ mod tests {
             exfat_cluster_bytes: Some(131_072),
             ..MapAdvice::default()
         };
-        let last = KINDS.map(|kind| kind.arguments(&advice).last().cloned().unwrap_or_default());
+        let last = KINDS.map(|kind| kind.mkfs_arguments(&advice).last().cloned().unwrap_or_default());
         let extended = "nodiscard,lazy_itable_init=1,stride=4,stripe_width=1024";
         assert_eq!(last, [extended, "2", "-K", "128K"]);
-        let plain = KINDS.map(|kind| kind.arguments(&MapAdvice::default()).len());
+        let plain = KINDS.map(|kind| kind.mkfs_arguments(&MapAdvice::default()).len());
         assert_eq!(plain, [6, 4, 3, 0]);
     }
 }

@@ -13,15 +13,15 @@ mod tests;
 
 use super::MapRequest;
 use crate::probe::discard;
-use crate::probe::discard::left_out;
+use crate::probe::discard::skipped_trial;
 use cardscope_device::block::BlockDevice;
 use cardscope_device::guard::WriteClearance;
 use cardscope_device::system::SystemRoots;
-use cardscope_engine::card::{IoDriver, ProbeStop, extents};
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_engine::pending::owing;
+use cardscope_engine::io_driver::{IoDriver, ProbeStop, split_extents};
+use cardscope_engine::pending::register_cleanup;
 use cardscope_engine::target::TargetError;
 use cardscope_model::card_map::advice::AdviceFacts;
 use cardscope_model::card_map::{MapReport, TriedState};
@@ -32,9 +32,9 @@ use cardscope_probing::context::{ProbeContext, ProbeLimits};
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_session::consent::PreservingConsent;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::file_system_tool::{ByteRange, data_ranges, run_on, sparse_file};
-use cardscope_session::frame::{VerbSession, count};
-use cardscope_session::opened::OpenTarget;
+use cardscope_session::file_system_tool::{ByteRange, data_ranges, run_tool_on, sparse_file};
+use cardscope_session::frame::{VerbSession, count_io};
+use cardscope_session::open_target::OpenTarget;
 use cardscope_session::opening;
 use cardscope_session::opening::ResolvedTarget;
 use kind::{FileSystemKind, KINDS};
@@ -58,7 +58,7 @@ const TRIAL_BYTES: u64 = 192 * MIB;
 const BLOCK: u32 = 1 << 20;
 
 /// Tries every file system and records the results, or the reasons why one was skipped.
-pub(super) fn try_all(
+pub(super) fn try_file_systems(
     request: &MapRequest,
     session: &mut VerbSession<'_>,
     report: &mut MapReport,
@@ -70,12 +70,12 @@ pub(super) fn try_all(
     for kind in &KINDS {
         let left = request.limits.budget.map(|b| b.saturating_sub(began.elapsed() + before));
         let tried = match &trial {
-            Err(why) => left_out(kind.name, why),
-            Ok(_) if left.is_some_and(|left| left < MAX_TRIAL) => left_out(kind.name, "no time left"),
-            Ok(_) if !may_write(request, report) => left_out(kind.name, "the write limit is too low"),
+            Err(why) => skipped_trial(kind.name, why),
+            Ok(_) if left.is_some_and(|left| left < MAX_TRIAL) => skipped_trial(kind.name, "no time left"),
+            Ok(_) if !may_write(request, report) => skipped_trial(kind.name, "the write limit is too low"),
             Ok(trial) => trial.try_one(kind, session.events, report)?,
         };
-        facts.tried.push(tried);
+        facts.trials.push(tried);
     }
     Ok(())
 }
@@ -120,7 +120,7 @@ impl<'a> FileSystemTrial<'a> {
             )
             .into());
         };
-        session.opened.let_go();
+        session.opened.release();
         Ok(FileSystemTrial {
             target,
             clearance,
@@ -135,18 +135,18 @@ impl<'a> FileSystemTrial<'a> {
         events: &mut dyn Listener,
         report: &mut MapReport,
     ) -> Result<TriedState> {
-        let picture = match self.picture(kind, report) {
+        let picture = match self.make_file_system(kind, report) {
             Ok(picture) => picture,
-            Err(why) => return Ok(left_out(kind.name, why)),
+            Err(why) => return Ok(skipped_trial(kind.name, why)),
         };
-        events.stage(&stage_name(kind), None, None);
+        events.begin_stage(&stage_name(kind), None, None);
         let mut opened = self.reopen_same_card(&self.interrupt)?;
         let left = format!("a test file system stays on {}", self.target);
-        let _owing = owing("the test file system is removed", left);
-        let put = self.put(&picture, &mut opened, report);
+        let _owing = register_cleanup("the test file system is removed", left);
+        let put = self.write_file_system(&picture, &mut opened, report);
         drop(opened);
         // From here on the card may hold parts of a file system, which are overwritten on every path.
-        let tried = put.and_then(|()| self.mounted(kind, events, report));
+        let tried = put.and_then(|()| self.try_mounted(kind, events, report));
         // A separate interrupt, since the cleanup also runs after Ctrl-C.
         let own = InterruptFlag::default();
         let blanked = self
@@ -158,38 +158,39 @@ impl<'a> FileSystemTrial<'a> {
         tried.and_then(|tried| blanked.map(|()| tried))
     }
 
-    fn mounted(
+    fn try_mounted(
         &self,
         kind: &FileSystemKind,
         events: &mut dyn Listener,
         report: &mut MapReport,
     ) -> Result<TriedState> {
-        let mounted = match self.mount(|path| MountedTrial::new(path, kind.name)) {
+        let mounted = match self.mount_same_card(|path| MountedTrial::new(path, kind.name)) {
             Ok(mounted) => mounted,
-            Err(why) => return Ok(left_out(kind.name, why)),
+            Err(why) => return Ok(skipped_trial(kind.name, why)),
         };
-        let tried = self.write(kind, &mounted, events, report)?;
+        let tried = self.time_writes_in_file(kind, &mounted, events, report)?;
         mounted.unmount().map_err(Failure::io)?;
         Ok(tried)
     }
 
     /// Makes the file system in memory. Fails if the tool or the kernel does not support it.
-    fn picture(&self, kind: &FileSystemKind, report: &MapReport) -> Result<File, ErrorCause> {
-        let program = kind.program()?;
-        mounting::kernel_has(kind.name)?;
+    fn make_file_system(&self, kind: &FileSystemKind, report: &MapReport) -> Result<File, ErrorCause> {
+        let program = kind.find_mkfs()?;
+        mounting::check_kernel_support(kind.name)?;
         let picture = sparse_file(self.bytes)?;
-        let arguments = kind.arguments(&report.body.advice);
-        run_on(&program, &arguments, &picture)?;
+        let arguments = kind.mkfs_arguments(&report.body.advice);
+        run_tool_on(&program, &arguments, &picture)?;
         Ok(picture)
     }
 
     /// Opens the card exclusively again, past the guards, and fails if it is another one.
     fn reopen_same_card(&self, interrupt: &InterruptFlag) -> Result<OpenTarget> {
         let path = self.clearance.path.to_string_lossy();
-        let opened = opening::open_to_restore(ResolvedTarget::of(&path), &mut PreservingConsent, interrupt)?;
-        match opened.held.as_ref().is_some_and(|held| held.is(&self.clearance)) {
+        let opened =
+            opening::open_to_restore(ResolvedTarget::from_name(&path), &mut PreservingConsent, interrupt)?;
+        match opened.open_object.as_ref().is_some_and(|held| held.matches_clearance(&self.clearance)) {
             true => Ok(opened),
-            false => Err(Failure::io(self.other())),
+            false => Err(Failure::io(self.swapped_card_error())),
         }
     }
 
@@ -199,15 +200,20 @@ impl<'a> FileSystemTrial<'a> {
         let same = BlockDevice::find(&SystemRoots::host(), &was.path.to_string_lossy()).is_some_and(|now| {
             (now.number(), now.sequence(), now.bytes()) == (was.number, was.sequence, Some(was.bytes))
         });
-        same.then_some(()).ok_or_else(|| self.other().into())
+        same.then_some(()).ok_or_else(|| self.swapped_card_error().into())
     }
 
-    fn other(&self) -> String {
+    fn swapped_card_error(&self) -> String {
         format!("{} is now another device; nothing more was written to it", self.target)
     }
 
     /// Discards the card and writes the output of mkfs.
-    fn put(&self, picture: &File, opened: &mut OpenTarget, report: &mut MapReport) -> Result<()> {
+    fn write_file_system(
+        &self,
+        picture: &File,
+        opened: &mut OpenTarget,
+        report: &mut MapReport,
+    ) -> Result<()> {
         with_open_card(opened, &self.interrupt, report, |card| {
             card.discard(0, card.bytes())?;
             let ranges = data_ranges(picture, self.bytes).map_err(Failure::io)?;
@@ -231,7 +237,7 @@ impl<'a> FileSystemTrial<'a> {
     }
 
     /// Mounts the card, and unmounts it unless it is the one that was checked.
-    fn mount(
+    fn mount_same_card(
         &self,
         mounting: impl FnOnce(&Path) -> Result<MountedTrial, ErrorCause>,
     ) -> Result<MountedTrial, ErrorCause> {
@@ -247,28 +253,28 @@ impl<'a> FileSystemTrial<'a> {
     }
 
     /// Times the small writes of the bare card in a file of the mounted file system.
-    fn write(
+    fn time_writes_in_file(
         &self,
         kind: &FileSystemKind,
         mounted: &MountedTrial,
         events: &mut dyn Listener,
         report: &mut MapReport,
     ) -> Result<TriedState> {
-        let name = mounted.point().display().to_string();
-        let mut opened = opening::open(&name, true, &mut PreservingConsent, &self.interrupt)?;
+        let name = mounted.mount_point().display().to_string();
+        let mut opened = opening::open_by_name(&name, true, &mut PreservingConsent, &self.interrupt)?;
         let region = match opened.target.area(discard::SPAN) {
             Ok(region) => region,
             Err(TargetError::Interrupted) => return Err(ProbeStop::Interrupted.into()),
             Err(lost) if lost.is_final() => return Err(ProbeStop::Target(lost).into()),
-            Err(error) => return Ok(left_out(kind.name, error)),
+            Err(error) => return Ok(skipped_trial(kind.name, error)),
         };
         let limits = ProbeLimits { seed: report.header.seed, region, max_write: None, budget: None };
         let mut card = IoDriver::new(opened.target.as_mut(), &self.interrupt, BLOCK, 1)?;
         let began = card.seconds();
         let mut context = ProbeContext::new(&mut card, WriteScope::new(None), &limits, events);
-        let tried = discard::small_writes(&mut context, kind.name);
+        let tried = discard::time_small_writes(&mut context, kind.name);
         drop(context);
-        count(&mut report.body.moved, &mut card, began);
+        count_io(&mut report.body.moved, &mut card, began);
         Ok(tried?)
     }
 }
@@ -284,15 +290,15 @@ fn with_open_card(
     let began = card.seconds();
     let done = write(&mut card);
     let flushed = card.flush();
-    count(&mut report.body.moved, &mut card, began);
+    count_io(&mut report.body.moved, &mut card, began);
     done.and(flushed.map_err(Failure::from))
 }
 
 /// Copies ranges of a file to the same offsets of the card.
 fn copy_ranges(picture: &File, ranges: &[ByteRange], card: &mut IoDriver<'_>) -> Result<()> {
     let mut bytes = Vec::new();
-    for extent in ranges.iter().flat_map(|range| extents(range.start, range.end, BLOCK)) {
-        card.go_on().map_err(|stop: ProbeStop| Failure::from(stop))?;
+    for extent in ranges.iter().flat_map(|range| split_extents(range.start, range.end, BLOCK)) {
+        card.check_interrupt().map_err(|stop: ProbeStop| Failure::from(stop))?;
         bytes.resize(extent.len as usize, 0);
         picture.read_exact_at(&mut bytes, extent.offset).map_err(Failure::io)?;
         fail_on_error(card.write_bytes(extent.offset, &bytes)?)?;
@@ -316,5 +322,5 @@ fn remains_finding(kind: &FileSystemKind, failure: &Failure) -> Finding {
     let claim = format!("Parts of the tested {} remain on the card.", kind.name);
     Finding::new("file-system-stays", FindingWeight::Hint, 1.0, &claim)
         .because("reason", failure)
-        .advise("Remove them with `wipefs -a`.")
+        .with_advice("Remove them with `wipefs -a`.")
 }

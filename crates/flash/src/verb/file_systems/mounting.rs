@@ -20,13 +20,13 @@ const FLAGS: MountFlags =
 /// Mounted file system; unmounted on drop.
 pub(super) struct MountedTrial {
     point: PathBuf,
-    there: bool,
+    is_mounted: bool,
 }
 
 impl MountedTrial {
     pub(super) fn new(device: &Path, kind: &str) -> Result<MountedTrial, ErrorCause> {
         let point = create_mount_point()?;
-        let mut mounted = MountedTrial { point, there: false };
+        let mut mounted = MountedTrial { point, is_mounted: false };
         let mut tries = TRIES;
         // Our exclusive claim may persist briefly after release.
         while let Err(errno) = mount(device, &mounted.point, kind, FLAGS, None) {
@@ -36,11 +36,11 @@ impl MountedTrial {
             }
             std::thread::sleep(PAUSE);
         }
-        mounted.there = true;
+        mounted.is_mounted = true;
         Ok(mounted)
     }
 
-    pub(super) fn point(&self) -> &Path {
+    pub(super) fn mount_point(&self) -> &Path {
         &self.point
     }
 
@@ -56,7 +56,7 @@ impl MountedTrial {
     }
 
     fn unmount_or_detach(&mut self) -> Result<(), ErrorCause> {
-        if !std::mem::take(&mut self.there) {
+        if !std::mem::take(&mut self.is_mounted) {
             return Ok(());
         }
         for _ in 0..TRIES {
@@ -72,7 +72,7 @@ impl MountedTrial {
 
     fn busy_error(&self, errno: Errno) -> ErrorCause {
         let point = self.point.display();
-        ErrorCause::worded(
+        ErrorCause::with_message(
             format!("{point} cannot be unmounted ({errno}); stop what uses it, then run umount"),
             errno,
         )
@@ -90,13 +90,13 @@ impl Drop for MountedTrial {
 fn create_mount_point() -> Result<PathBuf, ErrorCause> {
     let point = std::env::temp_dir().join(format!("cardscope-try-{}", uuid::Uuid::now_v7().simple()));
     let made = DirBuilder::new().mode(0o700).create(&point);
-    made.map_err(|e| ErrorCause::worded(format!("cannot make a mount point: {e}"), e))?;
+    made.map_err(|e| ErrorCause::with_message(format!("cannot make a mount point: {e}"), e))?;
     Ok(point)
 }
 
 /// Checks kernel support and loads the module if needed. The kernel checks the type before the device, so a mount
 /// of a missing device suffices.
-pub(super) fn kernel_has(kind: &str) -> Result<(), ErrorCause> {
+pub(super) fn check_kernel_support(kind: &str) -> Result<(), ErrorCause> {
     let point = create_mount_point()?;
     let nothing = point.join("nothing");
     let tried = mount(&nothing, &point, kind, FLAGS, None);
@@ -113,7 +113,7 @@ fn mount_error(errno: Errno, kind: &str) -> ErrorCause {
         Errno::PERM | Errno::ACCESS => "mounting needs root".to_owned(),
         other => format!("it could not be mounted ({other})"),
     };
-    ErrorCause::worded(words, errno)
+    ErrorCause::with_message(words, errno)
 }
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn unsupported_file_system_is_named() {
-        let said = kernel_has("no-such-file-system").unwrap_err().to_string();
+        let said = check_kernel_support("no-such-file-system").unwrap_err().to_string();
         assert!(said.contains("no-such-file-system") || said.contains("root"), "{said}");
     }
 }

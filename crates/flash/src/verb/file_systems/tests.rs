@@ -1,7 +1,7 @@
 //! File system trials never write to a swapped card, tested with loop devices.
 
 use super::*;
-use cardscope_testkit::devices::{LoopDevice, tool};
+use cardscope_testkit::devices::{LoopDevice, run_tool};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -20,20 +20,20 @@ impl SwappableCard {
         let image = |name: &str| {
             let path = dir.path().join(name);
             File::create(&path).unwrap().set_len(BYTES).unwrap();
-            tool("mkfs.ext4", &["-q", "-F", path.to_str().unwrap()]);
+            run_tool("mkfs.ext4", &["-q", "-F", path.to_str().unwrap()]);
             path
         };
         let (first, other) = (image("first"), image("other"));
-        SwappableCard { card: LoopDevice::over(first, &[]).apart(), other, _dir: dir }
+        SwappableCard { card: LoopDevice::over_file(first, &[]).with_high_number(), other, _dir: dir }
     }
 
     /// Replaces the card by another one of the same size and device number.
     fn swap(&self) {
-        self.card.swap(self.other.to_str().unwrap());
+        self.card.swap_image(self.other.to_str().unwrap());
     }
 
     fn trial<'a>(&'a self, interrupt: &'a InterruptFlag) -> FileSystemTrial<'a> {
-        let clearance = cardscope_device::guard::check(&SystemRoots::host(), &self.card.path).unwrap();
+        let clearance = cardscope_device::guard::check_device(&SystemRoots::host(), &self.card.path).unwrap();
         FileSystemTrial { target: &self.card.path, clearance, bytes: BYTES, interrupt: interrupt.clone() }
     }
 }
@@ -42,7 +42,7 @@ impl SwappableCard {
 fn card_swapped_during_the_mount_is_unmounted() {
     let (slot, own) = (SwappableCard::new(), InterruptFlag::default());
     let trial = slot.trial(&own);
-    let mounted = trial.mount(|path| {
+    let mounted = trial.mount_same_card(|path| {
         slot.swap();
         MountedTrial::new(path, "ext4")
     });
@@ -56,7 +56,7 @@ fn card_swapped_during_the_mount_is_unmounted() {
 #[test]
 fn unchanged_card_is_mounted() {
     let (slot, own) = (SwappableCard::new(), InterruptFlag::default());
-    let mounted = slot.trial(&own).mount(|path| MountedTrial::new(path, "ext4")).unwrap();
+    let mounted = slot.trial(&own).mount_same_card(|path| MountedTrial::new(path, "ext4")).unwrap();
     mounted.unmount().unwrap();
 }
 
@@ -65,5 +65,5 @@ fn card_swapped_before_the_mount_is_not_mounted() {
     let (slot, own) = (SwappableCard::new(), InterruptFlag::default());
     let trial = slot.trial(&own);
     slot.swap();
-    assert!(trial.mount(|_| panic!("it was tried")).is_err());
+    assert!(trial.mount_same_card(|_| panic!("it was tried")).is_err());
 }

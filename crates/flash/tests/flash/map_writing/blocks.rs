@@ -1,6 +1,6 @@
 //! Open blocks, erase block and page according to writes.
 
-use super::common::{mapped, seeds, shown_unit, target};
+use super::common::{map_card, seeds, shown_unit, target};
 use cardscope_flash::probe::MapPart;
 
 #[test]
@@ -21,7 +21,7 @@ fn open_blocks_of_the_built_in_cards() {
     ] {
         let name = format!("sim:{name}");
         let unit = shown_unit(&target(&name));
-        let map = mapped(&name, 1, unit, &[MapPart::OpenBlocks], |_| {});
+        let map = map_card(&name, 1, unit, &[MapPart::OpenBlocks], |_| {});
         let open = &map.found.open_blocks;
         println!(
             "{name}: {:?} {:?}, merge {:?} copy {:?}, {:.1} MB, {:.1} s",
@@ -46,7 +46,7 @@ fn open_blocks_of_random_cards_are_exact_or_none() {
         let name = format!("sim:random-{seed}");
         let card = target(&name);
         let truth = card.truth().open_blocks;
-        let map = mapped(&name, seed, shown_unit(&card), &[MapPart::OpenBlocks], |_| {});
+        let map = map_card(&name, seed, shown_unit(&card), &[MapPart::OpenBlocks], |_| {});
         if map.gone {
             continue;
         }
@@ -86,7 +86,7 @@ fn log_full_of_earlier_blocks_is_no_limit() {
         let name = format!("sim:random-{seed}");
         let card = target(&name);
         assert_eq!(card.truth().open_blocks, None, "{name}");
-        let map = mapped(&name, seed, shown_unit(&card), &[MapPart::OpenBlocks], |_| {});
+        let map = map_card(&name, seed, shown_unit(&card), &[MapPart::OpenBlocks], |_| {});
         let open = &map.found.open_blocks;
         assert_eq!((open.linear.value, open.random.value), (None, None), "{name}: {open:#?}");
         assert!(
@@ -109,7 +109,7 @@ fn pages_and_small_write_logs_of_built_in_cards() {
     ] {
         let name = format!("sim:{name}");
         let unit = shown_unit(&target(&name));
-        let map = mapped(&name, 2, unit, &[MapPart::OpenBlocks, MapPart::PageWrites], |_| {});
+        let map = map_card(&name, 2, unit, &[MapPart::OpenBlocks, MapPart::PageWrites], |_| {});
         let said = (map.found.page_bytes.value, map.found.small_write_log_bytes.value);
         assert_eq!(said, (page, log), "{name}: {:#?}", map.found.small_write_log_bytes);
     }
@@ -124,7 +124,7 @@ fn erase_blocks_and_pages_of_random_cards_without_reads() {
         let name = format!("sim:random-{seed}");
         let truth = *target(&name).truth();
         // The claimed unit only sets the distance of positions; it is no result.
-        let map = mapped(&name, seed, None, &[MapPart::OpenBlocks, MapPart::PageWrites], |o| {
+        let map = map_card(&name, seed, None, &[MapPart::OpenBlocks, MapPart::PageWrites], |o| {
             o.claimed_unit = truth.erase_block_bytes.map(u64::next_power_of_two);
         });
         let said = map.found.erase_block_bytes.value;

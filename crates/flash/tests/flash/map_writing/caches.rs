@@ -1,6 +1,6 @@
 //! Cache size and the speed after it.
 
-use super::common::{mapped, seeds, shown_unit, target};
+use super::common::{map_card, seeds, shown_unit, target};
 use cardscope_engine::target::Target;
 use cardscope_flash::probe::MapPart;
 use cardscope_model::card_map::property::PropertyStatus;
@@ -12,8 +12,9 @@ fn cache_sizes_of_built_in_cards_are_right() {
         [("pro-64g-u3", 600e6, 45.6), ("usb-stick-tlc", 2e9, 12.2), ("adata-256g-express", 250e9, 300.0)]
     {
         let name = format!("sim:{name}");
-        let map =
-            mapped(&name, 7, shown_unit(&target(&name)), &[MapPart::Cache], |o| o.max_cache_bytes = u64::MAX);
+        let map = map_card(&name, 7, shown_unit(&target(&name)), &[MapPart::Cache], |o| {
+            o.max_cache_bytes = u64::MAX
+        });
         let cache = &map.found.slc_cache_bytes;
         let said = cache.value.unwrap_or_else(|| panic!("{name}: {cache:#?}")) as f64;
         let level = map.found.after_cache_mb_s.value.unwrap();
@@ -21,7 +22,7 @@ fn cache_sizes_of_built_in_cards_are_right() {
         assert!((said / bytes - 1.0).abs() < 0.1, "{name}: {said}");
         assert!((level / after - 1.0).abs() < 0.1, "{name}: {level}");
     }
-    let map = mapped("sim:pro-64g-u3", 7, None, &[MapPart::Cache], |o| o.max_cache_bytes = 256 << 20);
+    let map = map_card("sim:pro-64g-u3", 7, None, &[MapPart::Cache], |o| o.max_cache_bytes = 256 << 20);
     assert_eq!(map.found.slc_cache_bytes.status, PropertyStatus::AtLeast);
     // 2 MiB are small writes before the cache test.
     assert!(map.tally.written <= (256 << 20) + (2 << 20));
@@ -45,7 +46,8 @@ fn cache_sizes_of_random_cards_are_within_a_tenth() {
             continue;
         }
         let truth = card.truth().slc_cache_bytes;
-        let map = mapped(&name, seed, shown_unit(&card), &[MapPart::Cache], |o| o.max_cache_bytes = u64::MAX);
+        let map =
+            map_card(&name, seed, shown_unit(&card), &[MapPart::Cache], |o| o.max_cache_bytes = u64::MAX);
         let said = map.found.slc_cache_bytes.value;
         if map.gone {
             continue;
@@ -81,7 +83,7 @@ fn cache_sizes_of_random_cards_are_within_a_tenth() {
 #[test]
 fn failing_writes_are_no_proof_of_a_missing_cache() {
     let name = "sim:lexar-16g-c10?announced_bytes=1GiB&wear.endurance_cycles=0.4&wear.spare_blocks=0";
-    let map = mapped(name, 7, Some(4 << 20), &[MapPart::Cache], |o| o.max_cache_bytes = u64::MAX);
+    let map = map_card(name, 7, Some(4 << 20), &[MapPart::Cache], |o| o.max_cache_bytes = u64::MAX);
     let cache = &map.found.slc_cache_bytes;
     assert_eq!(cache.status, PropertyStatus::AtLeast, "{cache:#?}");
     // The tally also counts failed writes, at least one chunk of 16 MiB.

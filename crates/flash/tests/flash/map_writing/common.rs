@@ -1,11 +1,11 @@
 //! Maps of simulated cards in virtual time.
 
-use cardscope_engine::card::{IoDriver, IoTally, ProbeStop, ReadAnswer, extents};
 use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::{IoDriver, IoTally, ProbeStop, ReadAnswer, split_extents};
 use cardscope_engine::target::{Target, TargetError, TargetRegion};
-use cardscope_flash::probe::{MapOptions, MapPart, map};
+use cardscope_flash::probe::{MapOptions, MapPart, measure_map};
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::property::Property;
 use cardscope_probing::context::ProbeLimits;
@@ -30,18 +30,18 @@ pub(crate) fn options(target: &SimTarget, seed: u64, only: &[MapPart]) -> MapOpt
         fat: false,
         max_cache_bytes: 1 << 30,
         claimed_unit: None,
-        unit: None,
-        tables: false,
+        open_block_unit: None,
+        flashbench_tables: false,
         only: only.to_vec(),
     }
 }
 
 pub(crate) fn target(name: &str) -> SimTarget {
-    SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"))
+    SimTarget::open_named(name).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 /// Maps a card that may be erased. `unit` is the erase block that reads would have found.
-pub(crate) fn mapped(
+pub(crate) fn map_card(
     name: &str,
     seed: u64,
     unit: Option<u64>,
@@ -57,7 +57,7 @@ pub(crate) fn mapped(
     }
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 4096, 1).unwrap();
     let began = card.seconds();
-    let ended = map(&mut card, WriteScope::new(None), &options, &mut Silent, &mut found);
+    let ended = measure_map(&mut card, WriteScope::new(None), &options, &mut Silent, &mut found);
     // Some fakes vanish during the test, which is no error of the map.
     assert!(matches!(ended, Ok(()) | Err(ProbeStop::Target(TargetError::Gone { .. }))), "{name}: {ended:?}");
     let gone = ended.is_err();
@@ -79,11 +79,11 @@ pub(crate) fn seeds(fixed: u64, fresh: u64) -> impl Iterator<Item = u64> {
 }
 
 /// Checksum of each MiB of a card.
-pub(crate) fn read_all_of(target: &mut SimTarget) -> Vec<u64> {
+pub(crate) fn checksum_card(target: &mut SimTarget) -> Vec<u64> {
     let all = target.info().bytes;
     let mut sums = vec![0u64; all.div_ceil(1 << 20) as usize];
     let mut card = IoDriver::new(target, &InterruptFlag::default(), 1 << 20, 1).unwrap();
-    card.read(extents(0, all, 1 << 20), IoContent::Buffer, |extent, _, answer| {
+    card.read(split_extents(0, all, 1 << 20), IoContent::Buffer, |extent, _, answer| {
         if let ReadAnswer::Differs { bytes, .. } = answer {
             let words = bytes.as_chunks::<8>().0.iter();
             sums[(extent.offset >> 20) as usize] =

@@ -1,11 +1,11 @@
 //! Cards that fail every I/O or stall for a minute at each: every part ends, and reports nothing that it could not
 //! measure.
 
-use super::common::{mapped, options, target};
-use cardscope_engine::card::IoDriver;
+use super::common::{map_card, options, target};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_flash::probe::{MapOptions, MapPart, map};
+use cardscope_engine::io_driver::IoDriver;
+use cardscope_flash::probe::{MapOptions, MapPart, measure_map};
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::property::PropertyStatus;
 use cardscope_probing::write_scope::WriteScope;
@@ -39,7 +39,7 @@ struct EndedMap {
 }
 
 /// Maps a card with the tables in a thread, so that an endless map fails the test.
-fn ended(
+fn map_in_thread(
     name: &str,
     only: &'static [MapPart],
     keep: bool,
@@ -49,14 +49,14 @@ fn ended(
     let card = name.to_owned();
     std::thread::spawn(move || {
         let mut target = target(&card);
-        let mut options = MapOptions { fat: true, tables: true, ..options(&target, 5, only) };
+        let mut options = MapOptions { fat: true, flashbench_tables: true, ..options(&target, 5, only) };
         options.max_cache_bytes = 64 << 20;
         change(&mut options);
         let (mut memory, mut found) = (MemoryJournal::default(), MeasuredMap::default());
         let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 4096, 1).unwrap();
         let began = card.seconds();
         let scope = if keep { WriteScope::new(Some(&mut memory)) } else { WriteScope::new(None) };
-        let result = map(&mut card, scope, &options, &mut Silent, &mut found);
+        let result = measure_map(&mut card, scope, &options, &mut Silent, &mut found);
         let seconds = card.seconds() - began;
         sender.send((result, EndedMap { found, seconds })).unwrap();
     });
@@ -76,7 +76,7 @@ fn every_part_ends_soon_on_a_card_that_fails_everything() {
             let name =
                 format!("sim:constant?announced_bytes=1GiB&faults.{fault}&faults.vanish_after_ios={most}");
             for keep in [false, true] {
-                let map = ended(&name, only, keep, |_| {});
+                let map = map_in_thread(&name, only, keep, |_| {});
                 println!("{fault} {only:?}, kept {keep}: {:.1} s", map.seconds);
                 assert!(map.seconds < 300.0, "{fault} {only:?}, kept {keep}: {} s", map.seconds);
             }
@@ -91,7 +91,7 @@ const STALLS: &str = "sim:constant?announced_bytes=1GiB&noise.hiccup_p=1&noise.h
 fn time_budget_holds_on_a_stalling_card() {
     for only in PARTS {
         for keep in [false, true] {
-            let map = ended(STALLS, only, keep, |o| o.limits.budget = Some(Duration::from_secs(300)));
+            let map = map_in_thread(STALLS, only, keep, |o| o.limits.budget = Some(Duration::from_secs(300)));
             println!("{only:?}, kept {keep}: {:.1} s", map.seconds);
             assert!(map.seconds < 300.0 + 600.0, "{only:?}, kept {keep}: {} s", map.seconds);
         }
@@ -102,7 +102,7 @@ fn time_budget_holds_on_a_stalling_card() {
 fn parts_end_without_results_on_a_stalling_card() {
     // One part may take an hour, all together six times that.
     for only in PARTS {
-        let map = ended(STALLS, only, false, |o| o.tables = false);
+        let map = map_in_thread(STALLS, only, false, |o| o.flashbench_tables = false);
         println!("{only:?}: {:.1} s", map.seconds);
         let most = if only.is_empty() { 9.0 } else { 1.5 } * 3600.0;
         assert!(map.seconds < most, "{only:?}: {} s", map.seconds);
@@ -117,7 +117,7 @@ fn parts_end_without_results_on_a_stalling_card() {
 fn failing_writes_leave_open_blocks_and_span_untested() {
     let name = "sim:constant?announced_bytes=1GiB&faults.write_error_p=1";
     let m =
-        mapped(name, 3, Some(4 << 20), &[MapPart::OpenBlocks, MapPart::Span, MapPart::Queue], |_| {}).found;
+        map_card(name, 3, Some(4 << 20), &[MapPart::OpenBlocks, MapPart::Span, MapPart::Queue], |_| {}).found;
     for property in [&m.open_blocks.linear, &m.open_blocks.random] {
         assert_eq!(property.status, PropertyStatus::NotTested, "{property:?}");
         assert!(property.reason.as_ref().unwrap().contains("too few writes succeeded"), "{property:?}");
@@ -136,7 +136,7 @@ fn writes_failing_midway_do_not_change_the_limit() {
             "sim:lexar-16g-c10?announced_bytes=2GiB&faults.write_error_p=1&faults.begin_after_bytes={}",
             mib << 20
         );
-        let open = mapped(&name, 3, Some(4 << 20), &[MapPart::OpenBlocks], |_| {}).found.open_blocks;
+        let open = map_card(&name, 3, Some(4 << 20), &[MapPart::OpenBlocks], |_| {}).found.open_blocks;
         for property in [&open.linear, &open.random] {
             assert!(property.status != PropertyStatus::None, "{mib} MiB: {property:?}");
             assert!(property.value.is_none_or(|n| n == 5), "{mib} MiB: {property:?}");
@@ -149,7 +149,7 @@ fn writes_failing_midway_do_not_change_the_limit() {
 fn halting_queue_is_reported_despite_the_time_limit() {
     // The reads take 6 s, a slice that nearly halts another 6 to 9 s.
     for seconds in [16, 17, 20] {
-        let map = mapped("sim:evoplus-32g-u1-fakeq", 3, None, &[MapPart::Queue], |o| {
+        let map = map_card("sim:evoplus-32g-u1-fakeq", 3, None, &[MapPart::Queue], |o| {
             o.limits.budget = Some(Duration::from_secs(seconds));
         });
         let gain = &map.found.write_queue_gain;

@@ -1,14 +1,14 @@
 //! Cost of a map, preservation of data, and the effect of limits.
 
-use super::common::{mapped, options, read_all_of, target};
-use cardscope_engine::card::IoDriver;
+use super::common::{checksum_card, map_card, options, target};
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::io_driver::IoDriver;
 use cardscope_engine::journal::JournalWriter;
 use cardscope_engine::target::TargetRegion;
-use cardscope_flash::probe::discard::small_writes;
-use cardscope_flash::probe::{MapOptions, MapPart, map};
-use cardscope_journal::put_back::put_back;
+use cardscope_flash::probe::discard::time_small_writes;
+use cardscope_flash::probe::{MapOptions, MapPart, measure_map};
+use cardscope_journal::restoring::restore_from_journal;
 use cardscope_model::card_map::property::PropertyStatus;
 use cardscope_model::card_map::{MeasuredMap, SizePoint};
 use cardscope_probing::context::ProbeContext;
@@ -24,12 +24,12 @@ fn map_of_a_class_10_card_takes_under_five_minutes() {
     let mut found = MeasuredMap::default();
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 4096, 1).unwrap();
     let began = card.seconds();
-    map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut found).unwrap();
+    measure_map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut found).unwrap();
     let (written, mapped) = (card.tally().written, card.seconds() - began);
     drop(card);
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 1 << 20, 4).unwrap();
     let put_back_from = card.seconds();
-    put_back(&mut card, &mut memory, &mut Silent).unwrap();
+    restore_from_journal(&mut card, &mut memory, &mut Silent).unwrap();
     let seconds = mapped + card.seconds() - put_back_from;
     println!("{:.1} MB, {mapped:.1} s, with putting back {seconds:.1} s", written as f64 / 1e6);
     // The default options; --fat adds the first 16 MiB and three more ranges. Reading twice before each write is a
@@ -62,13 +62,19 @@ fn fat_option_adds_little_time() {
     let mut memory = MemoryJournal::default();
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 4096, 1).unwrap();
     let began = card.seconds();
-    map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut MeasuredMap::default())
-        .unwrap();
+    measure_map(
+        &mut card,
+        WriteScope::new(Some(&mut memory)),
+        &options,
+        &mut Silent,
+        &mut MeasuredMap::default(),
+    )
+    .unwrap();
     let mapped = card.seconds() - began;
     drop(card);
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 1 << 20, 4).unwrap();
     let put_back_from = card.seconds();
-    put_back(&mut card, &mut memory, &mut Silent).unwrap();
+    restore_from_journal(&mut card, &mut memory, &mut Silent).unwrap();
     let seconds = mapped + card.seconds() - put_back_from;
     println!("with --fat: {mapped:.1} s, with putting back {seconds:.1} s");
     assert!(mapped < 270.0 && seconds < 360.0, "{mapped} s, {seconds} s");
@@ -84,7 +90,7 @@ fn card_start_is_written_only_with_fat() {
         options.fat = fat;
         let mut memory = MemoryJournal::default();
         let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 4096, 1).unwrap();
-        map(
+        measure_map(
             &mut card,
             WriteScope::new(Some(&mut memory)),
             &options,
@@ -95,7 +101,7 @@ fn card_start_is_written_only_with_fat() {
         let mut nobody = Silent;
         let mut context =
             ProbeContext::new(&mut card, WriteScope::new(Some(&mut memory)), &options.limits, &mut nobody);
-        small_writes(&mut context, "as it was").unwrap();
+        time_small_writes(&mut context, "as it was").unwrap();
         // Every written range was saved before.
         drop(context);
         let saved = memory.saved_ranges();
@@ -106,13 +112,13 @@ fn card_start_is_written_only_with_fat() {
 
 #[test]
 fn limits_are_kept_and_named_as_reason() {
-    let map = mapped("sim:lexar-16g-c10", 9, Some(4 << 20), &[], |o| {
+    let map = map_card("sim:lexar-16g-c10", 9, Some(4 << 20), &[], |o| {
         o.limits.max_write = Some(3_000_000);
     });
     assert!(map.tally.written <= 3_000_000);
     let said = map.found.write_queue_gain.reason.unwrap();
     assert!(said.contains("limit"), "{said}");
-    let map = mapped("sim:lexar-16g-c10", 9, Some(4 << 20), &[], |o| {
+    let map = map_card("sim:lexar-16g-c10", 9, Some(4 << 20), &[], |o| {
         o.limits.budget = Some(std::time::Duration::from_secs(20));
     });
     assert!(map.seconds < 60.0, "{} s", map.seconds);
@@ -122,30 +128,30 @@ fn limits_are_kept_and_named_as_reason() {
 fn journaled_map_restores_data_and_stays_in_its_region() {
     let name = "sim:lexar-16g-c10?announced_bytes=768MiB&state=filled";
     let mut target = target(name);
-    let before = read_all_of(&mut target);
+    let before = checksum_card(&mut target);
     let mut options = options(&target, 10, &[]);
     let region = TargetRegion { start: 100 << 20, len: 500 << 20 };
     options.limits.region = region;
     options.max_cache_bytes = 96 << 20;
-    options.tables = true;
+    options.flashbench_tables = true;
     let mut memory = MemoryJournal::default();
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 4096, 1).unwrap();
     let mut found = MeasuredMap::default();
-    map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut found).unwrap();
+    measure_map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut found).unwrap();
     assert!(card.tally().written > 10_000_000);
     drop(card);
-    let mapped = read_all_of(&mut target);
+    let mapped = checksum_card(&mut target);
     let touched: Vec<usize> = (0..before.len()).filter(|i| mapped[*i] != before[*i]).collect();
     assert!(!touched.is_empty() && touched.iter().all(|mib| (100..600).contains(mib)), "{touched:?}");
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 1 << 20, 4).unwrap();
-    put_back(&mut card, &mut memory, &mut Silent).unwrap();
+    restore_from_journal(&mut card, &mut memory, &mut Silent).unwrap();
     drop(card);
-    assert!(read_all_of(&mut target) == before, "the card is not as it was");
+    assert!(checksum_card(&mut target) == before, "the card is not as it was");
 }
 
 #[test]
 fn erase_block_and_fat_region_are_not_tested_in_a_file() {
-    let map = mapped("sim:lexar-16g-c10", 11, None, &[MapPart::OpenBlocks, MapPart::Fat], |o| {
+    let map = map_card("sim:lexar-16g-c10", 11, None, &[MapPart::OpenBlocks, MapPart::Fat], |o| {
         o.card_addresses = false;
         o.fat = true;
         o.limits.region = TargetRegion { start: 1 << 30, len: 1 << 30 };

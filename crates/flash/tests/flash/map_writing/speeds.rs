@@ -1,6 +1,6 @@
 //! Cost of writes by queue, size, span and address.
 
-use super::common::{mapped, seeds, shown_unit, target};
+use super::common::{map_card, seeds, shown_unit, target};
 use cardscope_flash::probe::MapPart;
 use cardscope_model::card_map::property::PropertyStatus;
 use cardscope_simulator::archetype::WriteTimes;
@@ -15,7 +15,7 @@ fn fake_write_queues_differ_from_real_ones() {
     ] {
         let name = format!("sim:{name}");
         let unit = shown_unit(&target(&name));
-        let map = mapped(&name, 3, unit, &[MapPart::Queue], |_| {});
+        let map = map_card(&name, 3, unit, &[MapPart::Queue], |_| {});
         let gain = map.found.write_queue_gain.value.unwrap();
         let said = map.found.findings.iter().any(|f| f.claim == "fake-queue");
         println!("{name}: {gain:.2} in {:.1} s", map.seconds);
@@ -31,7 +31,7 @@ fn only_readers_that_split_writes_are_reported() {
         [("usb-stick-tlc", true), ("wb6-hard3", true), ("lexar-16g-c10", false), ("evo-64g-u3", false)]
     {
         let name = format!("sim:{name}");
-        let map = mapped(&name, 4, shown_unit(&target(&name)), &[MapPart::WriteCurve], |_| {});
+        let map = map_card(&name, 4, shown_unit(&target(&name)), &[MapPart::WriteCurve], |_| {});
         let said = map.found.findings.iter().find(|f| f.claim == "reader-splits");
         assert_eq!(said.is_some(), cuts, "{name}: {said:#?}");
         let curves = &map.found.curves;
@@ -46,17 +46,17 @@ fn only_readers_that_split_writes_are_reported() {
 fn random_write_spans_match_the_cards() {
     for (name, low, high) in [("lexar-16g-c10", 4 << 20, 20 << 20), ("pro-64g-u3", 16 << 20, 256 << 20)] {
         let name = format!("sim:{name}");
-        let map = mapped(&name, 5, shown_unit(&target(&name)), &[MapPart::Span], |_| {});
+        let map = map_card(&name, 5, shown_unit(&target(&name)), &[MapPart::Span], |_| {});
         let span = map.found.random_write_span_bytes.value.unwrap_or(0);
         assert!((low..=high).contains(&span), "{name}: {:#?}", map.found.random_write_span_bytes);
     }
-    let map = mapped("sim:ultra-64g-tlc24", 5, None, &[MapPart::Span], |_| {});
+    let map = map_card("sim:ultra-64g-tlc24", 5, None, &[MapPart::Span], |_| {});
     assert_eq!(map.found.random_write_span_bytes.status, PropertyStatus::AtLeast);
 }
 
 /// Verdict of the finding `start-of-run` of a card that may be erased.
 fn start_of_run(name: &str, seed: u64) -> Option<String> {
-    let map = mapped(name, seed, shown_unit(&target(name)), &[MapPart::Fat], |o| o.fat = true);
+    let map = map_card(name, seed, shown_unit(&target(name)), &[MapPart::Fat], |o| o.fat = true);
     map.found.findings.into_iter().find(|f| f.claim == "start-of-run").map(|f| f.verdict)
 }
 
@@ -80,8 +80,8 @@ fn start_of_run_distinguishes_order_from_place() {
 fn start_of_run_findings_match_random_cards() {
     let mut right = [0; 2];
     for seed in seeds(150, 50) {
-        let name = format!("sim:{}{seed}", random::PREFIX);
-        let (card, said) = (random::card(seed), start_of_run(&name, seed).unwrap_or_default());
+        let name = format!("sim:{}{seed}", random::RANDOM_PREFIX);
+        let (card, said) = (random::random_card(seed), start_of_run(&name, seed).unwrap_or_default());
         let by_order = said.contains("an effect of order");
         let by_place = said.contains("place") && !said.contains("not of place");
         let opens = matches!(&card.write, Some(WriteTimes::Hybrid(engine)) if engine.new_stream_s > 0.0);
@@ -95,9 +95,9 @@ fn start_of_run_findings_match_random_cards() {
 
 #[test]
 fn chosen_unit_is_used_for_open_blocks_and_tables() {
-    let map = mapped("sim:lexar-16g-c10", 7, Some(4 << 20), &[MapPart::OpenBlocks], |o| {
-        o.unit = Some(2 << 20);
-        o.tables = true;
+    let map = map_card("sim:lexar-16g-c10", 7, Some(4 << 20), &[MapPart::OpenBlocks], |o| {
+        o.open_block_unit = Some(2 << 20);
+        o.flashbench_tables = true;
     });
     assert_eq!(map.found.open_blocks.chosen_unit_bytes, Some(2 << 20));
     assert_eq!(map.found.open_blocks.linear.value, Some(5), "five of 4 MiB, whatever the unit asked for");
@@ -113,10 +113,10 @@ fn fat_region_is_measured_only_with_fat() {
     for (name, bytes) in [("wb6-hard3", Some(8 << 20)), ("lexar-16g-c10", None), ("wb3-full6", None)] {
         let name = format!("sim:{name}");
         let unit = shown_unit(&target(&name));
-        let map = mapped(&name, 6, unit, &[MapPart::Fat], |o| o.fat = true);
+        let map = map_card(&name, 6, unit, &[MapPart::Fat], |o| o.fat = true);
         let found = &map.found.fat_region_bytes;
         assert_eq!(found.value, bytes, "{name}: {found:#?}");
-        let map = mapped(&name, 6, unit, &[MapPart::Fat], |_| {});
+        let map = map_card(&name, 6, unit, &[MapPart::Fat], |_| {});
         let said = map.found.fat_region_bytes.reason.unwrap();
         assert!(said.contains("--fat") && map.tally.written == 0, "{said}");
     }

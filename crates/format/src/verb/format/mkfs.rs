@@ -4,10 +4,10 @@
 //! The arguments follow the tools' manuals. The result is compared with the planned layout before anything is
 //! written to a card.
 
-use super::picture::FileSystemImage;
+use super::file_system_image::FileSystemImage;
 use cardscope_sd::layout::{CardLayout, FileSystem, SECTOR, boot, exfat};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::file_system_tool::{find_tool, run_on, sparse_file};
+use cardscope_session::file_system_tool::{find_tool, run_tool_on, sparse_file};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn tool_for(file_system: FileSystem) -> &'static MkfsTool {
     if file_system == FileSystem::Exfat { &EXFAT } else { &FAT }
 }
 
-pub(super) fn tool(file_system: FileSystem) -> Result<PathBuf> {
+pub(super) fn find_mkfs(file_system: FileSystem) -> Result<PathBuf> {
     let MkfsTool { name, package, .. } = tool_for(file_system);
     find_tool(name).ok_or_else(|| {
         Failure::refused(format!(
@@ -36,19 +36,23 @@ pub(super) fn tool(file_system: FileSystem) -> Result<PathBuf> {
     })
 }
 
-pub(super) fn make(layout: &CardLayout, label: Option<&str>, seed: u64) -> Result<FileSystemImage> {
-    let program = tool(layout.file_system)?;
+pub(super) fn make_file_system(
+    layout: &CardLayout,
+    label: Option<&str>,
+    seed: u64,
+) -> Result<FileSystemImage> {
+    let program = find_mkfs(layout.file_system)?;
     let partition = sparse_file(layout.partition_sectors * SECTOR)?;
     let arguments = match layout.file_system {
         FileSystem::Exfat => exfat_arguments(layout, label),
         _ => fat_arguments(layout, label, seed),
     };
-    run_on(&program, &arguments, &partition)?;
+    run_tool_on(&program, &arguments, &partition)?;
     if layout.file_system == FileSystem::Exfat {
         amend_boot_regions(&partition, layout)?;
     }
     check_made_layout(&partition, layout, &program)?;
-    let version = version(&program, tool_for(layout.file_system));
+    let version = tool_version(&program, tool_for(layout.file_system));
     FileSystemImage::new(layout, partition, version, seed)
 }
 
@@ -91,7 +95,7 @@ fn amend_boot_regions(partition: &File, layout: &CardLayout) -> Result<()> {
     let mut region = vec![0u8; exfat::BOOT_SECTORS * SECTOR as usize];
     for at in [0, region.len() as u64] {
         partition.read_exact_at(&mut region, at).map_err(Failure::io)?;
-        if exfat::amend(&mut region, layout) {
+        if exfat::fix_boot_region(&mut region, layout) {
             partition.write_all_at(&region, at).map_err(Failure::io)?;
         }
     }
@@ -100,9 +104,9 @@ fn amend_boot_regions(partition: &File, layout: &CardLayout) -> Result<()> {
 
 /// Refuses a file system that differs from the plan, as old tools or other implementations make.
 fn check_made_layout(partition: &File, layout: &CardLayout, program: &Path) -> Result<()> {
-    let mut head = vec![0u8; boot::HEAD];
+    let mut head = vec![0u8; boot::BOOT_BYTES];
     partition.read_exact_at(&mut head, 0).map_err(Failure::io)?;
-    let made = boot::read(&head);
+    let made = boot::parse_volume(&head);
     let planned = layout.volume();
     match made {
         Some(volume) if volume == planned => Ok(()),
@@ -115,7 +119,7 @@ fn check_made_layout(partition: &File, layout: &CardLayout, program: &Path) -> R
 }
 
 /// Name of the tool, with its version if it prints one.
-fn version(program: &Path, tool: &MkfsTool) -> String {
+fn tool_version(program: &Path, tool: &MkfsTool) -> String {
     let said = Command::new(program).arg(tool.version).stdin(Stdio::null()).output();
     let text = said.map(|said| [said.stdout, said.stderr].concat()).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);

@@ -4,10 +4,10 @@
 //! the card. Devices, images and simulated cards are so formatted in one way, the result is checked before the card
 //! is touched, and it is read back and compared byte by byte.
 
+mod file_system_image;
 mod limit;
 mod mkfs;
-mod picture;
-mod reading_back;
+mod read_back;
 mod request;
 mod writing;
 
@@ -16,14 +16,14 @@ pub use request::FormatRequest;
 use cardscope_device::guard::{self, WriteClearance};
 use cardscope_device::system::SystemRoots;
 use cardscope_model::format::{FormatMode, FormatReport, FormatResult};
-use cardscope_model::shell::quoted;
+use cardscope_model::shell::shell_quote;
 use cardscope_model::units::DecimalSize;
 use cardscope_sd::layout::{self, CardLayout, FileSystem, LayoutOptions, SECTOR};
-use cardscope_session::after_verdict::{EVERYTHING, again, step};
+use cardscope_session::after_verdict::{ALL_DATA, next_step, repeat_description};
 use cardscope_session::backups;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{CardNeeds, CommonOptions, Procedure, VerbSession};
-use cardscope_session::opened::TargetType;
+use cardscope_session::open_target::TargetType;
 
 impl Procedure for FormatRequest {
     const VERB: &'static str = "format";
@@ -34,7 +34,7 @@ impl Procedure for FormatRequest {
     }
 
     fn needs(&self) -> CardNeeds {
-        CardNeeds::WriteAndLose(None)
+        CardNeeds::Overwrite(None)
     }
 
     fn check(&self, target: TargetType) -> Result<()> {
@@ -47,15 +47,21 @@ impl Procedure for FormatRequest {
         for caveat in &session.opened.caveats {
             session.events.report_note(&caveat.to_string());
         }
-        let limited = limit::limit(self, session.opened)?;
+        let limited = limit::requested_limit(self, session.opened)?;
         let layout = plan_layout(self, limited.as_ref().map_or(session.bytes(), |l| l.real_bytes))?;
         let label = self.label.as_deref().map(|text| checked_label(text, layout.file_system)).transpose()?;
-        let picture = mkfs::make(&layout, label.as_deref(), report.header.seed)?;
-        let plan = writing::plan(self.mode(), self.backup.is_some());
-        session.events.plan(plan.with_summary(plan_line(self, &layout)));
+        let picture = mkfs::make_file_system(&layout, label.as_deref(), report.header.seed)?;
+        let plan = writing::stage_plan(self.mode(), self.backup.is_some());
+        session.events.announce_plan(plan.with_summary(plan_line(self, &layout)));
         if let Some(file) = &self.backup {
             // The image outlives a successful format: `restore` needs it to undo the format.
-            backups::take(file, session.opened, &mut report.body.moved, session.interrupt, session.events)?;
+            backups::take_backup(
+                file,
+                session.opened,
+                &mut report.body.moved,
+                session.interrupt,
+                session.events,
+            )?;
         }
         report.body = FormatResult {
             mode: self.mode(),
@@ -64,26 +70,26 @@ impl Procedure for FormatRequest {
             label,
             size_adjustment: self.size_adjustment,
             limited,
-            file_system: limit::file_system_word(layout.file_system).to_owned(),
+            file_system: limit::linux_driver_name(layout.file_system).to_owned(),
             backup: self.backup.as_ref().map(|path| path.display().to_string()),
             tool: picture.tool.clone(),
             moved: std::mem::take(&mut report.body.moved),
             ..FormatResult::default()
         };
         session.begin_row(report)?;
-        session.store(report)?;
-        writing::write(&picture, session, report)?;
+        session.store_report(report)?;
+        writing::write_card(&picture, session, report)?;
         record_result(report);
-        let known = || limit::known(self.common.archive.named(), session.opened);
+        let known = || limit::earlier_verdict(self.common.archive.named_path(), session.opened);
         if let Some((known, limits)) = report.body.limited.is_none().then(known).flatten() {
-            let command = format!("cardscope format {} --limit-to-real", quoted(&self.common.target));
-            let what = again("return it, or format only what it holds", Some(EVERYTHING));
-            report.header.next.extend(limits.then(|| step(what, Some(command))));
+            let command = format!("cardscope format {} --limit-to-real", shell_quote(&self.common.target));
+            let what = repeat_description("return it, or format only what it holds", Some(ALL_DATA));
+            report.header.next.extend(limits.then(|| next_step(what, Some(command))));
             report.header.findings.push(known);
         }
         // The kernel keeps the old partition table until it reads the table again.
-        let held = session.opened.let_go();
-        held.into_iter().for_each(cardscope_device::open::read_partitions_again);
+        let held = session.opened.release();
+        held.into_iter().for_each(cardscope_device::open::reread_partitions);
         Ok(())
     }
 }
@@ -110,12 +116,12 @@ fn check_before_consent(request: &FormatRequest, target: TargetType) -> Result<(
         Err(_) => return Ok(()),
     };
     let layout = plan_layout(request, request.real.filter(|_| request.limit_to_real).unwrap_or(bytes))?;
-    mkfs::tool(layout.file_system).map(drop)
+    mkfs::find_mkfs(layout.file_system).map(drop)
 }
 
 /// Size of a device that may be formatted.
 fn device_bytes(name: &str) -> Result<u64> {
-    let clearance = guard::check(&SystemRoots::host(), name).map_err(Failure::refused)?;
+    let clearance = guard::check_device(&SystemRoots::host(), name).map_err(Failure::refused)?;
     refuse_partition(name, Some(&clearance)).map(|()| clearance.bytes)
 }
 
@@ -131,7 +137,7 @@ fn refuse_partition(name: &str, clearance: Option<&WriteClearance>) -> Result<()
 
 fn plan_layout(request: &FormatRequest, bytes: u64) -> Result<CardLayout> {
     let wish = LayoutOptions { boundary: request.boundary, size_adjustment: request.size_adjustment };
-    layout::plan(bytes / SECTOR, wish)
+    layout::plan_layout(bytes / SECTOR, wish)
         .map_err(|e| Failure::refused_for(format!("{}: {e}", request.common.target), e))
 }
 
@@ -159,7 +165,7 @@ fn record_result(report: &mut FormatReport) {
         _ => None,
     };
     if let Some(limited) = &report.body.limited {
-        report.header.findings.push(limit::limited(limited, &report.body.layout));
+        report.header.findings.push(limit::limit_finding(limited, &report.body.layout));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Options of `format`.
 
 use cardscope_model::format::FormatMode;
-use cardscope_session::arguments::size;
+use cardscope_session::arguments::parse_size_argument;
 use cardscope_session::frame::CommonOptions;
 use cardscope_session::option_json;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -36,14 +36,14 @@ pub struct FormatRequest {
         value_parser = PossibleValuesParser::new(["on", "off"]).map(|word| word == "on"))]
     pub size_adjustment: bool,
     /// Align the data area to this instead of the capacity's boundary unit, e.g. a measured 12M or 24M
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_argument)]
     #[serde(with = "option_json")]
     pub boundary: Option<u64>,
     /// Partition only the real capacity of a fake, as the last `verify` of this card found, or --real states
     #[arg(long)]
     pub limit_to_real: bool,
     /// Real capacity of the card, from its start
-    #[arg(long, value_name = "SIZE", value_parser = size, requires = "limit_to_real")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_argument, requires = "limit_to_real")]
     #[serde(with = "option_json")]
     pub real: Option<u64>,
     /// Save an image of the card to FILE first; `cardscope restore FILE` undoes the format

@@ -4,11 +4,11 @@
 //! `--overwrite` writes incompressible data. Some controllers store constant or repeated blocks without programming
 //! flash, so only such data leaves a card in the state of one that was written full.
 
-use super::picture::FileSystemImage;
-use super::reading_back::{self, BLOCK};
-use cardscope_engine::card::{CardExtent, IoDriver, ReadAnswer, extents};
-use cardscope_engine::content::{IoContent, constant};
+use super::file_system_image::FileSystemImage;
+use super::read_back::{self, BLOCK};
+use cardscope_engine::content::{IoContent, constant_byte};
 use cardscope_engine::event::{ByteProgress, Listener};
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ReadAnswer, split_extents};
 use cardscope_journal::backup;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::format::{FormatMode, FormatReport};
@@ -49,24 +49,24 @@ impl DiscardOutcome {
         let said = format!("Nothing was discarded: {why}.");
         Some(
             Finding::new("discard-not-taken", FindingWeight::Note, 1.0, said)
-                .advise("Use a built-in slot, or --overwrite: many readers do not pass on discards."),
+                .with_advice("Use a built-in slot, or --overwrite: many readers do not pass on discards."),
         )
     }
 }
 
 /// Stages of a format and their weights, with the backup before them.
-pub(super) fn plan(mode: FormatMode, backs_up: bool) -> StagePlan {
+pub(super) fn stage_plan(mode: FormatMode, backs_up: bool) -> StagePlan {
     let first = match mode {
         FormatMode::Quick => None,
         FormatMode::Overwrite => Some((OVERWRITING, 100.0)),
         FormatMode::Discard => Some((DISCARDING, 1.0)),
     };
     let image = backs_up.then_some((backup::SAVING, 100.0));
-    StagePlan::from_stages(image.into_iter().chain(first).chain([(WRITING, 1.0), (reading_back::STAGE, 1.0)]))
+    StagePlan::from_stages(image.into_iter().chain(first).chain([(WRITING, 1.0), (read_back::STAGE, 1.0)]))
 }
 
 /// Writes and checks the card. Counters and failures go into the report even if an error is returned.
-pub(super) fn write(
+pub(super) fn write_card(
     picture: &FileSystemImage,
     session: &mut VerbSession<'_>,
     report: &mut FormatReport,
@@ -74,7 +74,7 @@ pub(super) fn write(
     let unit =
         session.opened.identity.as_ref().and_then(cardscope_model::identity::Identity::allocation_unit);
     let mut moved = std::mem::take(&mut report.body.moved);
-    let done = session.drive((BLOCK, DEPTH), &mut moved, |card, _, events| {
+    let done = session.run_probe((BLOCK, DEPTH), &mut moved, |card, _, events| {
         if u64::from(card.sector()) > SECTOR {
             return Err(Failure::refused(format!(
                 "the card or its reader uses sectors of {} bytes instead of 512; use another reader",
@@ -82,7 +82,7 @@ pub(super) fn write(
             )));
         }
         write_and_compare(picture, card, events, report)?;
-        reading_back::look_at_layout(card, unit, report);
+        read_back::check_layout(card, unit, report);
         Ok(())
     });
     report.body.moved = moved;
@@ -99,14 +99,14 @@ fn write_and_compare(
         FormatMode::Quick => {}
         FormatMode::Overwrite => overwrite_card(card, picture.bytes(), report.header.seed, events)?,
         FormatMode::Discard => {
-            let discard = discard(card, events)?;
+            let discard = discard_card(card, events)?;
             report.body.discarded = Some(discard == DiscardOutcome::Done);
             report.header.findings.extend(discard.finding());
         }
     }
-    let ranges = picture.ranges()?;
+    let ranges = picture.ranges_to_write()?;
     let total = ranges.iter().map(|range| range.end - range.start).sum();
-    events.stage(WRITING, Some(total), None);
+    events.begin_stage(WRITING, Some(total), None);
     let mut progress = ByteProgress::default();
     // A card pulled during the format then has no partition table, instead of one that points to half a file
     // system.
@@ -121,7 +121,7 @@ fn write_and_compare(
     flush_or_fail(card)?;
     write_range(card, picture, table, events, &mut progress)?;
     flush_or_fail(card)?;
-    report.body.checked = reading_back::compare(card, picture, &ranges, events, report)?;
+    report.body.checked = read_back::compare_written(card, picture, &ranges, events, report)?;
     Ok(())
 }
 
@@ -160,12 +160,12 @@ fn write_range(
     progress: &mut ByteProgress,
 ) -> Result<()> {
     let mut bytes = Vec::new();
-    for extent in extents(range.start, range.end, BLOCK) {
-        card.go_on()?;
+    for extent in split_extents(range.start, range.end, BLOCK) {
+        card.check_interrupt()?;
         bytes.resize(extent.len as usize, 0);
         picture.read(extent.offset, &mut bytes)?;
         let mut io_errors = Vec::new();
-        if constant(&bytes) == Some(0) {
+        if constant_byte(&bytes) == Some(0) {
             card.write([extent], IoContent::Constant(0), |_, _, io_error| {
                 io_errors.extend(io_error.cloned())
             })?;
@@ -179,13 +179,13 @@ fn write_range(
 }
 
 fn overwrite_card(card: &mut IoDriver<'_>, bytes: u64, seed: u64, events: &mut dyn Listener) -> Result<()> {
-    events.stage(OVERWRITING, Some(bytes), None);
+    events.begin_stage(OVERWRITING, Some(bytes), None);
     let mut progress = ByteProgress::default();
     let mut start = 0;
     while start < bytes {
         let end = bytes.min(start + CHECK_INTERVAL);
         let mut io_errors = Vec::new();
-        card.write(extents(start, end, BLOCK), IoContent::Stream { seed }, |_, _, io_error| {
+        card.write(split_extents(start, end, BLOCK), IoContent::Stream { seed }, |_, _, io_error| {
             io_errors.extend(io_error.cloned());
         })?;
         fail_on_error(card, io_errors)?;
@@ -199,9 +199,9 @@ fn overwrite_card(card: &mut IoDriver<'_>, bytes: u64, seed: u64, events: &mut d
 const DISCARD_PLACES: u64 = 16;
 const DISCARD_SAMPLE: u32 = 4096;
 
-fn discard(card: &mut IoDriver<'_>, events: &mut dyn Listener) -> Result<DiscardOutcome> {
+fn discard_card(card: &mut IoDriver<'_>, events: &mut dyn Listener) -> Result<DiscardOutcome> {
     let bytes = card.bytes();
-    events.stage(DISCARDING, Some(bytes), None);
+    events.begin_stage(DISCARDING, Some(bytes), None);
     let before = sample_data(card)?;
     if !card.discard(0, bytes)? {
         events.report_note("the card or its reader does not support discard; old blocks keep their data");

@@ -5,9 +5,9 @@
 //! can be checked, too. Points that must be tried out (clock, io_uring, permissions) are checked on the live machine
 //! only.
 
+mod memory_and_disk;
 mod processor;
 mod reader;
-mod room;
 mod system;
 
 use cardscope_device::block::BlockDevice;
@@ -41,14 +41,14 @@ pub struct DoctorRequest {
 }
 
 /// Checks a machine, and with a target also the way to one card.
-pub fn doctor(request: &DoctorRequest) -> Result<DoctorReport> {
+pub fn check_machine(request: &DoctorRequest) -> Result<DoctorReport> {
     let system = request.machine.system()?;
     let target = request.target.as_deref();
     let device = target.map(|target| target_disk(&system, target)).transpose()?;
-    let cards = cards(&system, device.as_deref());
+    let cards = present_cards(&system, device.as_deref());
     let mut points: Vec<DoctorPoint> = Vec::new();
     points.extend(processor::points(&system));
-    points.extend(room::points(&system, device.as_deref(), &request.archive)?);
+    points.extend(memory_and_disk::points(&system, device.as_deref(), &request.archive)?);
     cards.iter().for_each(|card| points.extend(reader::points(&system, card)));
     points.extend(system::points(&system, &cards));
     Ok(DoctorReport::new(target.map(str::to_owned), points))
@@ -63,7 +63,7 @@ fn target_disk(system: &SystemRoots, target: &str) -> Result<String> {
     }
     let path = Path::new(target);
     if system.is_live() && (path.is_dir() || path.is_file()) {
-        let below = filesystem::of_path(path).ok().and_then(|found| found.disk);
+        let below = filesystem::file_system_at(path).ok().and_then(|found| found.disk);
         return below.ok_or_else(|| Failure::refused(format!("{target} is not on a single disk")));
     }
     match BlockDevice::find(system, target) {
@@ -75,8 +75,8 @@ fn target_disk(system: &SystemRoots, target: &str) -> Result<String> {
 }
 
 /// Cards and readers that are present, or only the requested one.
-fn cards(system: &SystemRoots, device: Option<&str>) -> Vec<DeviceInfo> {
-    let mut found = list::list(system, ListScope::WithLoops);
+fn present_cards(system: &SystemRoots, device: Option<&str>) -> Vec<DeviceInfo> {
+    let mut found = list::list_devices(system, ListScope::WithLoops);
     match device {
         Some(device) => found.retain(|entry| entry.name == device),
         None => found.retain(|entry| entry.removable),

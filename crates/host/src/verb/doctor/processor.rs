@@ -27,27 +27,27 @@ const HOLD_AWAKE_COMMAND: &str = r#"sudo sh -c 'exec 3>/dev/cpu_dma_latency; pri
 
 pub(super) fn points(system: &SystemRoots) -> Vec<DoctorPoint> {
     let mut points = vec![
-        governor(system),
+        governor_point(system),
         turbo_point(system),
         sleep_states_point(system),
         pressure_point(system, "cpu", "other programs use processor time that the test needs"),
         pressure_point(system, "io", "other programs do I/O, possibly through the same reader or bus"),
     ];
     points.extend(steal_point(system));
-    points.extend([supply(system), zones(system), clock_source_point(system)]);
+    points.extend([supply_point(system), temperature_point(system), clock_source_point(system)]);
     if system.is_live() {
         points.extend([clock_reading_point(), sleep_delay_point()]);
     }
     points
 }
 
-fn governor(system: &SystemRoots) -> DoctorPoint {
-    let point = DoctorTopic::Processor.asks(
+fn governor_point(system: &SystemRoots) -> DoctorPoint {
+    let point = DoctorTopic::Processor.define_point(
         "governor",
         "a processor that clocks down between I/Os lowers IOPS \
                                        and adds scatter",
     );
-    match host::governor(system) {
+    match host::cpu_governor(system) {
         None => point.unknown("no frequency governor"),
         Some(governor) if governor == "performance" => point.ok(governor),
         Some(governor) => point.warn(
@@ -58,17 +58,17 @@ fn governor(system: &SystemRoots) -> DoctorPoint {
 }
 
 fn turbo_point(system: &SystemRoots) -> DoctorPoint {
-    let (state, seen) = match vitals::turbo(system) {
+    let (state, seen) = match vitals::allows_turbo(system) {
         Some(true) => (PointState::Ok, "on"),
         Some(false) => (PointState::Ok, "off"),
         None => (PointState::Unknown, "not reported by the kernel"),
     };
     let why = "a boost clock that depends on temperature makes later runs differ from earlier ones";
-    DoctorTopic::Processor.asks("turbo", why).is(state, seen)
+    DoctorTopic::Processor.define_point("turbo", why).with_state(state, seen)
 }
 
 fn sleep_states_point(system: &SystemRoots) -> DoctorPoint {
-    let point = DoctorTopic::Processor.asks(
+    let point = DoctorTopic::Processor.define_point(
         "sleep-states",
         "deep sleep states delay the end of each I/O at queue \
                                        depth 1",
@@ -89,9 +89,9 @@ fn sleep_states_point(system: &SystemRoots) -> DoctorPoint {
 
 fn pressure_point(system: &SystemRoots, resource: &str, why: &str) -> DoctorPoint {
     let name = &format!("{resource}-pressure");
-    let point = DoctorTopic::Processor.asks(name, why);
-    let load = vitals::load(system).map_or_else(String::new, |load| format!(", load {load:.2}"));
-    let Some(now) = vitals::pressure(system, resource).map(|p| p.some.avg10) else {
+    let point = DoctorTopic::Processor.define_point(name, why);
+    let load = vitals::load_average(system).map_or_else(String::new, |load| format!(", load {load:.2}"));
+    let Some(now) = vitals::read_pressure(system, resource).map(|p| p.some.avg10) else {
         return point.unknown(format!("no pressure information (PSI){load}"));
     };
     let seen = format!("tasks waited {now:.1} % of the last 10 s{load}");
@@ -113,7 +113,8 @@ fn steal_point(system: &SystemRoots) -> Option<DoctorPoint> {
         "the host of this virtual machine took {:.1} % of the processor time since boot",
         share * 100.0
     );
-    let point = DoctorTopic::Processor.asks("steal", "time taken by the host appears as latency of the card");
+    let point =
+        DoctorTopic::Processor.define_point("steal", "time taken by the host appears as latency of the card");
     let advice = "measure on the host itself, or on an idle one";
     (share > STEAL).then(|| point.warn(seen, advice))
 }
@@ -121,10 +122,12 @@ fn steal_point(system: &SystemRoots) -> Option<DoctorPoint> {
 /// Distance in °C to a limit that the next long test will reach.
 const NEAR_C: f64 = 8.0;
 
-fn supply(system: &SystemRoots) -> DoctorPoint {
-    let point = DoctorTopic::Heat
-        .asks("supply", "under-voltage and throttling slow the processor and the bus, and make cards fail");
-    let Some(supply) = host::supply(system) else {
+fn supply_point(system: &SystemRoots) -> DoctorPoint {
+    let point = DoctorTopic::Heat.define_point(
+        "supply",
+        "under-voltage and throttling slow the processor and the bus, and make cards fail",
+    );
+    let Some(supply) = host::supply_state(system) else {
         return point.unknown("this board does not monitor its supply");
     };
     let advice = "use the board's own power supply and a short cable, cool the board, restart it and check \
@@ -135,14 +138,16 @@ fn supply(system: &SystemRoots) -> DoctorPoint {
         _ if supply.had_fault() => PointState::Warn,
         _ => PointState::Ok,
     };
-    let point = point.is(state, supply.to_string());
-    if state == PointState::Ok { point } else { point.advise(advice) }
+    let point = point.with_state(state, supply.to_string());
+    if state == PointState::Ok { point } else { point.with_advice(advice) }
 }
 
-fn zones(system: &SystemRoots) -> DoctorPoint {
-    let point = DoctorTopic::Heat
-        .asks("heat", "a processor or SoC at its temperature limit throttles, and slows down the test");
-    let zones = vitals::zones(system);
+fn temperature_point(system: &SystemRoots) -> DoctorPoint {
+    let point = DoctorTopic::Heat.define_point(
+        "heat",
+        "a processor or SoC at its temperature limit throttles, and slows down the test",
+    );
+    let zones = vitals::zones_with_limits(system);
     let distance = |zone: &ThermalZone| zone.limit.map_or(f64::INFINITY, |limit| limit - zone.celsius);
     let Some(worst) =
         zones.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)).then(b.celsius.total_cmp(&a.celsius)))
@@ -185,7 +190,7 @@ const COARSE_NS: u64 = 100_000;
 const LATE_US: (f64, f64) = (300.0, 5_000.0);
 
 fn clock_source_point(system: &SystemRoots) -> DoctorPoint {
-    let point = DoctorTopic::Clock.asks(
+    let point = DoctorTopic::Clock.define_point(
         "clock-source",
         "each latency needs two clock readings; a clock outside \
                                    the processor takes about 1 µs each",
@@ -210,8 +215,8 @@ fn clock_reading_point() -> DoctorPoint {
         _ => PointState::Ok,
     };
     let why = "the clock is read for each I/O; its cost and resolution limit the accuracy of small ones";
-    let point = DoctorTopic::Clock.asks("clock-reading", why).is(state, seen);
-    if state == PointState::Ok { point } else { point.advise("see clock-source") }
+    let point = DoctorTopic::Clock.define_point("clock-reading", why).with_state(state, seen);
+    if state == PointState::Ok { point } else { point.with_advice("see clock-source") }
 }
 
 /// Nanoseconds of a clock reading, and the smallest step greater than zero.
@@ -235,7 +240,7 @@ fn sleep_delay_point() -> DoctorPoint {
     let seen = format!("a sleep of 1 ms ends {median:.0} µs late (median), {most:.0} µs (95 %)");
     let good = median <= LATE_US.0 && most <= LATE_US.1;
     let why = "pauses, idle times and simulated cards in real time depend on sleeps";
-    let point = DoctorTopic::Clock.asks("sleep-overshoot", why);
+    let point = DoctorTopic::Clock.define_point("sleep-overshoot", why);
     match good {
         true => point.ok(seen),
         false => point.warn(seen, "stop other programs; in a virtual machine, measure on the host itself"),

@@ -18,20 +18,22 @@ const SLOW_MODES: &[&str] = &["Default Speed", "High Speed", "SDR12", "SDR25"];
 const USB_3: u32 = 5_000;
 
 pub(super) fn points(system: &SystemRoots, card: &DeviceInfo) -> Vec<DoctorPoint> {
-    let identity =
-        cardscope_session::card_identity::judged(inspect::inspect(system, &card.name).unwrap_or_default());
+    let identity = cardscope_session::card_identity::with_findings(
+        inspect::inspect_card(system, &card.name).unwrap_or_default(),
+    );
     let mut points = vec![bus_point(card, &identity)];
     if card.bus == Bus::Usb {
-        points.extend(usb(system, card, &identity));
+        points.extend(usb_points(system, card, &identity));
     }
     points.push(in_use_point(card));
-    points.into_iter().map(|point| point.about(&card.path)).collect()
+    points.into_iter().map(|point| point.for_device(&card.path)).collect()
 }
 
-const BUS: DoctorQuestion<'static> = DoctorTopic::Reader.asks("reader-bus", "no card is faster than its bus");
+const BUS: DoctorQuestion<'static> =
+    DoctorTopic::Reader.define_point("reader-bus", "no card is faster than its bus");
 
 /// Mode and ceiling of the bus: `PCIe 3.0 x1, 985 MB/s at most`.
-fn seen(identity: &Identity) -> String {
+fn bus_text(identity: &Identity) -> String {
     let mode = identity.bus_mode().unwrap_or_else(|| "mode unknown".to_owned());
     let ceiling = identity.ceiling_mb_s().map(|mb_s| format!(", {mb_s:.0} MB/s at most"));
     format!("{mode}{}", ceiling.unwrap_or_default())
@@ -40,7 +42,7 @@ fn seen(identity: &Identity) -> String {
 fn bus_point(card: &DeviceInfo, identity: &Identity) -> DoctorPoint {
     match card.bus {
         Bus::Mmc => slot_point(identity),
-        Bus::Usb => link(identity),
+        Bus::Usb => usb_link_point(identity),
         Bus::Nvme => pcie_point(identity),
         Bus::Loop | Bus::Nbd => BUS.warn(
             format!("{} is a {} device, which is measured as well", card.path, card.bus),
@@ -54,8 +56,8 @@ fn slot_point(identity: &Identity) -> DoctorPoint {
     let mmc = identity.mmc.clone().unwrap_or_default();
     let Some(mode) = &mmc.mode else {
         return BUS
-            .unknown(seen(identity))
-            .advise("run `sudo cardscope doctor`: only root can read the bus mode");
+            .unknown(bus_text(identity))
+            .with_advice("run `sudo cardscope doctor`: only root can read the bus mode");
     };
     if let Some(slow) = identity.findings.iter().find(|f| f.claim == "clock-below-timing") {
         return BUS
@@ -67,22 +69,24 @@ fn slot_point(identity: &Identity) -> DoctorPoint {
         Some(mark) if SLOW_MODES.contains(&mode.as_str()) => {
             let advice = "use a slot or reader with UHS-I, clean the contacts, and look for tuning errors: \
                           dmesg | grep mmc";
-            BUS.warn(format!("{}, although the card has {mark} and supports UHS-I", seen(identity)), advice)
+            BUS.warn(
+                format!("{}, although the card has {mark} and supports UHS-I", bus_text(identity)),
+                advice,
+            )
         }
-        _ => BUS.ok(seen(identity)),
+        _ => BUS.ok(bus_text(identity)),
     }
 }
 
-fn link(identity: &Identity) -> DoctorPoint {
+fn usb_link_point(identity: &Identity) -> DoctorPoint {
     let usb = identity.usb.clone().unwrap_or_default();
     match usb.speed_mbit_s {
-        None => BUS.unknown(seen(identity)),
-        Some(mbit_s) if mbit_s >= USB_3 => BUS.ok(seen(identity)),
-        Some(mbit_s) if mbit_s < 480 => {
-            BUS.fail(seen(identity), "plug the reader into another port, without a hub or extension cable")
-        }
+        None => BUS.unknown(bus_text(identity)),
+        Some(mbit_s) if mbit_s >= USB_3 => BUS.ok(bus_text(identity)),
+        Some(mbit_s) if mbit_s < 480 => BUS
+            .fail(bus_text(identity), "plug the reader into another port, without a hub or extension cable"),
         Some(_) => BUS.warn(
-            format!("{}: too slow for a UHS card", seen(identity)),
+            format!("{}: too slow for a UHS card", bus_text(identity)),
             "plug the reader into a USB 3 port, or use a USB 3 reader",
         ),
     }
@@ -97,17 +101,17 @@ fn pcie_point(identity: &Identity) -> DoctorPoint {
             };
             let advice = "use a slot or adapter with more lanes or newer PCIe, or raise its link speed in \
                           the firmware setup";
-            BUS.warn(format!("{}, although the card supports {most}", seen(identity)), advice)
+            BUS.warn(format!("{}, although the card supports {most}", bus_text(identity)), advice)
         }
-        Some(link) if link.ceiling_mb_s.is_some() => BUS.ok(seen(identity)),
-        _ => BUS.unknown(seen(identity)),
+        Some(link) if link.ceiling_mb_s.is_some() => BUS.ok(bus_text(identity)),
+        _ => BUS.unknown(bus_text(identity)),
     }
 }
 
-fn usb(system: &SystemRoots, card: &DeviceInfo, identity: &Identity) -> Vec<DoctorPoint> {
+fn usb_points(system: &SystemRoots, card: &DeviceInfo, identity: &Identity) -> Vec<DoctorPoint> {
     let reader = identity.usb.clone().unwrap_or_default();
     let mut points = vec![protocol_point(&reader)];
-    if let Some(topology) = usb::topology(system, &card.name) {
+    if let Some(topology) = usb::usb_topology(system, &card.name) {
         points.extend(wrong_port_point(&reader, &topology));
         points.extend(shared_bus_point(&topology));
         points.push(autosuspend_point(&topology));
@@ -116,7 +120,7 @@ fn usb(system: &SystemRoots, card: &DeviceInfo, identity: &Identity) -> Vec<Doct
 }
 
 fn protocol_point(reader: &UsbReader) -> DoctorPoint {
-    let point = DoctorTopic::Reader.asks(
+    let point = DoctorTopic::Reader.define_point(
         "reader-protocol",
         "bulk-only transport handles one command at a time, so tests with a queue have no effect",
     );
@@ -141,7 +145,7 @@ fn wrong_port_point(reader: &UsbReader, topology: &UsbTopology) -> Option<Doctor
                its speed";
     Some(
         DoctorTopic::Reader
-            .asks("reader-port", why)
+            .define_point("reader-port", why)
             .warn(seen, "plug it fully and quickly into a blue or SS port, without cables or hubs"),
     )
 }
@@ -155,13 +159,16 @@ fn shared_bus_point(topology: &UsbTopology) -> Option<DoctorPoint> {
         return None;
     }
     let why = "other devices share the bandwidth of hub and host controller, and each hub adds latency";
-    let point = DoctorTopic::Reader.asks("reader-shared", why).is(PointState::Warn, seen.join("; "));
-    Some(point.advise("plug the reader directly into the computer, and unplug other storage"))
+    let point =
+        DoctorTopic::Reader.define_point("reader-shared", why).with_state(PointState::Warn, seen.join("; "));
+    Some(point.with_advice("plug the reader directly into the computer, and unplug other storage"))
 }
 
 fn autosuspend_point(topology: &UsbTopology) -> DoctorPoint {
-    let point = DoctorTopic::Reader
-        .asks("reader-autosuspend", "a suspended reader needs long for its first I/O, and may lose its card");
+    let point = DoctorTopic::Reader.define_point(
+        "reader-autosuspend",
+        "a suspended reader needs long for its first I/O, and may lose its card",
+    );
     match topology.autosuspend_ms {
         None => point.ok("off"),
         Some(ms) => point.warn(
@@ -173,10 +180,10 @@ fn autosuspend_point(topology: &UsbTopology) -> DoctorPoint {
 
 fn in_use_point(card: &DeviceInfo) -> DoctorPoint {
     let why = "a card in use cannot be tested by writing, and disturbs read tests";
-    let point = DoctorTopic::Reader.asks("reader-card", why);
+    let point = DoctorTopic::Reader.define_point("reader-card", why);
     match &card.reason {
         None => point.ok("not in use"),
         Some(_) if card.empty => point.warn("no card inserted", "insert the card"),
-        Some(reason) => point.is(PointState::Warn, reason.clone()),
+        Some(reason) => point.with_state(PointState::Warn, reason.clone()),
     }
 }

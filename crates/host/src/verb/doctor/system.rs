@@ -1,10 +1,10 @@
 //! Kernel (io_uring, version, virtual machine, USB quirks), tools and drivers that some verbs need, programs that
 //! disturb tests (automounters, indexers, trimmers), and permissions. Capabilities: `capabilities(7)`.
 
-use cardscope_device::permission::can_be_asked;
+use cardscope_device::permission::can_request;
 use cardscope_device::system::SystemRoots;
 use cardscope_device::{host, vitals};
-use cardscope_engine::real::io_uring_allowed;
+use cardscope_engine::real::check_io_uring;
 use cardscope_model::device::DeviceInfo;
 use cardscope_model::doctor::{DoctorPoint, DoctorTopic, PointState};
 use cardscope_session::file_system_tool::find_tool;
@@ -25,7 +25,7 @@ pub(super) fn points(system: &SystemRoots, cards: &[DeviceInfo]) -> Vec<DoctorPo
 }
 
 fn io_uring_point(system: &SystemRoots) -> DoctorPoint {
-    let point = DoctorTopic::Kernel.asks(
+    let point = DoctorTopic::Kernel.define_point(
         "io-uring",
         "without io_uring, threads emulate deep queues, which takes \
                                     processor time and understates fast cards",
@@ -40,7 +40,7 @@ fn io_uring_point(system: &SystemRoots) -> DoctorPoint {
             Some(n) => point.warn(format!("kernel.io_uring_disabled is {n}"), allow),
         };
     }
-    match (io_uring_allowed(), setting) {
+    match (check_io_uring(), setting) {
         (Ok(()), _) => point.ok("allowed"),
         (Err(_), Some(n @ 1..)) => point.warn(format!("kernel.io_uring_disabled is {n}"), allow),
         (Err(error), _) => point.warn(format!("refused: {error}"), container),
@@ -49,11 +49,11 @@ fn io_uring_point(system: &SystemRoots) -> DoctorPoint {
 
 fn kernel_version_point(system: &SystemRoots) -> DoctorPoint {
     let why = "kernels before 5.15 do not report a card swapped for one of the same size during a test";
-    let point = DoctorTopic::Kernel.asks("kernel", why);
-    let Some(release) = host::kernel(system) else {
+    let point = DoctorTopic::Kernel.define_point("kernel", why);
+    let Some(release) = host::kernel_release(system) else {
         return point.unknown("unknown");
     };
-    match version(&release) {
+    match parse_release(&release) {
         Some(version) if version >= NUMBERS_DISKS => point.ok(release),
         Some(_) => point.warn(release, "do not swap cards during a test, or use a newer kernel"),
         None => point.unknown(release),
@@ -61,15 +61,15 @@ fn kernel_version_point(system: &SystemRoots) -> DoctorPoint {
 }
 
 /// Major and minor number of a kernel release.
-fn version(release: &str) -> Option<(u32, u32)> {
+fn parse_release(release: &str) -> Option<(u32, u32)> {
     let mut parts = release.split(|c: char| !c.is_ascii_digit());
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
 fn virtual_machine_point(system: &SystemRoots) -> DoctorPoint {
     let why = "in a virtual machine each I/O and timer goes through the host and its caches";
-    let point = DoctorTopic::Kernel.asks("machine", why);
-    match vitals::hypervisor(system) {
+    let point = DoctorTopic::Kernel.define_point("machine", why);
+    match vitals::detect_hypervisor(system) {
         None => point.ok("none"),
         Some(found) => {
             let name = found.name.map_or_else(String::new, |name| format!(" ({name})"));
@@ -87,7 +87,7 @@ fn usb_quirks_point(system: &SystemRoots) -> Option<DoctorPoint> {
     let seen = format!("usb-storage.quirks={set}");
     let why = "quirks change how the kernel drives a reader; `u` turns off UAS and its queue";
     Some(
-        DoctorTopic::Kernel.asks("usb-quirks", why).warn(
+        DoctorTopic::Kernel.define_point("usb-quirks", why).warn(
             seen,
             "remove it from the kernel command line or /etc/modprobe.d unless the reader needs it",
         ),
@@ -117,7 +117,7 @@ fn helper_points(system: &SystemRoots) -> Vec<DoctorPoint> {
 fn tools_point() -> DoctorPoint {
     let missing: Vec<_> = TOOLS.iter().filter(|(tool, _, _)| find_tool(tool).is_none()).collect();
     let why = "some verbs use these tools, and skip a test without them";
-    let point = DoctorTopic::Helpers.asks("tools", why);
+    let point = DoctorTopic::Helpers.define_point("tools", why);
     if missing.is_empty() {
         return point.ok(format!("all {} installed", TOOLS.len()));
     }
@@ -128,7 +128,7 @@ fn tools_point() -> DoctorPoint {
 
 fn fuse_point(system: &SystemRoots) -> DoctorPoint {
     let why = "simulated cards are served to other programs through FUSE";
-    let point = DoctorTopic::Helpers.asks("fuse", why);
+    let point = DoctorTopic::Helpers.define_point("fuse", why);
     if Path::new("/dev/fuse").exists() || vitals::file_systems(system).iter().any(|name| name == "fuse") {
         return point.ok("available");
     }
@@ -136,12 +136,12 @@ fn fuse_point(system: &SystemRoots) -> DoctorPoint {
 }
 
 fn nvme_point(system: &SystemRoots) -> DoctorPoint {
-    let point = DoctorTopic::Helpers.asks("nvme-driver", "SD Express cards use NVMe");
-    if vitals::nvme_driver(system) {
+    let point = DoctorTopic::Helpers.define_point("nvme-driver", "SD Express cards use NVMe");
+    if vitals::has_nvme_driver(system) {
         return point.ok("available");
     }
     let seen = "not loaded; it comes by itself with the first NVMe card where available";
-    point.unknown(seen).advise("sudo modprobe nvme")
+    point.unknown(seen).with_advice("sudo modprobe nvme")
 }
 
 const MOUNTS_CARDS: &str = "mounts cards as they come";
@@ -180,8 +180,8 @@ const DISTURBERS: &[(&str, &str, &str)] = &[
 
 fn service_points(system: &SystemRoots) -> Vec<DoctorPoint> {
     let why = "other I/O on the card, its reader or the processor disturbs the test";
-    let point = DoctorTopic::Services.asks("services", why);
-    let running = vitals::programs(system);
+    let point = DoctorTopic::Services.define_point("services", why);
+    let running = vitals::running_programs(system);
     if running.is_empty() {
         return vec![point.unknown("no programs visible")];
     }
@@ -220,22 +220,24 @@ fn permission_points(system: &SystemRoots, cards: &[DeviceInfo]) -> Vec<DoctorPo
 
 fn device_access_point(cards: &[DeviceInfo]) -> DoctorPoint {
     const WHY: &str = "without access to the block device, only directories can be tested";
-    let point = DoctorTopic::Rights.asks("block-devices", WHY);
+    let point = DoctorTopic::Rights.define_point("block-devices", WHY);
     let advice = "sudo usermod -aG disk $USER, then log in again; or run with sudo";
     let allowed = |card: &&DeviceInfo| access(card.path.as_str(), Access::READ_OK | Access::WRITE_OK).is_ok();
     let refused: Vec<&str> =
         cards.iter().filter(|card| !allowed(card)).map(|card| card.path.as_str()).collect();
     let root = rustix::process::geteuid().is_root();
-    let asked = || !root && can_be_asked();
+    let asked = || !root && can_request();
     match (cards.is_empty(), refused.is_empty()) {
         (true, _) if root => point.ok("running as root; no card is present"),
         (true, _) if asked() => point.unknown(format!("no card is present; {UDISKS_HINT}")),
-        (true, _) => point.unknown("no card is present").advise(advice),
+        (true, _) => point.unknown("no card is present").with_advice(advice),
         (false, true) => point.ok(format!("all {} cards and readers can be opened", cards.len())),
         (false, false) if asked() => point.ok(format!("not directly: {}; {UDISKS_HINT}", refused.join(", "))),
         (false, false) => {
             let state = if refused.len() == cards.len() { PointState::Fail } else { PointState::Warn };
-            point.is(state, format!("this user cannot open {}", refused.join(", "))).advise(advice)
+            point
+                .with_state(state, format!("this user cannot open {}", refused.join(", ")))
+                .with_advice(advice)
         }
     }
 }
@@ -245,7 +247,7 @@ const UDISKS_HINT: &str =
     "UDisks2 opens a card for this user, if a polkit rule or an administrator's password allows it";
 
 fn capability_point(system: &SystemRoots, bit: u32, name: &str, why: &str) -> DoctorPoint {
-    let point = DoctorTopic::Rights.asks(name, why);
+    let point = DoctorTopic::Rights.define_point(name, why);
     match vitals::capabilities(system) {
         Some(set) if set >> bit & 1 == 1 => point.ok("yes"),
         Some(_) => point.warn("no", "run with sudo"),
@@ -259,10 +261,13 @@ mod tests {
 
     #[test]
     fn kernel_releases_compare_by_number() {
-        assert_eq!(version("6.12.25+rpt-rpi-2712"), Some((6, 12)));
-        assert!(version("5.4.0-42-generic").unwrap() < NUMBERS_DISKS);
-        assert!(version("5.15.0").unwrap() >= NUMBERS_DISKS && version("10.0").unwrap() >= NUMBERS_DISKS);
-        assert_eq!(version("unknown"), None);
+        assert_eq!(parse_release("6.12.25+rpt-rpi-2712"), Some((6, 12)));
+        assert!(parse_release("5.4.0-42-generic").unwrap() < NUMBERS_DISKS);
+        assert!(
+            parse_release("5.15.0").unwrap() >= NUMBERS_DISKS
+                && parse_release("10.0").unwrap() >= NUMBERS_DISKS
+        );
+        assert_eq!(parse_release("unknown"), None);
     }
 
     #[test]

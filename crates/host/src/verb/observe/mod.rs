@@ -7,12 +7,12 @@ mod recording;
 mod request;
 mod sample;
 
-pub use cardscope_device::watching::DeviceCounters;
+pub use cardscope_device::device_counters::DeviceCounters;
 pub use request::ObserveRequest;
 
-use crate::judge::{WatchSide, compare, summarise, verdict};
+use crate::judge::{WatchSide, bottleneck_finding, compare_watches, summarize_watch};
+use cardscope_device::device_counters::{self, CounterSnapshot, DeviceWatcher};
 use cardscope_device::system::SystemRoots;
-use cardscope_device::watching::{self, CounterSnapshot, DeviceWatcher};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::pending;
@@ -32,64 +32,65 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const SHORTEST_SAMPLE: Duration = Duration::from_millis(500);
 
 /// Current counters of a device of this machine, without touching the device.
-pub fn counters(name: &str) -> Option<DeviceCounters> {
-    watching::counters(&SystemRoots::host(), name)
+pub fn device_counters(name: &str) -> Option<DeviceCounters> {
+    device_counters::counters_by_name(&SystemRoots::host(), name)
 }
 
 /// Watches a device and returns the report.
-pub fn observe(
+pub fn observe_device(
     request: &ObserveRequest,
     interrupt: &InterruptFlag,
     events: &mut dyn Listener,
 ) -> Result<VerbOutcome<ObserveReport>> {
     request.check()?;
     let system = request.machine.system()?;
-    if !system.is_live() && request.length() != WatchLength::Nothing {
+    if !system.is_live() && request.length() != WatchLength::NoWatch {
         return Err(Failure::refused(
             "a recorded machine does not change over time; with --sysfs, give --from-boot",
         ));
     }
     let watcher = DeviceWatcher::open(&system, &request.target).map_err(Failure::refused)?;
     let baseline = request.baseline.as_deref().map(|name| load_baseline(name, request)).transpose()?;
-    let first = watcher.look().map_err(Failure::refused)?;
-    let mut report = begun(request, &watcher, &first);
+    let first = watcher.take_snapshot().map_err(Failure::refused)?;
+    let mut report = new_report(request, &watcher, &first);
     let mut recorder = WatchRecorder::begin(request, &system, &mut report)?;
-    let _owing = pending::owing("what was seen is summed up", "");
+    let _owing = pending::register_cleanup("what was seen is summed up", "");
     let failure = match request.length() {
-        WatchLength::Nothing => None,
+        WatchLength::NoWatch => None,
         _ => {
             let mut watch = DeviceWatch { watcher: &watcher, report: &mut report, recorder: &mut recorder };
             watch.run_watch(request, interrupt, events).err()
         }
     };
-    finish(&mut report, baseline.as_ref().map(|baseline| (baseline, request)));
+    evaluate(&mut report, baseline.as_ref().map(|baseline| (baseline, request)));
     report.header.error = failure.as_ref().map(Failure::to_string);
     let not_stored = recorder.finish(&mut report, failure.as_ref()).err();
-    Ok(VerbOutcome::of(report, failure.or(not_stored)))
+    Ok(VerbOutcome::from_report(report, failure.or(not_stored)))
 }
 
 /// Earlier watch to compare with.
 fn load_baseline(name: &str, request: &ObserveRequest) -> Result<ObserveReport> {
-    let report: ObserveReport = cardscope_session::baseline::load(name, request.archive.named(), "observe")?;
+    let report: ObserveReport =
+        cardscope_session::baseline::load_baseline(name, request.archive.named_path(), "observe")?;
     match report.body.samples.is_empty() {
         true => Err(Failure::refused(format!("{name} has no watched time to compare with"))),
         false => Ok(report),
     }
 }
 
-fn begun(request: &ObserveRequest, watcher: &DeviceWatcher, first: &CounterSnapshot) -> ObserveReport {
+fn new_report(request: &ObserveRequest, watcher: &DeviceWatcher, first: &CounterSnapshot) -> ObserveReport {
     let mut report = Report {
         header: ReportHeader { target: request.target.clone(), ..ReportHeader::default() },
         body: ObserveResult {
             device: watcher.disk(),
             began_uptime_seconds: first.uptime,
             every_seconds: request.every.as_secs_f64(),
-            from_boot: request.from_boot.then(|| sample::since_boot(first)),
+            from_boot: request.from_boot.then(|| sample::sample_since_boot(first)),
             ..ObserveResult::default()
         },
     };
     if first.io_stall_us.is_none() {
-        report.header.caveats.push(Caveat::other(
+        report.header.caveats.push(Caveat::from_text(
 "the kernel has no pressure information, so waits are estimated from blocked tasks; add psi=1 to the kernel \
  command line",
 ));
@@ -111,16 +112,16 @@ impl DeviceWatch<'_> {
         events: &mut dyn Listener,
     ) -> Result<()> {
         // Opening the archive can take seconds on a busy disk. That traffic does not belong to the first sample.
-        let first = self.watcher.look().map_err(Failure::io)?;
+        let first = self.watcher.take_snapshot().map_err(Failure::io)?;
         let began = Instant::now();
         self.report.body.began_uptime_seconds = first.uptime;
         let length = match request.length() {
             WatchLength::For(length) => Some(length),
-            WatchLength::UntilStopped | WatchLength::Nothing => None,
+            WatchLength::UntilStopped | WatchLength::NoWatch => None,
         };
         let what = format!("watching {}", request.target);
         let seconds = length.map(|l| l.as_secs_f64());
-        events.stage(&what, None, seconds);
+        events.begin_stage(&what, None, seconds);
         let mut last = (began, first.clone());
         loop {
             let next = last.0 + request.every;
@@ -130,19 +131,19 @@ impl DeviceWatch<'_> {
             if !waited && last.0.elapsed() < SHORTEST_SAMPLE {
                 return interrupted_result(length);
             }
-            let look = self.watcher.look().map_err(Failure::io)?;
+            let look = self.watcher.take_snapshot().map_err(Failure::io)?;
             let now = Instant::now();
-            let sample = sample::between(&last.1, &look, now.duration_since(last.0).as_secs_f64());
+            let sample = sample::sample_between(&last.1, &look, now.duration_since(last.0).as_secs_f64());
             self.update_traffic(&first, &look);
             self.report.body.samples.push(sample);
             last = (now, look);
             let moved = last.1.device.read_bytes + last.1.device.write_bytes;
             let before = first.device.read_bytes + first.device.write_bytes;
-            events.progress(moved.saturating_sub(before));
+            events.report_bytes(moved.saturating_sub(before));
             if !waited {
                 return interrupted_result(length);
             }
-            self.recorder.meanwhile(self.report, events);
+            self.recorder.store_if_due(self.report, events);
             if end.is_some_and(|end| now >= end) {
                 return Ok(());
             }
@@ -151,7 +152,7 @@ impl DeviceWatch<'_> {
 
     /// Updates the traffic of each partition since the start of the watch.
     fn update_traffic(&mut self, first: &CounterSnapshot, now: &CounterSnapshot) {
-        let part = |(name, after): &(String, cardscope_device::watching::DeviceCounters)| {
+        let part = |(name, after): &(String, cardscope_device::device_counters::DeviceCounters)| {
             let before = first.partitions.iter().find(|(known, _)| known == name).map(|(_, c)| *c);
             let before = before.unwrap_or_default();
             PartitionTraffic {
@@ -171,7 +172,7 @@ fn interrupted_result(length: Option<Duration>) -> Result<()> {
 
 /// Sleeps until then; returns false if interrupted.
 fn sleep_until(until: Instant, interrupt: &InterruptFlag) -> bool {
-    while !interrupt.raised() {
+    while !interrupt.is_raised() {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return true;
@@ -182,22 +183,22 @@ fn sleep_until(until: Instant, interrupt: &InterruptFlag) -> bool {
 }
 
 /// Adds summary, finding and comparison to the report.
-fn finish(report: &mut ObserveReport, baseline: Option<(&ObserveReport, &ObserveRequest)>) {
-    report.body.summary = summarise(&report.body.samples, report.body.began_uptime_seconds);
+fn evaluate(report: &mut ObserveReport, baseline: Option<(&ObserveReport, &ObserveRequest)>) {
+    report.body.summary = summarize_watch(&report.body.samples, report.body.began_uptime_seconds);
     if let Some(summary) = &report.body.summary {
-        report.header.findings.push(verdict(&report.body.samples, summary));
+        report.header.findings.push(bottleneck_finding(&report.body.samples, summary));
     }
     let Some((baseline, request)) = baseline else { return };
     let side = |report: &ObserveReport| (report.body.samples.clone(), report.body.began_uptime_seconds);
     let ((was, was_began), (is, is_began)) = (side(baseline), side(report));
     let before = WatchSide { samples: &was, began: was_began };
     let now = WatchSide { samples: &is, began: is_began };
-    match compare(request.baseline.as_deref().unwrap_or_default(), before, now) {
+    match compare_watches(request.baseline.as_deref().unwrap_or_default(), before, now) {
         Some((comparison, findings)) => {
             report.body.comparison = Some(comparison);
             report.header.findings.extend(findings);
         }
-        None => report.header.caveats.push(Caveat::other(
+        None => report.header.caveats.push(Caveat::from_text(
             "the two watches do not overlap in time since boot, so they were not compared",
         )),
     }

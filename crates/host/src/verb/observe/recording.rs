@@ -7,7 +7,7 @@ use cardscope_engine::event::Listener;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::json;
 use cardscope_model::observe::ObserveReport;
-use cardscope_session::archive_access::path_of;
+use cardscope_session::archive_access::archive_path;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::options::ArchiveAt;
 use cardscope_session::output_file::{FileMark, OutputFile};
@@ -31,7 +31,7 @@ pub(super) struct WatchRecorder {
     /// Session that began before the watch. None if the archive lies on the watched card.
     recording: Option<SessionRecorder>,
     stored: Instant,
-    archives: bool,
+    stores_in_archive: bool,
 }
 
 impl WatchRecorder {
@@ -45,22 +45,26 @@ impl WatchRecorder {
         let claim = |file| OutputFile::claim("--save", file, card, OF_A_WATCH);
         let save = request.save.as_deref().map(claim).transpose()?;
         let archive = request.archive.clone();
-        let path = path_of(archive.named())?;
+        let path = archive_path(archive.named_path())?;
         let mut recorder = WatchRecorder {
-            start: start(request, system),
+            start: session_start(request, system),
             archive,
             save,
             recording: None,
             stored: Instant::now(),
-            archives: system.is_live(),
+            stores_in_archive: system.is_live(),
         };
-        if card.is_some_and(|card| filesystem::lies_on(&path, card)) {
-            report.header.caveats.push(Caveat::other(late_storage_caveat("archive", &path, &request.target)));
-        } else if recorder.archives {
+        if card.is_some_and(|card| filesystem::is_on_disk_of(&path, card)) {
+            report.header.caveats.push(Caveat::from_text(late_storage_caveat(
+                "archive",
+                &path,
+                &request.target,
+            )));
+        } else if recorder.stores_in_archive {
             recorder.begin_session(report)?;
         }
         if let Some(file) = recorder.save.as_ref().filter(|file| file.on_target()) {
-            report.header.caveats.push(Caveat::other(late_storage_caveat(
+            report.header.caveats.push(Caveat::from_text(late_storage_caveat(
                 "file",
                 file.name(),
                 &request.target,
@@ -71,13 +75,13 @@ impl WatchRecorder {
 
     /// Begins a session in the archive.
     fn begin_session(&mut self, report: &mut ObserveReport) -> Result<&mut SessionRecorder> {
-        let recording = SessionRecorder::of(self.archive.named(), &self.start)?;
+        let recording = SessionRecorder::begin(self.archive.named_path(), &self.start)?;
         report.header.session = Some(recording.name());
         Ok(self.recording.insert(recording))
     }
 
     /// Stores the samples so far, once a minute. A failure does not end the watch.
-    pub(super) fn meanwhile(&mut self, report: &ObserveReport, events: &mut dyn Listener) {
+    pub(super) fn store_if_due(&mut self, report: &ObserveReport, events: &mut dyn Listener) {
         let Some(recording) = &mut self.recording else { return };
         if self.stored.elapsed() < STORED_EVERY {
             return;
@@ -90,7 +94,7 @@ impl WatchRecorder {
 
     /// Stores the whole watch. If one of archive and file fails, the other is still written.
     pub(super) fn finish(mut self, report: &mut ObserveReport, failure: Option<&Failure>) -> Result<()> {
-        let begun = match (self.archives, &self.recording) {
+        let begun = match (self.stores_in_archive, &self.recording) {
             (true, None) => self.begin_session(report).map(drop),
             _ => Ok(()),
         };
@@ -98,15 +102,15 @@ impl WatchRecorder {
             Some(recording) => recording.finish(report, failure),
             None => Ok(()),
         });
-        let saved = self.save.as_ref().map_or(Ok(()), |file| save(file, report));
+        let saved = self.save.as_ref().map_or(Ok(()), |file| save_report(file, report));
         archived.and(saved)
     }
 }
 
-fn start(request: &ObserveRequest, system: &SystemRoots) -> SessionStart {
-    let identity = inspect::inspect(system, &request.target).ok();
-    let condition = host::condition(system, Some(&request.target));
-    recorder::start("observe", &request.target, 0, &condition, identity.as_ref())
+fn session_start(request: &ObserveRequest, system: &SystemRoots) -> SessionStart {
+    let identity = inspect::inspect_card(system, &request.target).ok();
+    let condition = host::host_condition(system, Some(&request.target));
+    recorder::session_start("observe", &request.target, 0, &condition, identity.as_ref())
 }
 
 /// Caveat of an archive or file that lies on the watched card.
@@ -114,6 +118,6 @@ fn late_storage_caveat(what: &str, path: &Path, card: &str) -> String {
     format!("the {what} {} is on {card} itself, so samples were written only after the watch", path.display())
 }
 
-fn save(file: &OutputFile, report: &ObserveReport) -> Result<()> {
-    file.write(json::text(report).map_err(Failure::io)?.as_bytes())
+fn save_report(file: &OutputFile, report: &ObserveReport) -> Result<()> {
+    file.write_content(json::to_json_text(report).map_err(Failure::io)?.as_bytes())
 }

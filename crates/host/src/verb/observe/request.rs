@@ -1,6 +1,6 @@
 //! Options of `observe`.
 
-use cardscope_session::arguments::duration;
+use cardscope_session::arguments::parse_duration;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::options::{ArchiveAt, MachineOptions};
 use clap::Args;
@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WatchLength {
     /// No watch, only the counters since boot.
-    Nothing,
+    NoWatch,
     For(Duration),
     /// Until interrupted, which is the regular end.
     UntilStopped,
@@ -33,10 +33,10 @@ pub struct ObserveRequest {
     #[arg(value_name = "DEVICE")]
     pub target: String,
     /// Watch this long, e.g. 90s, 5m
-    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
     pub length: Option<Duration>,
     /// Interval between readings
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub every: Duration,
     /// Show what happened since boot, from the kernel's counters
     #[arg(long)]
@@ -59,7 +59,7 @@ impl ObserveRequest {
     pub(super) fn length(&self) -> WatchLength {
         match (self.length, self.from_boot) {
             (Some(length), _) => WatchLength::For(length),
-            (None, true) => WatchLength::Nothing,
+            (None, true) => WatchLength::NoWatch,
             (None, false) => WatchLength::UntilStopped,
         }
     }
@@ -69,7 +69,7 @@ impl ObserveRequest {
         Failure::refuse_first(&[
             (self.every < SHORTEST_INTERVAL, "--every must be at least 0.1s"),
             (
-                self.length() == WatchLength::Nothing && self.baseline.is_some(),
+                self.length() == WatchLength::NoWatch && self.baseline.is_some(),
                 "--against needs --for, e.g. --for 5m",
             ),
         ])

@@ -1,12 +1,12 @@
 //! Converts two readings of the counters into a sample.
 
+use cardscope_device::device_counters::{CounterSnapshot, DeviceCounters};
 use cardscope_device::vitals::CpuTimes;
-use cardscope_device::watching::{CounterSnapshot, DeviceCounters};
 use cardscope_model::observe::ObserveSample;
 use cardscope_model::units::mb_per_s;
 
 /// Sample over the whole time since boot.
-pub(super) fn since_boot(look: &CounterSnapshot) -> ObserveSample {
+pub(super) fn sample_since_boot(look: &CounterSnapshot) -> ObserveSample {
     let nothing = CounterSnapshot {
         io_stall_us: look.io_stall_us.map(|_| (0, 0)),
         memory_stall_us: look.memory_stall_us.map(|_| (0, 0)),
@@ -15,12 +15,16 @@ pub(super) fn since_boot(look: &CounterSnapshot) -> ObserveSample {
         swap_bytes: look.swap_bytes.map(|_| 0),
         ..CounterSnapshot::default()
     };
-    between(&nothing, look, look.uptime)
+    sample_between(&nothing, look, look.uptime)
 }
 
 /// Sample of the `seconds` between two readings. Counters that went back, as after a device was replaced, count as
 /// zero.
-pub(super) fn between(before: &CounterSnapshot, after: &CounterSnapshot, seconds: f64) -> ObserveSample {
+pub(super) fn sample_between(
+    before: &CounterSnapshot,
+    after: &CounterSnapshot,
+    seconds: f64,
+) -> ObserveSample {
     let (a, b) = (&before.device, &after.device);
     let grown = |of: fn(&DeviceCounters) -> u64| of(b).saturating_sub(of(a));
     let (reads, writes) = (grown(|c| c.reads), grown(|c| c.writes));
@@ -114,7 +118,7 @@ mod tests {
             queue_ms: 1000,
             in_flight: 2,
         };
-        let sample = between(&look(9.0, before), &look(10.0, after), 1.0);
+        let sample = sample_between(&look(9.0, before), &look(10.0, after), 1.0);
         assert_eq!((sample.reads, sample.writes, sample.in_flight), (200, 50, 2));
         near(sample.read_mb_s, 0.8192);
         near(sample.utilisation, 0.9);
@@ -137,7 +141,7 @@ mod tests {
             cpu: Some(cpu(60, 180, 60)),
             ..CounterSnapshot::default()
         };
-        let sample = between(&before, &after, 2.0);
+        let sample = sample_between(&before, &after, 2.0);
         near(sample.io_some.unwrap(), 0.75);
         near(sample.io_full.unwrap(), 0.25);
         near(sample.cpu_busy.unwrap(), 0.25);
@@ -149,7 +153,7 @@ mod tests {
     #[test]
     fn decreasing_counters_and_empty_intervals_give_zero() {
         let many = DeviceCounters { reads: 10, busy_ms: 10, ..DeviceCounters::default() };
-        let sample = between(&look(1.0, many), &look(1.0, DeviceCounters::default()), 0.0);
+        let sample = sample_between(&look(1.0, many), &look(1.0, DeviceCounters::default()), 0.0);
         assert_eq!((sample.reads, sample.utilisation, sample.wait_ms), (0, 0.0, None));
     }
 
@@ -159,7 +163,7 @@ mod tests {
             DeviceCounters { writes: 7, write_bytes: 7 << 20, busy_ms: 30_000, ..DeviceCounters::default() };
         let mut seen = look(120.0, all);
         seen.io_stall_us = Some((60_000_000, 6_000_000));
-        let sample = since_boot(&seen);
+        let sample = sample_since_boot(&seen);
         near(sample.utilisation, 0.25);
         near(sample.io_some.unwrap(), 0.5);
         assert_eq!((sample.seconds, sample.writes), (120.0, 7));

@@ -1,21 +1,21 @@
 //! Footer of a report: test size and loops, drive and its fill level, date, system, comment.
 
-use super::line::size;
-use crate::readers::dates::date;
+use super::line::binary_size;
+use crate::readers::dates::parse_date;
 use crate::readers::notes::add_note;
-use crate::readers::numbers::number;
+use crate::readers::numbers::parse_number;
 use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::Run;
 
 /// Parses one footer line into log and run; returns false if the line does not belong to a footer.
-pub(super) fn read(line: &str, log: &mut CardLog, run: &mut Run) -> bool {
+pub(super) fn read_line(line: &str, log: &mut CardLog, run: &mut Run) -> bool {
     let line = line.trim_start_matches(['>', ' ', '\t']);
     let Some((key, value)) = line.split_once(':') else { return false };
     let value = value.trim();
     match key.trim() {
-        "Test" => test(value, log, run),
-        "Date" => log.date = date(value).or(log.date.take()),
+        "Test" => read_test(value, log, run),
+        "Date" => log.date = parse_date(value).or(log.date.take()),
         "OS" => read_system(value, log),
         "Target" => read_drive(value, log),
         "Profile" | "Mode" | "Time" | "Mix Ratio" => note_setting(key.trim(), value, log),
@@ -29,9 +29,9 @@ pub(super) fn read(line: &str, log: &mut CardLog, run: &mut Run) -> bool {
 }
 
 /// `1000 MB [C: 33.0% (39.3/119.1 GB)] (x5)`, `1 GiB (x5) [Interval: 5 sec]`.
-fn test(value: &str, log: &mut CardLog, run: &mut Run) {
+fn read_test(value: &str, log: &mut CardLog, run: &mut Run) {
     let amount: String = value.split_whitespace().take(2).collect::<String>().to_lowercase();
-    run.size_bytes = size(&amount);
+    run.size_bytes = binary_size(&amount);
     run.loops = value.split_once("(x").and_then(|(_, rest)| rest.split_once(')')?.0.trim().parse().ok());
     for inside in value.split('[').skip(1).filter_map(|part| part.split_once(']').map(|(inside, _)| inside)) {
         if inside.contains('%') {
@@ -65,7 +65,7 @@ fn read_volume(value: &str, log: &mut CardLog) {
 /// Sets the fill level from the number before the percent sign.
 fn set_full_percent(value: &str, log: &mut CardLog) {
     let percent = value.split_once('%').and_then(|(before, _)| before.split_whitespace().next_back());
-    if let Some(percent) = percent.and_then(number).filter(|percent| (0.0..=100.0).contains(percent)) {
+    if let Some(percent) = percent.and_then(parse_number).filter(|percent| (0.0..=100.0).contains(percent)) {
         log.condition.set("full_percent", percent.to_string(), ConditionOrigin::Read);
     }
 }
@@ -92,7 +92,7 @@ mod tests {
     fn footer(lines: &[&str]) -> (CardLog, Run) {
         let (mut log, mut run) = (CardLog::new("test"), Run::default());
         for line in lines {
-            assert!(read(line, &mut log, &mut run), "{line}");
+            assert!(read_line(line, &mut log, &mut run), "{line}");
         }
         (log, run)
     }

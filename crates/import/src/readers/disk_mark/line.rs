@@ -5,7 +5,7 @@
 //! (8). A size that a label omits is the program's default: version 3 moves 1 MiB, 4 to 6 move 128 KiB with a queue and
 //! 1 MiB without one (their DiskSpd arguments).
 
-use crate::readers::numbers::speed;
+use crate::readers::numbers::parse_speed;
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestOp};
 use cardscope_model::units::{KIB, MIB};
 
@@ -43,17 +43,17 @@ const OP_WORDS: [(TestOp, &str); 3] = [
     (TestOp::Mix(DEFAULT_MIX), "mixed mix"),
 ];
 
-fn words<T: Copy>(meanings: &[(T, &'static str)]) -> impl Iterator<Item = (T, &'static str)> {
+fn word_meanings<T: Copy>(meanings: &[(T, &'static str)]) -> impl Iterator<Item = (T, &'static str)> {
     meanings.iter().flat_map(|(meaning, words)| words.split(' ').map(|word| (*meaning, word)))
 }
 
-pub(super) fn op(word: &str) -> Option<TestOp> {
+pub(super) fn parse_op(word: &str) -> Option<TestOp> {
     let word = word.to_lowercase();
-    words(&OP_WORDS).find(|(_, known)| *known == word).map(|(op, _)| op)
+    word_meanings(&OP_WORDS).find(|(_, known)| *known == word).map(|(op, _)| op)
 }
 
 /// Parses a line; `None` if it is not a result, or is cut off before its unit.
-pub(super) fn read(line: &str) -> Option<SpeedLine<'_>> {
+pub(super) fn parse_line(line: &str) -> Option<SpeedLine<'_>> {
     let printed = |unit: &&str| line.find(*unit).map(|at| (at, &line[at..at + unit.len()]));
     let (at, unit) = line.contains('/').then(|| SPEED_UNITS.iter().find_map(printed))??;
     let (before, after) = (&line[..at], &line[at + unit.len()..]);
@@ -62,10 +62,11 @@ pub(super) fn read(line: &str) -> Option<SpeedLine<'_>> {
         return None;
     }
     let colon = before.rfind([':', '：'])?;
-    let value = speed(before[colon..].trim_start_matches([':', '：']))?;
+    let value = parse_speed(before[colon..].trim_start_matches([':', '：']))?;
     let (pattern, op) = parse_label(&before[..colon])?;
-    let iops = after.split_once("IOPS").and_then(|(number, _)| speed(number.trim_start().strip_prefix('[')?));
-    let latency_us = after.split_once('<').and_then(|(_, rest)| speed(rest.split_once("us")?.0));
+    let iops =
+        after.split_once("IOPS").and_then(|(number, _)| parse_speed(number.trim_start().strip_prefix('[')?));
+    let latency_us = after.split_once('<').and_then(|(_, rest)| parse_speed(rest.split_once("us")?.0));
     Some(SpeedLine { pattern, op, value, unit, iops, latency_us })
 }
 
@@ -75,7 +76,7 @@ fn parse_label(text: &str) -> Option<(AccessPattern, Option<TestOp>)> {
     let compact: String = text.to_lowercase().chars().filter(|c| !c.is_whitespace()).collect();
     let compact = compact.trim_start_matches(|c: char| !c.is_alphanumeric());
     let (head, depth) = compact.split_once('(').unwrap_or((compact, ""));
-    let (order, word) = words(&ORDER_WORDS).find(|(_, word)| head.starts_with(word))?;
+    let (order, word) = word_meanings(&ORDER_WORDS).find(|(_, word)| head.starts_with(word))?;
     let (op, block) = op_and_block(&head[word.len()..])?;
     let queue = parse_setting(depth, "q=").or_else(|| parse_setting(depth, "qd=")).unwrap_or(1);
     let threads = parse_setting(depth, "t=").unwrap_or(1);
@@ -90,16 +91,17 @@ fn parse_label(text: &str) -> Option<(AccessPattern, Option<TestOp>)> {
 
 /// Parses `read4kib`, `4kbread`, `1mib` or an empty text.
 fn op_and_block(text: &str) -> Option<(Option<TestOp>, Option<u64>)> {
-    let word = words(&OP_WORDS).find_map(|(op, word)| text.split_once(word).map(|around| (op, around)));
+    let word =
+        word_meanings(&OP_WORDS).find_map(|(op, word)| text.split_once(word).map(|around| (op, around)));
     let (op, block) = match word {
         Some((op, (before, behind))) => (Some(op), [before, behind].concat()),
         None => (None, text.to_owned()),
     };
-    if block.is_empty() { Some((op, None)) } else { Some((op, Some(size(&block)?))) }
+    if block.is_empty() { Some((op, None)) } else { Some((op, Some(binary_size(&block)?))) }
 }
 
 /// Parses `4kb`, `4kib` or `1mib`, which are powers of two in either spelling.
-pub(super) fn size(text: &str) -> Option<u64> {
+pub(super) fn binary_size(text: &str) -> Option<u64> {
     let unit = text.find(|c: char| !c.is_ascii_digit())?;
     let factor = match &text[unit..] {
         "k" | "kb" | "kib" => KIB,
@@ -122,7 +124,7 @@ mod tests {
     use super::*;
 
     fn named(line: &str) -> Option<String> {
-        let line = read(line)?;
+        let line = parse_line(line)?;
         Some(line.op.map_or(line.pattern.to_string(), |op| format!("{} {op}", line.pattern)))
     }
 
@@ -164,15 +166,16 @@ mod tests {
             "SEQ 0MiB (Q= 8, T= 1): 3.0 MB/s",
             "SEQ 99999999999999999MiB (Q= 8, T= 1): 3.0 MB/s",
         ] {
-            assert_eq!(read(line), None, "{line}");
+            assert_eq!(parse_line(line), None, "{line}");
         }
     }
 
     #[test]
     fn iops_and_latency_after_the_speed_are_read() {
-        let line = read("  Random 4KiB (Q= 32, T=16):  0.851 MB/s [    207.8 IOPS] <635043.04 us>").unwrap();
+        let line =
+            parse_line("  Random 4KiB (Q= 32, T=16):  0.851 MB/s [    207.8 IOPS] <635043.04 us>").unwrap();
         assert_eq!((line.value, line.iops, line.latency_us), (0.851, Some(207.8), Some(635_043.04)));
-        let cut = read("  Random 4KiB (Q= 32, T=16):  0.851 MB/s [    20").unwrap();
+        let cut = parse_line("  Random 4KiB (Q= 32, T=16):  0.851 MB/s [    20").unwrap();
         assert_eq!((cut.iops, cut.latency_us), (None, None));
     }
 }

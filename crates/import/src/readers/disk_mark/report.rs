@@ -6,8 +6,8 @@
 use super::footer;
 use super::line::{self, SpeedLine};
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::{add_note, log_of};
-use crate::readers::numbers::figure;
+use crate::readers::notes::{add_note, new_log};
+use crate::readers::numbers::printed_figure;
 use crate::readers::runs::RunBuilder;
 use crate::readers::text::LogText;
 use cardscope_model::condition::ConditionOrigin;
@@ -62,7 +62,7 @@ pub(crate) mod kdiskmark {
     }
 
     pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-        super::read(text, &KDISKMARK)
+        super::read_reports(text, &KDISKMARK)
     }
 }
 
@@ -75,20 +75,25 @@ pub(crate) mod crystaldiskmark {
     }
 
     pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-        super::read(text, &CRYSTALDISKMARK)
+        super::read_reports(text, &CRYSTALDISKMARK)
     }
 }
 
 /// Reads all reports in the text. Those without a heading are of `usual`.
-fn read(text: &LogText, usual: &'static DiskMarkDialect) -> ReaderOutcome {
+fn read_reports(text: &LogText, usual: &'static DiskMarkDialect) -> ReaderOutcome {
     let (logs, lost) = Default::default();
-    let mut reader =
-        DiskMarkReader { dialect: usual, logs, report: DiskMarkReport::new(usual), prose: None, lost };
-    text.lines().for_each(|line| reader.line(line));
+    let mut reader = DiskMarkReader {
+        dialect: usual,
+        logs,
+        report: DiskMarkReport::new(usual),
+        prose: None,
+        lost_doubts: lost,
+    };
+    text.lines().for_each(|line| reader.read_line(line));
     reader.end_report();
     let mut logs = reader.finish()?;
     for log in logs.iter_mut().filter(|log| log.format == KDISKMARK.format) {
-        let doubts = doubts(log);
+        let doubts = kdiskmark_doubts(log);
         log.doubts.extend(doubts);
     }
     Ok(logs)
@@ -101,49 +106,49 @@ struct DiskMarkReader {
     /// Last line of prose, which becomes the name of the report below it.
     prose: Option<String>,
     /// Doubts of reports without any result.
-    lost: Vec<String>,
+    lost_doubts: Vec<String>,
 }
 
 struct DiskMarkReport {
     log: CardLog,
     runs: RunBuilder,
     section: Option<TestOp>,
-    footer_seen: bool,
+    has_footer: bool,
     comment_next: bool,
     not_run: usize,
-    without_op: usize,
+    results_without_op: usize,
 }
 
 impl DiskMarkReport {
     fn new(dialect: &DiskMarkDialect) -> Self {
-        let log = CardLog { format: dialect.format.to_owned(), ..log_of(dialect.programs[0], None) };
+        let log = CardLog { format: dialect.format.to_owned(), ..new_log(dialect.programs[0], None) };
         DiskMarkReport {
             log,
             runs: RunBuilder::default(),
             section: None,
-            footer_seen: false,
+            has_footer: false,
             comment_next: false,
             not_run: 0,
-            without_op: 0,
+            results_without_op: 0,
         }
     }
 }
 
 impl DiskMarkReader {
-    fn line(&mut self, text: &str) {
-        if let Some(line) = line::read(text) {
-            self.result(&line);
+    fn read_line(&mut self, text: &str) {
+        if let Some(line) = line::parse_line(text) {
+            self.add_result(&line);
         } else if let Some((dialect, tool)) = parse_heading(text) {
             self.dialect = dialect;
             self.end_report();
             self.report.log.tool = Some(tool);
-        } else if !self.section(text) && !self.footer(text) {
+        } else if !self.read_section(text) && !self.read_footer(text) {
             self.read_prose(text.trim());
         }
     }
 
-    fn result(&mut self, line: &SpeedLine<'_>) {
-        if self.report.footer_seen {
+    fn add_result(&mut self, line: &SpeedLine<'_>) {
+        if self.report.has_footer {
             self.end_report();
         }
         if self.report.log.part.is_none() {
@@ -154,7 +159,7 @@ impl DiskMarkReader {
             _ => op,
         });
         let Some(op) = own.or(self.report.section) else {
-            self.report.without_op += 1;
+            self.report.results_without_op += 1;
             return;
         };
         // A test that was not run is printed as zero.
@@ -163,25 +168,25 @@ impl DiskMarkReader {
             return;
         }
         let name = TestName { pattern: line.pattern, op };
-        if self.report.runs.has(name, None) {
+        if self.report.runs.has_test(name, None) {
             let section = self.report.section;
             self.end_report();
             self.report.section = section;
         }
-        let mut result = figure(name, line.value, line.unit, self.dialect.mb_s);
+        let mut result = printed_figure(name, line.value, line.unit, self.dialect.mb_s);
         result.iops = line.iops.filter(|iops| *iops > 0.0);
         result.latency_us = line.latency_us.filter(|latency| *latency > 0.0);
-        self.report.runs.add(result);
+        self.report.runs.add_figure(result);
     }
 
     /// `[Read]`, `[Mix] Read 70%/Write 30%`.
-    fn section(&mut self, text: &str) -> bool {
+    fn read_section(&mut self, text: &str) -> bool {
         let text = text.trim_start_matches(['>', ' ', '\t']);
         let Some((name, rest)) = text.strip_prefix('[').and_then(|text| text.split_once(']')) else {
             return false;
         };
-        let Some(op) = line::op(name.trim()) else { return false };
-        if self.report.footer_seen {
+        let Some(op) = line::parse_op(name.trim()) else { return false };
+        if self.report.has_footer {
             self.end_report();
         }
         self.report.section = Some(match (op, share_of_reads(rest)) {
@@ -191,16 +196,16 @@ impl DiskMarkReader {
         true
     }
 
-    fn footer(&mut self, text: &str) -> bool {
+    fn read_footer(&mut self, text: &str) -> bool {
         let mut head = Run::default();
-        if !footer::read(text, &mut self.report.log, &mut head) {
+        if !footer::read_line(text, &mut self.report.log, &mut head) {
             return false;
         }
-        let run = self.report.runs.last_mut();
+        let run = self.report.runs.current_run();
         run.size_bytes = head.size_bytes.or(run.size_bytes);
         run.loops = head.loops.or(run.loops);
         // Footer lines above the results belong to them, so they do not end the report.
-        self.report.footer_seen = !run.results.is_empty();
+        self.report.has_footer = !run.results.is_empty();
         self.report.comment_next = text.trim_start_matches(['>', ' ']).starts_with("OS");
         true
     }
@@ -223,12 +228,12 @@ impl DiskMarkReader {
         if report.not_run > 0 {
             log.doubts.push(format!("{} tests with 0.000 were not run", report.not_run));
         }
-        if report.without_op > 0 {
-            let lost = report.without_op;
+        if report.results_without_op > 0 {
+            let lost = report.results_without_op;
             log.doubts.push(format!("skipped {lost} lines outside of [Read] and [Write]"));
         }
         if log.runs.is_empty() {
-            self.lost.append(&mut log.doubts);
+            self.lost_doubts.append(&mut log.doubts);
         } else {
             self.logs.push(log);
         }
@@ -239,7 +244,7 @@ impl DiskMarkReader {
         let mut logs = self.logs;
         if logs.is_empty() {
             let nothing = || "it has no complete line with a test and a speed".to_owned();
-            return Err(self.lost.into_iter().next().unwrap_or_else(nothing));
+            return Err(self.lost_doubts.into_iter().next().unwrap_or_else(nothing));
         }
         let several = logs.len() > 1;
         for (log, number) in logs.iter_mut().zip(1..) {
@@ -267,7 +272,7 @@ fn is_sure_result(line: &str) -> bool {
         let queue = line.split_once('(').is_some_and(|(_, rest)| rest.contains('='));
         queue || (result.pattern.order == IoOrder::Sequential && has_three_decimals(line))
     };
-    line::read(line).is_some_and(|result| sure(&result))
+    line::parse_line(line).is_some_and(|result| sure(&result))
 }
 
 /// True if a number has three decimals, as in all output of these programs: `20.505`, `91,559`.
@@ -277,7 +282,7 @@ fn has_three_decimals(line: &str) -> bool {
     line.split(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').any(decimals)
 }
 
-fn doubts(log: &CardLog) -> Vec<String> {
+fn kdiskmark_doubts(log: &CardLog) -> Vec<String> {
     let any = |test: fn(&TestFigure) -> bool| log.runs.iter().flat_map(|run| &run.results).any(test);
     let halved = any(|figure| figure.test.threads > 1) && !log.tool.as_ref().is_some_and(counts_all_threads);
     let mixed = any(|figure| matches!(figure.op, TestOp::Mix(_)));

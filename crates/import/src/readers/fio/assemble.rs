@@ -1,13 +1,13 @@
 //! Builds logs from fio's jobs: results, their names and their runs.
 
-use super::{FioDocument, FioJob, JobDirection, by_key, grouped};
-use crate::readers::notes::{add_note, log_of};
+use super::{FioDocument, FioJob, JobDirection, group_by_key, sum_by_group};
+use crate::readers::notes::{add_note, new_log};
 use crate::readers::runs::RunBuilder;
 use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::log::CardLog;
-use cardscope_model::outside::shortened;
 use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::{TestName, TestOp};
+use cardscope_model::untrusted_text::shorten_text;
 use std::collections::HashMap;
 
 /// Job by which `cdm_fio.sh` fills its file before the tests.
@@ -17,7 +17,7 @@ const FILL_JOB: &str = "Bufread";
 const MOST_DOUBTS: usize = 50;
 
 /// Logs of all starts of fio, one for each computer. Of several reports on the same jobs the last one counts.
-pub(super) fn logs(documents: Vec<FioDocument>) -> Vec<CardLog> {
+pub(super) fn build_logs(documents: Vec<FioDocument>) -> Vec<CardLog> {
     let mut final_: Vec<FioDocument> = Vec::new();
     for document in documents {
         if final_.last().is_some_and(|last| last.is_continued_by(&document)) {
@@ -25,13 +25,13 @@ pub(super) fn logs(documents: Vec<FioDocument>) -> Vec<CardLog> {
         }
         final_.push(document);
     }
-    let hosts = by_key(final_.into_iter().map(|document| (document.host.clone(), document)));
-    hosts.into_iter().map(|(host, documents)| CardLog { part: host, ..log(documents) }).collect()
+    let hosts = group_by_key(final_.into_iter().map(|document| (document.host.clone(), document)));
+    hosts.into_iter().map(|(host, documents)| CardLog { part: host, ..build_log(documents) }).collect()
 }
 
 /// Log of one computer. A start of fio that repeats a test, or has another size, begins a run.
-fn log(documents: Vec<FioDocument>) -> CardLog {
-    let mut log = log_of("fio", documents.iter().find_map(|document| document.version.as_deref()));
+fn build_log(documents: Vec<FioDocument>) -> CardLog {
+    let mut log = new_log("fio", documents.iter().find_map(|document| document.version.as_deref()));
     log.date = documents.iter().find_map(|document| document.date.clone());
     let mut runs = RunBuilder::default();
     for document in documents {
@@ -45,27 +45,27 @@ fn log(documents: Vec<FioDocument>) -> CardLog {
 }
 
 fn add_document(log: &mut CardLog, runs: &mut RunBuilder, document: FioDocument) {
-    let mut jobs = grouped(document.jobs);
+    let mut jobs = sum_by_group(document.jobs);
     if jobs.iter().any(|job| job.name == FILL_JOB) {
         jobs.retain(|job| job.name != FILL_JOB);
-        doubt(log, format!("skipped {FILL_JOB}, which only fills the file"));
+        add_doubt(log, format!("skipped {FILL_JOB}, which only fills the file"));
     }
     jobs.iter().for_each(|job| note_job(log, job));
     let groups = names_by_group(&jobs);
     let measured = jobs.iter().flat_map(|job| {
-        let beside = beside(log, job, &groups);
-        let mut figures = figures(log, job);
+        let beside = concurrent_step(log, job, &groups);
+        let mut figures = job_figures(log, job);
         figures.iter_mut().for_each(|(_, figure)| add_step(figure, beside.as_deref()));
         figures
     });
     let figures = add_job_names(measured.collect());
-    let head = head(&jobs);
-    let begun = runs.last_mut();
+    let head = shared_settings(&jobs);
+    let begun = runs.current_run();
     let same = (begun.size_bytes, begun.loops) == (head.size_bytes, head.loops);
-    if !same || figures.iter().any(|figure| runs.has(figure.name(), figure.step.as_deref())) {
-        runs.begin(head);
+    if !same || figures.iter().any(|figure| runs.has_test(figure.name(), figure.step.as_deref())) {
+        runs.begin_run(head);
     }
-    figures.into_iter().for_each(|figure| runs.add(figure));
+    figures.into_iter().for_each(|figure| runs.add_figure(figure));
 }
 
 fn names_by_group(jobs: &[FioJob]) -> HashMap<u64, Vec<&str>> {
@@ -75,11 +75,11 @@ fn names_by_group(jobs: &[FioJob]) -> HashMap<u64, Vec<&str>> {
 }
 
 /// Step for the figures of a job that ran at the same time as another one.
-fn beside(log: &mut CardLog, job: &FioJob, groups: &HashMap<u64, Vec<&str>>) -> Option<String> {
+fn concurrent_step(log: &mut CardLog, job: &FioJob, groups: &HashMap<u64, Vec<&str>>) -> Option<String> {
     let names = groups.get(&job.group)?;
     let other = names.iter().find(|name| **name != job.name)?;
     let first = names.first().copied().unwrap_or_default();
-    doubt(log, format!("{} jobs from {} on ran at the same time", names.len(), shortened(first)));
+    add_doubt(log, format!("{} jobs from {} on ran at the same time", names.len(), shorten_text(first)));
     let more = if names.len() > 2 { format!(" and {} more", names.len() - 2) } else { String::new() };
     Some(format!("beside {other}{more}"))
 }
@@ -90,7 +90,7 @@ fn add_step(figure: &mut TestFigure, step: Option<&str>) {
 }
 
 /// Size and loops, if all jobs share them.
-fn head(jobs: &[FioJob]) -> Run {
+fn shared_settings(jobs: &[FioJob]) -> Run {
     let Some(first) = jobs.first().map(|job| &job.options) else { return Run::default() };
     let size = first.size.filter(|size| jobs.iter().all(|job| job.options.size == Some(*size)));
     let loops = first.loops.filter(|loops| jobs.iter().all(|job| job.options.loops == Some(*loops)));
@@ -99,22 +99,22 @@ fn head(jobs: &[FioJob]) -> Run {
 
 /// Notes doubts about a job, and the file that it used.
 fn note_job(log: &mut CardLog, job: &FioJob) {
-    let name = shortened(&job.name);
+    let name = shorten_text(&job.name);
     if job.error != 0 {
-        doubt(log, format!("{name} ended with error {}; its results are partial", job.error));
+        add_doubt(log, format!("{name} ended with error {}; its results are partial", job.error));
     }
-    if job.options.direct == Some(false) && job.sides.iter().any(Option::is_some) {
-        doubt(log, format!("{name} did not use direct I/O: the page cache is part of the results"));
+    if job.options.direct == Some(false) && job.directions.iter().any(Option::is_some) {
+        add_doubt(log, format!("{name} did not use direct I/O: the page cache is part of the results"));
     }
-    if job.trims {
-        doubt(log, format!("{name} also discarded blocks, which is not imported"));
+    if job.discards {
+        add_doubt(log, format!("{name} also discarded blocks, which is not imported"));
     }
     if let Some(file) = &job.options.file {
         add_note(&mut log.condition, &format!("on {file}"), ConditionOrigin::Read);
     }
 }
 
-fn doubt(log: &mut CardLog, doubt: String) {
+fn add_doubt(log: &mut CardLog, doubt: String) {
     match log.doubts.len() {
         _ if log.doubts.contains(&doubt) => {}
         ..MOST_DOUBTS => log.doubts.push(doubt),
@@ -124,14 +124,14 @@ fn doubt(log: &mut CardLog, doubt: String) {
 }
 
 /// A job's results with its name. One direction is a test; both are a mix, and each of them is a part of it.
-fn figures<'a>(log: &mut CardLog, job: &'a FioJob) -> Vec<(&'a str, TestFigure)> {
+fn job_figures<'a>(log: &mut CardLog, job: &'a FioJob) -> Vec<(&'a str, TestFigure)> {
     let mut result = |op, side: &JobDirection, step: Option<String>| {
         let threads = job.options.threads.unwrap_or(job.count).max(1);
-        let (pattern, why) = job.options.pattern(&job.name, op, side.block(), threads);
-        why.into_iter().for_each(|why| doubt(log, why));
-        (job.name.as_str(), figure(TestName { pattern, op }, side, step))
+        let (pattern, why) = job.options.test_pattern(&job.name, op, side.block_bytes(), threads);
+        why.into_iter().for_each(|why| add_doubt(log, why));
+        (job.name.as_str(), build_figure(TestName { pattern, op }, side, step))
     };
-    let [read, write, mixed] = &job.sides;
+    let [read, write, mixed] = &job.directions;
     match (read, write) {
         (None, None) => {
             let op = TestOp::Mix(job.options.share_of_reads(1.0, 1.0));
@@ -142,7 +142,7 @@ fn figures<'a>(log: &mut CardLog, job: &'a FioJob) -> Vec<(&'a str, TestFigure)>
         }
         (Some(read), Some(write)) => {
             let op = TestOp::Mix(job.options.share_of_reads(read.iops, write.iops));
-            let whole = result(op, &read.clone().and(write.clone()), None);
+            let whole = result(op, &read.clone().merge_direction(write.clone()), None);
             let part = Some(format!("part of {op}"));
             vec![whole, result(TestOp::Read, read, part.clone()), result(TestOp::Write, write, part)]
         }
@@ -151,7 +151,7 @@ fn figures<'a>(log: &mut CardLog, job: &'a FioJob) -> Vec<(&'a str, TestFigure)>
     }
 }
 
-fn figure(name: TestName, side: &JobDirection, step: Option<String>) -> TestFigure {
+fn build_figure(name: TestName, side: &JobDirection, step: Option<String>) -> TestFigure {
     TestFigure {
         step,
         iops: Some(side.iops).filter(|iops| *iops > 0.0),
@@ -159,7 +159,7 @@ fn figure(name: TestName, side: &JobDirection, step: Option<String>) -> TestFigu
         max_latency_us: side.max_latency_us,
         percentiles_us: side.percentiles_us,
         as_printed: Some(side.printed.clone()),
-        ..TestFigure::of(name, side.bytes_s / 1e6)
+        ..TestFigure::from_speed(name, side.bytes_s / 1e6)
     }
 }
 

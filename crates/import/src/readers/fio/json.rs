@@ -4,8 +4,8 @@
 //! `bw` is KiB/s in all versions. Repeated keys and `nan`, which JSON does not allow, are accepted.
 
 use super::options::JobOptions;
-use super::{DIRECTIONS, FioDocument, FioJob, JobDirection, assemble, by_key};
-use crate::readers::dates::date;
+use super::{DIRECTIONS, FioDocument, FioJob, JobDirection, assemble, group_by_key};
+use crate::readers::dates::parse_date;
 use crate::readers::error::ReaderOutcome;
 use crate::readers::json;
 use crate::readers::json::JsonChoice;
@@ -41,11 +41,11 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 /// Reads all documents in the text, one log for each computer.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    let (documents, fault) = documents(&replace_nan(text.body()));
+    let (documents, fault) = parse_documents(&replace_nan(text.body()));
     if documents.is_empty() {
         return Err(fault.unwrap_or_else(|| "its JSON has no jobs".to_owned()));
     }
-    let mut logs = assemble::logs(documents);
+    let mut logs = assemble::build_logs(documents);
     if logs.iter().all(|log| log.runs.is_empty()) {
         let why = logs.iter().find_map(|log| log.doubts.first()).cloned();
         return Err(why.unwrap_or_else(|| "its jobs did no I/O".to_owned()));
@@ -72,13 +72,13 @@ fn replace_nan(body: &str) -> Cow<'_, str> {
 }
 
 /// Reports in all JSON objects of the text, and what is wrong with the JSON.
-fn documents(body: &str) -> (Vec<FioDocument>, Option<String>) {
+fn parse_documents(body: &str) -> (Vec<FioDocument>, Option<String>) {
     let (mut documents, mut fault) = (Vec::new(), None);
     let (mut at, mut jobs, mut others) = (0, 0, 0);
     let with_jobs = body.contains("\"jobs\"");
     while let Some(open) = body[at..].find('{') {
         at += open;
-        match json::first(&body[at..], 2 * body.len(), FIELD_CHOICE) {
+        match json::parse_first(&body[at..], 2 * body.len(), FIELD_CHOICE) {
             Ok((value, length)) => {
                 let read = documents_by_host(&value);
                 jobs += read.iter().map(|document| document.jobs.len()).sum::<usize>();
@@ -119,11 +119,11 @@ fn documents_by_host(value: &Value) -> Vec<FioDocument> {
     let read = entries.into_iter().flatten().take(MOST_JOBS).filter_map(|entry| {
         let entry: Value = serde_json::from_str(entry.as_str()?).ok()?;
         let host = entry.get("hostname").and_then(Value::as_str).map(str::to_owned);
-        let job = job(&entry, global_options(value, host.as_deref()));
+        let job = parse_job(&entry, global_options(value, host.as_deref()));
         Some((host, job))
     });
-    let hosts = by_key(read).into_iter().take(MOST_HOSTS);
-    let read = hosts.map(|(host, jobs)| document(value, host, jobs.into_iter().flatten().collect()));
+    let hosts = group_by_key(read).into_iter().take(MOST_HOSTS);
+    let read = hosts.map(|(host, jobs)| build_document(value, host, jobs.into_iter().flatten().collect()));
     read.filter(|document| !document.jobs.is_empty()).collect()
 }
 
@@ -138,19 +138,19 @@ fn global_options<'v>(value: &'v Value, host: Option<&str>) -> Option<&'v Map<St
     }
 }
 
-fn document(value: &Value, host: Option<String>, jobs: Vec<FioJob>) -> FioDocument {
+fn build_document(value: &Value, host: Option<String>, jobs: Vec<FioJob>) -> FioDocument {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     let disks = value.get("disk_util").and_then(Value::as_array).into_iter().flatten();
     FioDocument {
         version: text("fio version").map(|version| version.trim_start_matches("fio-").to_owned()),
-        date: text("time").and_then(date),
+        date: text("time").and_then(parse_date),
         jobs,
         disks: disks.filter_map(|disk| disk.get("name")?.as_str().map(str::to_owned)).collect(),
         host,
     }
 }
 
-fn job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<FioJob> {
+fn parse_job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<FioJob> {
     let name = entry.get("jobname")?.as_str()?.to_owned();
     if name == TOTAL_ENTRY {
         return None;
@@ -160,12 +160,12 @@ fn job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<FioJob> {
     for (key, value) in global.into_iter().chain(own).flatten() {
         options.set(key, value.as_str().unwrap_or_default());
     }
-    options.known |= own.is_some();
-    if options.known {
+    options.is_complete |= own.is_some();
+    if options.is_complete {
         // The options are complete here, and direct I/O is off by default.
         options.direct = options.direct.or(Some(false));
     }
-    if !options.known {
+    if !options.is_complete {
         let depth = entry.get("latency_depth").and_then(Value::as_u64);
         options.depth = depth.and_then(|depth| u32::try_from(depth).ok()).filter(|depth| *depth > 0);
     }
@@ -175,21 +175,21 @@ fn job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<FioJob> {
         options,
         count: 1,
         error: entry.get("error").and_then(Value::as_i64).unwrap_or(0),
-        sides: DIRECTIONS.map(|direction| side(entry.get(direction)?)),
-        trims: entry.get("trim").and_then(side).is_some(),
-        begun: entry.get("job_start").and_then(Value::as_u64).map(|start| start.to_string()),
+        directions: DIRECTIONS.map(|direction| parse_direction(entry.get(direction)?)),
+        discards: entry.get("trim").and_then(parse_direction).is_some(),
+        start_key: entry.get("job_start").and_then(Value::as_u64).map(|start| start.to_string()),
     })
 }
 
 /// Direction of a job; `None` if it moved nothing.
-fn side(value: &Value) -> Option<JobDirection> {
+fn parse_direction(value: &Value) -> Option<JobDirection> {
     let number = |key: &str| value.get(key).and_then(Value::as_f64).filter(|n| n.is_finite() && *n >= 0.0);
     let kib_s = number("bw")?;
     let bytes_s = number("bw_bytes").unwrap_or(kib_s * 1024.0);
     if bytes_s <= 0.0 {
         return None;
     }
-    let latency = |key: &str| latency(value, key);
+    let latency = |key: &str| parse_latency(value, key);
     Some(JobDirection {
         bytes_s,
         iops: number("iops").unwrap_or(0.0),
@@ -214,7 +214,7 @@ fn parse_percentiles(side: &Value) -> LatencyPercentiles {
 }
 
 /// Value of completion latency, else of total latency, in microseconds. fio prints 0 if it measured none.
-fn latency(side: &Value, key: &str) -> Option<f64> {
+fn parse_latency(side: &Value, key: &str) -> Option<f64> {
     let kinds = [("clat_ns", 1e3), ("clat", 1.0), ("lat_ns", 1e3), ("lat", 1.0)];
     let found = kinds.iter().filter_map(|(kind, in_us)| Some(side.get(kind)?.get(key)?.as_f64()? / in_us));
     found.into_iter().find(|us: &f64| us.is_finite() && *us > 0.0)

@@ -31,7 +31,7 @@ struct JobDirection {
 
 impl JobDirection {
     /// Sum of two directions. Its latency is the mean over the I/Os of both.
-    fn and(self, other: JobDirection) -> JobDirection {
+    fn merge_direction(self, other: JobDirection) -> JobDirection {
         let bytes_s = self.bytes_s + other.bytes_s;
         let printed = if self.printed.unit == other.printed.unit {
             ToolPrints { value: self.printed.value + other.printed.value, unit: self.printed.unit }
@@ -58,13 +58,13 @@ impl JobDirection {
     }
 
     /// Bytes of one I/O; 0 if the IOPS are unknown.
-    fn block(&self) -> u64 {
+    fn block_bytes(&self) -> u64 {
         if self.iops > 0.0 { (self.bytes_s / self.iops).round() as u64 } else { 0 }
     }
 }
 
 fn sum_directions(mine: Option<JobDirection>, theirs: Option<JobDirection>) -> Option<JobDirection> {
-    mine.into_iter().chain(theirs).reduce(JobDirection::and)
+    mine.into_iter().chain(theirs).reduce(JobDirection::merge_direction)
 }
 
 /// A job, or the sum of several jobs of one name and group.
@@ -77,33 +77,33 @@ struct FioJob {
     count: u32,
     error: i64,
     /// Same order as [`DIRECTIONS`].
-    sides: [Option<JobDirection>; 3],
+    directions: [Option<JobDirection>; 3],
     /// True if the job also discarded blocks, which is not a direction.
-    trims: bool,
+    discards: bool,
     /// Process id or time of the start. Of two reports with the same one, the first is an interim report.
-    begun: Option<String>,
+    start_key: Option<String>,
 }
 
 impl FioJob {
-    fn and(mut self, other: FioJob) -> FioJob {
+    fn merge_job(mut self, other: FioJob) -> FioJob {
         self.count = self.count.saturating_add(other.count);
         self.error = if self.error == 0 { other.error } else { self.error };
-        for (mine, theirs) in self.sides.iter_mut().zip(other.sides) {
+        for (mine, theirs) in self.directions.iter_mut().zip(other.directions) {
             *mine = sum_directions(mine.take(), theirs);
         }
-        self.trims |= other.trims;
+        self.discards |= other.discards;
         self
     }
 }
 
 /// Sums up jobs of one name in one group.
-fn grouped(jobs: Vec<FioJob>) -> Vec<FioJob> {
-    let named = by_key(jobs.into_iter().map(|job| ((job.name.clone(), job.group), job)));
-    named.into_iter().filter_map(|(_, jobs)| jobs.into_iter().reduce(FioJob::and)).collect()
+fn sum_by_group(jobs: Vec<FioJob>) -> Vec<FioJob> {
+    let named = group_by_key(jobs.into_iter().map(|job| ((job.name.clone(), job.group), job)));
+    named.into_iter().filter_map(|(_, jobs)| jobs.into_iter().reduce(FioJob::merge_job)).collect()
 }
 
 /// Groups values by key, in the order in which the keys appear.
-fn by_key<K: Clone + Eq + Hash, T>(all: impl Iterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
+fn group_by_key<K: Clone + Eq + Hash, T>(all: impl Iterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
     let mut indices: HashMap<K, usize> = HashMap::new();
     let mut keys: Vec<(K, Vec<T>)> = Vec::new();
     for (key, one) in all {
@@ -130,7 +130,7 @@ struct FioDocument {
 impl FioDocument {
     /// True if another report is a later one on the same jobs, as `--status-interval` makes them.
     fn is_continued_by(&self, later: &FioDocument) -> bool {
-        let known = |job: &FioJob| Some((job.name.clone(), job.group, job.begun.clone()?));
+        let known = |job: &FioJob| Some((job.name.clone(), job.group, job.start_key.clone()?));
         let theirs: HashSet<_> = later.jobs.iter().filter_map(known).collect();
         let goes_on = |job: &FioJob| known(job).is_some_and(|job| theirs.contains(&job));
         self.host == later.host && !self.jobs.is_empty() && self.jobs.iter().all(goes_on)

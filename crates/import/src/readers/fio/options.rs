@@ -20,7 +20,7 @@ const SYNCHRONOUS: [&str; 6] = ["psync", "sync", "vsync", "pvsync", "pvsync2", "
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct JobOptions {
     /// True if the log has all options of the job, so that a missing one has fio's default.
-    pub(super) known: bool,
+    pub(super) is_complete: bool,
     /// `randread`, `rw` …
     access: Option<String>,
     /// Bytes of a read and of a write.
@@ -39,7 +39,7 @@ pub(super) struct JobOptions {
 impl JobOptions {
     /// Sets one option by its name in job files. Options that do not affect a test are ignored.
     pub(super) fn set(&mut self, name: &str, value: &str) {
-        self.known = true;
+        self.is_complete = true;
         match name {
             "rw" | "readwrite" => self.access = Some(value.split(':').next().unwrap_or(value).to_owned()),
             "bs" | "blocksize" => self.blocks = parse_block_sizes(value),
@@ -48,7 +48,7 @@ impl JobOptions {
             "ioengine" => self.engine = Some(value.to_owned()),
             "rwmixread" => self.reads = value.parse().ok(),
             "rwmixwrite" => self.reads = value.parse().ok().and_then(|writes: u8| 100_u8.checked_sub(writes)),
-            "size" => self.size = size(value),
+            "size" => self.size = parse_job_size(value),
             "loops" => self.loops = value.parse().ok(),
             "direct" => self.direct = Some(value != "0"),
             "filename" => self.file = Some(value.to_owned()),
@@ -57,7 +57,7 @@ impl JobOptions {
     }
 
     /// Pattern of a job that did `op` in blocks of `measured` bytes, and a doubt about it.
-    pub(super) fn pattern(
+    pub(super) fn test_pattern(
         &self,
         name: &str,
         op: TestOp,
@@ -66,7 +66,7 @@ impl JobOptions {
     ) -> (AccessPattern, Option<String>) {
         let asked = self.blocks[usize::from(op == TestOp::Write)];
         let block = asked.or_else(|| likely_block(measured)).unwrap_or(DEFAULT_BLOCK);
-        let (order, doubt) = self.order(name, block);
+        let (order, doubt) = self.access_order(name, block);
         let capped = self
             .depth_is_capped()
             .then(|| format!("{name}: synchronous engine, so iodepth has no effect (Q1)"));
@@ -75,17 +75,17 @@ impl JobOptions {
     }
 
     fn depth_is_capped(&self) -> bool {
-        let engine = self.engine.as_deref().or(self.known.then_some("psync"));
+        let engine = self.engine.as_deref().or(self.is_complete.then_some("psync"));
         self.depth.is_some_and(|depth| depth > 1)
             && engine.is_some_and(|engine| SYNCHRONOUS.contains(&engine))
     }
 
-    fn order(&self, name: &str, block: u64) -> (IoOrder, Option<String>) {
+    fn access_order(&self, name: &str, block: u64) -> (IoOrder, Option<String>) {
         let order = |random| if random { IoOrder::Random } else { IoOrder::Sequential };
         if let Some(access) = &self.access {
             return (order(access.contains("rand")), None);
         }
-        if self.known {
+        if self.is_complete {
             return (IoOrder::Sequential, None);
         }
         let lower = name.to_lowercase();
@@ -108,7 +108,7 @@ impl JobOptions {
         let exact = read_ios / (read_ios + write_ios) * 100.0;
         let asked = (exact / 5.0).round() * 5.0;
         let measured = if (exact - asked).abs() <= MIX_TOLERANCE { asked } else { exact.round() };
-        let usual = self.known.then_some(DEFAULT_MIX);
+        let usual = self.is_complete.then_some(DEFAULT_MIX);
         self.reads.or(usual).unwrap_or(measured as u8).clamp(1, 99)
     }
 }
@@ -123,13 +123,13 @@ fn likely_block(measured: u64) -> Option<u64> {
 
 /// `4k`, or `4k,64k` for reads and writes.
 fn parse_block_sizes(value: &str) -> [Option<u64>; 2] {
-    let mut sizes = value.split(',').map(size);
+    let mut sizes = value.split(',').map(parse_job_size);
     let read = sizes.next().flatten();
     [read, sizes.next().flatten().or(read)]
 }
 
 /// Parses a size of a job file, in which `k` and `kb` are 1024 bytes, `ki` and `kib` 1000 (`kb_base` in fio's HOWTO).
-fn size(value: &str) -> Option<u64> {
+fn parse_job_size(value: &str) -> Option<u64> {
     let lower = value.trim().to_lowercase();
     let digits = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
     let number: u64 = lower[..digits].parse().ok()?;
@@ -163,7 +163,7 @@ mod tests {
             ("0", None),
             ("99999999999t", None),
         ] {
-            assert_eq!(size(text), bytes, "{text}");
+            assert_eq!(parse_job_size(text), bytes, "{text}");
         }
     }
 
@@ -172,7 +172,7 @@ mod tests {
         let queued = options(&[("rw", "randwrite"), ("bs", "4k"), ("iodepth", "16"), ("ioengine", "libaio")]);
         let capped = options(&[("rw", "randwrite"), ("bs", "4k"), ("iodepth", "16")]);
         let test = |options: &JobOptions| {
-            let (pattern, doubt) = options.pattern("job", TestOp::Write, 4096, 2);
+            let (pattern, doubt) = options.test_pattern("job", TestOp::Write, 4096, 2);
             (pattern.to_string(), doubt.is_some())
         };
         assert_eq!(test(&queued), ("RND4K Q16T2".to_owned(), false));
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn pattern_without_options_is_guessed_from_name_and_block() {
-        let guess = |name, block| JobOptions::default().pattern(name, TestOp::Read, block, 1);
+        let guess = |name, block| JobOptions::default().test_pattern(name, TestOp::Read, block, 1);
         assert_eq!(guess("seqread", 4096).0.to_string(), "SEQ4K Q1T1");
         assert_eq!(guess("test", 1 << 20).0.to_string(), "SEQ1M Q1T1");
         assert_eq!(guess("rand", 3800).0.to_string(), "RND4K Q1T1");

@@ -5,9 +5,9 @@
 
 use super::options::JobOptions;
 use super::{DIRECTIONS, FioDocument, FioJob, JobDirection, assemble};
-use crate::readers::dates::date;
+use crate::readers::dates::parse_date;
 use crate::readers::error::ReaderOutcome;
-use crate::readers::numbers::{scaled, speed, thousands};
+use crate::readers::numbers::{parse_scaled, parse_speed, power_of_thousand};
 use crate::readers::text::LogText;
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::LatencyPercentiles;
@@ -20,10 +20,10 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut reader = FioTextReader::default();
-    text.lines().for_each(|line| reader.line(line));
+    text.lines().for_each(|line| reader.read_line(line));
     let mut documents = reader.documents;
     documents.push(reader.document);
-    let logs = assemble::logs(documents);
+    let logs = assemble::build_logs(documents);
     if logs.iter().all(|log| log.runs.is_empty()) {
         return Err("no job reports a speed; it may be truncated".to_owned());
     }
@@ -35,7 +35,7 @@ struct FioTextReader {
     documents: Vec<FioDocument>,
     document: FioDocument,
     /// Options by job name, from the lines at fio's start.
-    asked: HashMap<String, JobOptions>,
+    options_by_job: HashMap<String, JobOptions>,
     /// Direction of the latencies that follow; `None` for one that is not imported.
     direction: Option<usize>,
     /// Microseconds in one unit of the percentiles that follow.
@@ -44,11 +44,11 @@ struct FioTextReader {
     /// Number of times that fio printed its version. It distinguishes equal process ids, which the system reuses.
     starts: u32,
     /// True after the sums that end a report: a further job belongs to the next report.
-    summed_up: bool,
+    report_ended: bool,
 }
 
 impl FioTextReader {
-    fn line(&mut self, line: &str) {
+    fn read_line(&mut self, line: &str) {
         let trimmed = line.trim();
         if let Some(version) =
             trimmed.strip_prefix("fio-").filter(|version| version.starts_with(|c: char| c.is_ascii_digit()))
@@ -56,11 +56,11 @@ impl FioTextReader {
             self.starts += 1;
             self.begin_report(Some(version.to_owned()));
         } else if trimmed.starts_with("Run status group") {
-            self.summed_up = true;
-        } else if let Some((name, options)) = asked(line) {
-            self.asked.insert(name.to_owned(), options);
+            self.report_ended = true;
+        } else if let Some((name, options)) = parse_options_line(line) {
+            self.options_by_job.insert(name.to_owned(), options);
         } else if let Some(report) = JobReport::parse(line) {
-            self.report(&report);
+            self.add_job(&report);
         } else if let Some(row) = trimmed.strip_prefix('|') {
             self.read_percentiles(row);
         } else if let Some((key, rest)) = trimmed.split_once(':') {
@@ -75,39 +75,44 @@ impl FioTextReader {
             self.documents.push(std::mem::take(&mut self.document));
         }
         self.document.version = version;
-        (self.disks_follow, self.summed_up) = (false, false);
+        (self.disks_follow, self.report_ended) = (false, false);
     }
 
-    fn report(&mut self, report: &JobReport<'_>) {
-        if self.summed_up {
+    fn add_job(&mut self, report: &JobReport<'_>) {
+        if self.report_ended {
             self.begin_report(self.document.version.clone());
         }
         self.direction = Some(0);
-        let options = self.asked.get(report.name).cloned().unwrap_or_default();
-        self.document.date = self.document.date.take().or_else(|| date(report.date));
+        let options = self.options_by_job.get(report.name).cloned().unwrap_or_default();
+        self.document.date = self.document.date.take().or_else(|| parse_date(report.date));
         self.document.jobs.push(FioJob {
             name: report.name.to_owned(),
             group: report.group,
             options,
             count: report.jobs,
             error: report.error,
-            sides: Default::default(),
-            trims: false,
-            begun: report.pid.map(|pid| format!("{pid} of start {}", self.starts)),
+            directions: Default::default(),
+            discards: false,
+            start_key: report.pid.map(|pid| format!("{pid} of start {}", self.starts)),
         });
     }
 
     /// `99.00th=[ 5800], 99.50th=[ 6390], 99.90th=[ 7308]`
     fn read_percentiles(&mut self, row: &str) {
-        let side =
-            self.document.jobs.last_mut().zip(self.direction).and_then(|(job, at)| job.sides[at].as_mut());
+        let side = self
+            .document
+            .jobs
+            .last_mut()
+            .zip(self.direction)
+            .and_then(|(job, at)| job.directions[at].as_mut());
         let (Some(side), Some(in_us)) = (side, self.percentiles_in_us) else { return };
         let known = &mut side.percentiles_us;
         for (share, place) in
             [("50.00", &mut known.p50), ("99.00", &mut known.p99), ("99.90", &mut known.p999)]
         {
-            let value =
-                row.split_once(&format!(" {share}th=[")).and_then(|(_, rest)| speed(rest.split(']').next()?));
+            let value = row
+                .split_once(&format!(" {share}th=["))
+                .and_then(|(_, rest)| parse_speed(rest.split(']').next()?));
             *place = value.map(|value| value * in_us).or(*place);
         }
     }
@@ -120,11 +125,11 @@ impl FioTextReader {
         } else if let Some(job) = self.document.jobs.last_mut() {
             if let Some(direction) = DIRECTIONS.iter().position(|known| *known == key) {
                 self.direction = Some(direction);
-                job.sides[direction] = parse_bandwidth(rest);
+                job.directions[direction] = parse_bandwidth(rest);
             } else if key == "trim" {
                 self.direction = None;
-                job.trims |= parse_bandwidth(rest).is_some();
-            } else if let Some(side) = self.direction.and_then(|at| job.sides[at].as_mut()) {
+                job.discards |= parse_bandwidth(rest).is_some();
+            } else if let Some(side) = self.direction.and_then(|at| job.directions[at].as_mut()) {
                 add_latency(side, key, rest);
             }
         }
@@ -143,7 +148,7 @@ fn microseconds_per_unit(unit: &str) -> Option<f64> {
 }
 
 /// `job: (g=0): rw=randwrite, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=32`.
-fn asked(line: &str) -> Option<(&str, JobOptions)> {
+fn parse_options_line(line: &str) -> Option<(&str, JobOptions)> {
     let (name, rest) = line.split_once(": (g=")?;
     let (_, settings) = rest.split_once("): ")?;
     let mut options = JobOptions::default();
@@ -155,7 +160,7 @@ fn asked(line: &str) -> Option<(&str, JobOptions)> {
         }
     }
     // The line omits `rwmixread` and other options, so a missing one need not have fio's default.
-    options.known = false;
+    options.is_complete = false;
     Some((name.trim(), options))
 }
 
@@ -209,7 +214,7 @@ fn parse_bandwidth(text: &str) -> Option<JobDirection> {
         None => (setting("bw=")?, true),
     };
     let unit_at = printed.find(|c: char| c.is_ascii_alphabetic())?;
-    let (value, unit) = (speed(&printed[..unit_at])?, &printed[unit_at..]);
+    let (value, unit) = (parse_speed(&printed[..unit_at])?, &printed[unit_at..]);
     let bytes_s = value * unit_bytes(unit, old)?;
     let iops = setting("IOPS=").or_else(|| setting("iops=")).and_then(parse_count).unwrap_or(0.0);
     let printed = ToolPrints { value, unit: unit.to_owned() };
@@ -226,12 +231,12 @@ fn parse_bandwidth(text: &str) -> Option<JobDirection> {
 /// Bytes in one unit of speed; in old versions `KB` is 1024 bytes.
 fn unit_bytes(unit: &str, old: bool) -> Option<f64> {
     let base: f64 = if old || unit.contains('i') { 1024.0 } else { 1000.0 };
-    thousands(unit.strip_suffix("/s")?).map(|power| base.powi(power))
+    power_of_thousand(unit.strip_suffix("/s")?).map(|power| base.powi(power))
 }
 
 /// `5586`, `12.3k`, `1.2M`.
 fn parse_count(text: &str) -> Option<f64> {
-    scaled(text.trim(), &[("k", 1e3), ("M", 1e6), ("", 1.0)])
+    parse_scaled(text.trim(), &[("k", 1e3), ("M", 1e6), ("", 1.0)])
 }
 
 /// Adds `clat (usec): min=43, max=5719, avg=353.49, stdev=168.04`. Total latency counts only if this is missing.
@@ -259,7 +264,7 @@ mod tests {
             \u{20}    | 99.00th=[   12], 99.50th=[   20], 99.90th=[   40],\n\
             \u{20}  bw (  KiB/s): min= 1850, max= 2030\n\
             \u{20}  | 50.00th=[ 9]\n";
-        let figure = read(&LogText::of(text)).unwrap()[0].runs[0].results[0].clone();
+        let figure = read(&LogText::from_decoded(text)).unwrap()[0].runs[0].results[0].clone();
         let LatencyPercentiles { p50, p99, p999 } = figure.percentiles_us;
         assert_eq!([p50, p99, p999], [2e3, 12e3, 40e3].map(Some));
         assert_eq!((figure.latency_us, figure.max_latency_us), (Some(400.5), Some(9e4)));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// Fields of `info --json` that only repeat what follows from the registers.
 const DERIVED: [&str; 4] = ["capacity", "factors", "mark_demands", "findings"];
 
-pub(crate) fn facts(identity: &Identity) -> CardFacts {
+pub(crate) fn card_facts(identity: &Identity) -> CardFacts {
     // Claimed marks stay among the registers: `marks` are those printed on the card.
     let mut facts = CardFacts { capacity_bytes: identity.capacity_bytes, ..CardFacts::default() };
     if let Some(cid) = &identity.cid {
@@ -29,7 +29,7 @@ pub(crate) fn facts(identity: &Identity) -> CardFacts {
 }
 
 /// Registers that the log has, in the form of `info --json`.
-pub(crate) fn registers(identity: &Identity) -> Map<String, Value> {
+pub(crate) fn given_registers(identity: &Identity) -> Map<String, Value> {
     let document = serde_json::to_value(identity).unwrap_or_default();
     let Value::Object(fields) = document else { return Map::new() };
     let given = |value: &Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
@@ -37,10 +37,10 @@ pub(crate) fn registers(identity: &Identity) -> Map<String, Value> {
 }
 
 /// Maker that uses a manufacturer id with this OEM id.
-pub(crate) fn made_by(manfid: &str, oemid: &str) -> Option<String> {
+pub(crate) fn maker_name(manfid: &str, oemid: &str) -> Option<String> {
     let hex = |text: &str| u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok();
     let (mid, oid) = (u8::try_from(hex(manfid)?).ok()?, u16::try_from(hex(oemid)?).ok()?);
-    maker::look_up(mid, oid).map(|maker| maker.name.to_owned())
+    maker::find_maker(mid, oid).map(|maker| maker.name.to_owned())
 }
 
 #[cfg(test)]
@@ -56,13 +56,13 @@ mod tests {
             ..HexRegisters::default()
         };
         let identity = from_hex(registers_hex).unwrap();
-        let facts = facts(&identity);
+        let facts = card_facts(&identity);
         assert_eq!((facts.model.as_deref(), facts.made.as_deref()), (Some("EB1QT"), Some("2023-10")));
         assert_eq!(
             (facts.serial.as_deref(), facts.capacity_bytes),
             (Some("0xa1b2c3d4"), Some(32_010_928_128))
         );
-        let words: Vec<String> = registers(&identity).keys().cloned().collect();
+        let words: Vec<String> = given_registers(&identity).keys().cloned().collect();
         assert_eq!(words, ["cid", "csd", "capacity_bytes"]);
     }
 
@@ -70,6 +70,6 @@ mod tests {
     fn invalid_month_gives_no_date() {
         let registers =
             HexRegisters { cid: Some("1b534d454231515430a1b2c3d4017000"), ..HexRegisters::default() };
-        assert_eq!(facts(&from_hex(registers).unwrap()).made, None);
+        assert_eq!(card_facts(&from_hex(registers).unwrap()).made, None);
     }
 }

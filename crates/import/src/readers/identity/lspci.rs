@@ -4,7 +4,7 @@
 //! SSD" for an SD Express card), so they never become the name of a card.
 
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
+use crate::readers::notes::new_log;
 use crate::readers::text::LogText;
 use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::log::CardLog;
@@ -21,22 +21,24 @@ struct LspciDevice<'a> {
 }
 
 pub(crate) fn recognise(text: &LogText) -> bool {
-    devices(text).iter().any(|device| device.line("LnkSta:").is_some() || device.line("LnkCap:").is_some())
+    split_devices(text)
+        .iter()
+        .any(|device| device.find_line("LnkSta:").is_some() || device.find_line("LnkCap:").is_some())
 }
 
 /// Reads the text; each card, or each slot that could hold one, is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    let mut devices = devices(text);
+    let mut devices = split_devices(text);
     devices.retain(|device| CARD_CLASSES.iter().any(|kind| device.title.starts_with(kind)));
     if devices.is_empty() {
         return Err(format!("none of its devices is a {}", CARD_CLASSES.join(" or a ")));
     }
-    Ok(devices.iter().map(LspciDevice::log).collect())
+    Ok(devices.iter().map(LspciDevice::to_log).collect())
 }
 
 impl<'a> LspciDevice<'a> {
-    fn log(&self) -> CardLog {
-        let mut log = log_of("lspci", None);
+    fn to_log(&self) -> CardLog {
+        let mut log = new_log("lspci", None);
         log.part = Some(self.address.to_owned());
         let (now, most) = (self.link("LnkSta:"), self.link("LnkCap:"));
         let link = PcieLink { address: Some(self.address.to_owned()), ..PcieLink::from_sysfs(now, most) };
@@ -51,13 +53,13 @@ impl<'a> LspciDevice<'a> {
         log
     }
 
-    fn line(&self, name: &str) -> Option<&'a str> {
+    fn find_line(&self, name: &str) -> Option<&'a str> {
         self.lines.iter().find_map(|line| line.strip_prefix(name))
     }
 
     /// Speed and width in `Speed 5GT/s (downgraded), Width x1 (ok)`.
     fn link(&self, name: &str) -> (Option<&'a str>, Option<&'a str>) {
-        let line = self.line(name).unwrap_or_default();
+        let line = self.find_line(name).unwrap_or_default();
         let word =
             |name: &str| line.split_once(name)?.1.split([',', ' ', '\t']).find(|word| !word.is_empty());
         (word("Speed "), word("Width "))
@@ -66,7 +68,7 @@ impl<'a> LspciDevice<'a> {
 
 /// Splits the text into devices. Each begins in the first column, perhaps with a domain: `02:00.0 Non-Volatile memory
 /// controller: …`.
-fn devices<'a>(text: &'a LogText<'_>) -> Vec<LspciDevice<'a>> {
+fn split_devices<'a>(text: &'a LogText<'_>) -> Vec<LspciDevice<'a>> {
     let mut devices: Vec<LspciDevice<'_>> = Vec::new();
     for line in text.lines() {
         match line.split_once(' ').filter(|(address, _)| is_address(address)) {

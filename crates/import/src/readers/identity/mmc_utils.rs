@@ -3,10 +3,10 @@
 //! Layout of the texts: mmc-utils of 2022; of the register: JEDEC eMMC 5.1 (JESD84-B51), 7.4. A life time estimate of n
 //! means that up to n times 10 % of the device's life are used, 0Bh that all of it is.
 
-use crate::readers::dates::month;
+use crate::readers::dates::parse_month;
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
-use crate::readers::text::{LogText, filled};
+use crate::readers::notes::new_log;
+use crate::readers::text::{LogText, trimmed_text};
 use cardscope_model::log::CardLog;
 use serde_json::{Map, Value, json};
 
@@ -39,23 +39,23 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut log = CardLog::default();
-    let ext_csd = raw_register(text).unwrap_or_else(|| fields(text));
+    let ext_csd = raw_register(text).unwrap_or_else(|| read_fields(text));
     if !ext_csd.is_empty() {
         log.card.form = Some("eMMC".to_owned());
         // Below 2 GiB the register leaves the capacity to the CSD.
         let sectors = ext_csd.get("SEC_COUNT").and_then(Value::as_u64).filter(|n| *n > 0);
         log.card.capacity_bytes = sectors.and_then(|n| n.checked_mul(512));
-        log.other.insert("ext_csd".into(), document(ext_csd));
+        log.other.insert("ext_csd".into(), to_document(ext_csd));
     }
     text.lines().for_each(|line| read_card_line(line.trim(), &mut log));
     if !log.is_empty() {
-        log.tool = log_of("mmc-utils", None).tool;
+        log.tool = new_log("mmc-utils", None).tool;
     }
     Ok(vec![log])
 }
 
 /// Fields under the register's names in lower case, and the life time in percent.
-fn document(fields: Map<String, Value>) -> Value {
+fn to_document(fields: Map<String, Value>) -> Value {
     let percent = |kind: &str| {
         let name = format!("EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_{kind}");
         fields.get(&name).and_then(Value::as_u64).filter(|n| (1..=10).contains(n)).map(|n| n * 10)
@@ -70,7 +70,7 @@ fn document(fields: Map<String, Value>) -> Value {
 
 /// `Sector Count [SEC_COUNT: 0x00e90000]` and `eMMC Pre EOL information [EXT_CSD_PRE_EOL_INFO]: 0x01`. The first value of a
 /// name counts.
-fn fields(text: &LogText) -> Map<String, Value> {
+fn read_fields(text: &LogText) -> Map<String, Value> {
     let mut fields = Map::new();
     for (name, value) in text.lines().filter_map(parse_bracket) {
         fields.entry(name).or_insert(json!(value));
@@ -105,15 +105,15 @@ fn read_card_line(line: &str, log: &mut CardLog) {
     let Some((name, value)) = line.split_once(':') else { return };
     let value = value.trim();
     let card = &mut log.card;
-    let quoted = || filled(value.split('\'').nth(1)?);
+    let quoted = || trimmed_text(value.split('\'').nth(1)?);
     match name {
         "manufacturer" => card.maker = quoted().filter(|maker| maker != "Unlisted"),
         "product" => card.model = quoted(),
-        "PNM" => card.model = filled(value),
+        "PNM" => card.model = trimmed_text(value),
         "serial" | "PSN" => card.serial = value.split_whitespace().next().map(str::to_owned),
         "manufacturing date" | "MDT" => card.made = manufacturing_month(value),
         "type" => card.form = Some(value.trim_matches('\'').replace("MMC", "eMMC")),
-        "capacity" => card.capacity_bytes = card.capacity_bytes.or_else(|| capacity(value)),
+        "capacity" => card.capacity_bytes = card.capacity_bytes.or_else(|| capacity_bytes(value)),
         _ => {}
     }
 }
@@ -122,11 +122,11 @@ fn read_card_line(line: &str, log: &mut CardLog) {
 fn manufacturing_month(text: &str) -> Option<String> {
     let mut words = text.split_whitespace().rev();
     let name = words.next()?.get(..3)?;
-    month("%Y %b", &format!("{} {name}", words.next()?))
+    parse_month("%Y %b", &format!("{} {name}", words.next()?))
 }
 
 /// Bytes in `29.72Gbyte (31914983424 bytes, 62333952 sectors, 512 bytes each)`. The rounded size is not used.
-fn capacity(text: &str) -> Option<u64> {
+fn capacity_bytes(text: &str) -> Option<u64> {
     let (_, rest) = text.split_once('(')?;
     rest.split_once(" bytes")?.0.trim().parse().ok()
 }

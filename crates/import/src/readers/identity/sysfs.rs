@@ -3,8 +3,8 @@
 //!
 //! Names are those of drivers/mmc/core/sd.c.
 
-use super::facts::{facts, made_by, registers};
-use crate::readers::dates::month;
+use super::facts::{card_facts, given_registers, maker_name};
+use crate::readers::dates::parse_month;
 use crate::readers::error::ReaderOutcome;
 use crate::readers::text::LogText;
 use cardscope_model::identity::{HexRegisters, from_hex};
@@ -24,7 +24,7 @@ type Values = BTreeMap<&'static str, String>;
 /// True if the text has a CID or CSD of the right length, or the three names that only such cards have.
 pub(crate) fn recognise(text: &LogText) -> bool {
     let hex = |value: &String| value.len() == 32 && value.bytes().all(|b| b.is_ascii_hexdigit());
-    cards(text.head()).iter().any(|card| {
+    split_cards(text.head()).iter().any(|card| {
         ["cid", "csd"].iter().any(|name| card.get(name).is_some_and(hex))
             || ["name", "manfid", "oemid"].iter().all(|name| card.contains_key(name))
     })
@@ -32,10 +32,10 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 /// Reads the text; each card is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    Ok(cards(text.body()).iter().map(log).collect())
+    Ok(split_cards(text.body()).iter().map(card_log).collect())
 }
 
-fn log(card: &Values) -> CardLog {
+fn card_log(card: &Values) -> CardLog {
     let mut log = CardLog::default();
     let value = |name: &str| card.get(name).map(String::as_str);
     let hex = HexRegisters {
@@ -48,8 +48,8 @@ fn log(card: &Values) -> CardLog {
     };
     match from_hex(hex) {
         Ok(identity) => {
-            log.card = facts(&identity);
-            log.other = registers(&identity);
+            log.card = card_facts(&identity);
+            log.other = given_registers(&identity);
         }
         Err(error) => log.doubts.push(error.to_string()),
     }
@@ -73,12 +73,12 @@ fn add_kernel_facts(card: &Values, log: &mut CardLog) {
     let facts = &mut log.card;
     facts.model = facts.model.take().or_else(|| owned("name"));
     facts.serial = facts.serial.take().or_else(|| owned("serial"));
-    facts.made = facts.made.take().or_else(|| month("%m/%Y", card.get("date")?));
-    facts.maker = facts.maker.take().or_else(|| made_by(card.get("manfid")?, card.get("oemid")?));
+    facts.made = facts.made.take().or_else(|| parse_month("%m/%Y", card.get("date")?));
+    facts.maker = facts.maker.take().or_else(|| maker_name(card.get("manfid")?, card.get("oemid")?));
 }
 
 /// Splits the text into cards; a second value of a name begins the next card.
-fn cards(text: &str) -> Vec<Values> {
+fn split_cards(text: &str) -> Vec<Values> {
     let mut cards = vec![Values::new()];
     let mut asked = None;
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -86,7 +86,7 @@ fn cards(text: &str) -> Vec<Values> {
             Some(name) if printed_register(line).is_none() => vec![(name, line)],
             _ => {
                 asked = printed_register(line);
-                if asked.is_some() { Vec::new() } else { pairs(line) }
+                if asked.is_some() { Vec::new() } else { parse_pairs(line) }
             }
         };
         if cards.len() > MOST_CARDS {
@@ -105,7 +105,7 @@ fn cards(text: &str) -> Vec<Values> {
     cards
 }
 
-fn known(name: &str) -> Option<&'static str> {
+fn canonical_name(name: &str) -> Option<&'static str> {
     let name = match name {
         _ if name.eq_ignore_ascii_case("man") => "manfid",
         _ if name.eq_ignore_ascii_case("oem") => "oemid",
@@ -120,10 +120,10 @@ fn printed_register(line: &str) -> Option<&'static str> {
         Some(path) => path,
         None => line.split_once("cat ")?.1.split_whitespace().next()?,
     };
-    known(path.rsplit('/').next()?)
+    canonical_name(path.rsplit('/').next()?)
 }
 
-fn pairs(line: &str) -> Vec<(&'static str, &str)> {
+fn parse_pairs(line: &str) -> Vec<(&'static str, &str)> {
     let several: Option<Vec<_>> = line.split_whitespace().map(parse_pair).collect();
     several.filter(|pairs| pairs.len() > 1).unwrap_or_else(|| parse_pair(line).into_iter().collect())
 }
@@ -136,7 +136,7 @@ fn parse_pair(text: &str) -> Option<(&'static str, &str)> {
     }?;
     let name = left.trim().trim_end_matches('}').rsplit(['/', '{']).next()?;
     let value = right.trim_matches(|c: char| c.is_whitespace() || matches!(c, '=' | '"' | '\''));
-    Some((known(name.trim())?, value)).filter(|(_, value)| !value.is_empty())
+    Some((canonical_name(name.trim())?, value)).filter(|(_, value)| !value.is_empty())
 }
 
 #[cfg(test)]
@@ -145,6 +145,6 @@ mod tests {
 
     #[test]
     fn number_of_cards_is_limited() {
-        assert!(cards(&"name:a\nname:b\n".repeat(20_000)).len() <= MOST_CARDS + 1);
+        assert!(split_cards(&"name:a\nname:b\n".repeat(20_000)).len() <= MOST_CARDS + 1);
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct BarSeries {
 
 impl BarSeries {
     /// Number of the run in the name: 3 for `Test 3`. `None` for a series of another kind.
-    pub(super) fn run(&self) -> Option<u32> {
+    pub(super) fn run_number(&self) -> Option<u32> {
         let (word, number) = self.name.trim().rsplit_once([' ', '#'])?;
         let counted = ["test", "run", "#", "lauf", "pass"].contains(&word.trim().to_lowercase().as_str());
         counted.then(|| number.trim().parse().ok()).flatten()
@@ -30,8 +30,8 @@ impl BarSeries {
 }
 
 /// Parses a chart's JSON; fails with the reason.
-pub(super) fn read(text: &str) -> Result<PlotlyChart, String> {
-    let chart = json::whole(text).map_err(|error| error.to_string())?;
+pub(super) fn parse_chart(text: &str) -> Result<PlotlyChart, String> {
+    let chart = json::parse_whole(text).map_err(|error| error.to_string())?;
     let data = chart.get("data").and_then(Value::as_array).ok_or("no data")?;
     let common = chart.get("common_data").unwrap_or(&Value::Null);
     let series: Vec<BarSeries> = data.iter().filter_map(|trace| read_series(trace, common)).collect();
@@ -68,23 +68,23 @@ mod tests {
         let lying = r#"{"common_data": {"y": ["a", "b", "c"]}, "data": [{"x": [1, null, 2.5, 9], "name": "Test 2"}],
             "layout": {"xaxis": {"ticksuffix": " MB/s"}}}"#;
         let standing = r#"{"data": [{"x": ["a", "b", "c"], "y": [1, "?", 2.5], "name": "Test 2"}]}"#;
-        let lying = read(lying).unwrap();
-        assert_eq!(lying.series, read(standing).unwrap().series);
+        let lying = parse_chart(lying).unwrap();
+        assert_eq!(lying.series, parse_chart(standing).unwrap().series);
         assert_eq!(lying.series[0].values, [("a".to_owned(), 1.0), ("c".to_owned(), 2.5)]);
-        assert_eq!((lying.unit.as_str(), lying.series[0].run()), ("MB/s", Some(2)));
+        assert_eq!((lying.unit.as_str(), lying.series[0].run_number()), ("MB/s", Some(2)));
     }
 
     #[test]
     fn series_with_a_card_name_is_not_a_run() {
         for name in ["Lexar", "Card 7", "", "Test", "Test x"] {
-            assert_eq!(BarSeries { name: name.to_owned(), values: Vec::new() }.run(), None, "{name}");
+            assert_eq!(BarSeries { name: name.to_owned(), values: Vec::new() }.run_number(), None, "{name}");
         }
     }
 
     #[test]
     fn broken_or_empty_chart_is_refused() {
         for (json, why) in [("{", "EOF"), ("{}", "no data"), (r#"{"data": [{}]}"#, "numbers")] {
-            assert!(read(json).unwrap_err().contains(why), "{json}");
+            assert!(parse_chart(json).unwrap_err().contains(why), "{json}");
         }
     }
 }

@@ -4,20 +4,20 @@
 //! name of a card show means or extremes, so they are stored as published figures and not as runs.
 
 use super::chart::{self, BarSeries, PlotlyChart};
-use super::described::{DescribedCard, described};
-use super::markdown::{front_matter, heading, item, plain, title};
-use crate::readers::dates::day;
+use super::described::{DescribedCard, parse_description};
+use super::markdown::{front_matter, list_item_text, page_title, parse_heading, strip_markup};
+use crate::readers::dates::parse_day;
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::{add_note, cooling, log_of};
-use crate::readers::numbers::{MIB_S, figure, true_mb_s};
+use crate::readers::notes::{add_note, new_log, parse_cooling};
+use crate::readers::numbers::{MIB_S, printed_figure, true_mb_s};
 use crate::readers::text::LogText;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::log::CardLog;
-use cardscope_model::outside::{message, shortened};
 use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::parse_size;
+use cardscope_model::untrusted_text::{shorten_message, shorten_text};
 use serde_json::{Map, Value, json};
 
 const OPEN: &str = "{{< plotly";
@@ -41,14 +41,14 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 /// Reads the page; each card and condition is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    let mut page = ChartPage::of(text.body());
+    let mut page = ChartPage::new(text.body());
     let mut lines = text.body().split_inclusive('\n');
     while let Some(line) = lines.next() {
         if line.trim_start().starts_with(OPEN) {
             let chart = lines.by_ref().take_while(|line| !line.trim_start().starts_with(CLOSE));
             page.read_chart(&chart.collect::<String>());
         } else {
-            page.line(line.trim_end_matches('\n'));
+            page.read_line(line.trim_end_matches('\n'));
         }
     }
     page.finish()
@@ -57,7 +57,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
 /// State of the page up to the current line.
 #[derive(Default)]
 struct ChartPage {
-    by_script: bool,
+    uses_script: bool,
     form: Option<String>,
     published_on: Option<String>,
     head: Run,
@@ -80,23 +80,23 @@ struct PublishedSeries {
 }
 
 impl ChartPage {
-    fn of(body: &str) -> Self {
-        let express = title(body).to_lowercase().contains("microsd express");
+    fn new(body: &str) -> Self {
+        let express = page_title(body).to_lowercase().contains("microsd express");
         ChartPage {
-            by_script: body.contains(SCRIPT),
+            uses_script: body.contains(SCRIPT),
             form: express.then(|| "microSD Express".to_owned()),
-            published_on: front_matter(body, "date").and_then(day),
+            published_on: front_matter(body, "date").and_then(parse_day),
             ..ChartPage::default()
         }
     }
 
-    fn line(&mut self, line: &str) {
-        if let Some((level, text)) = heading(line) {
-            self.heading(level, text);
-        } else if let Some(condition) = cooling(line) {
+    fn read_line(&mut self, line: &str) {
+        if let Some((level, text)) = parse_heading(line) {
+            self.read_heading(level, text);
+        } else if let Some(condition) = parse_cooling(line) {
             self.condition = condition;
         } else {
-            let text = plain(item(line).unwrap_or(line));
+            let text = strip_markup(list_item_text(line).unwrap_or(line));
             if let Some((key, value)) = text.split_once('=') {
                 self.read_setting(key.trim(), value.trim());
             } else if let Some((key, value)) = text.split_once(':') {
@@ -108,13 +108,13 @@ impl ChartPage {
     }
 
     /// Begins a section. A heading of the same or a higher level than the card's ends that card.
-    fn heading(&mut self, level: usize, text: &str) {
+    fn read_heading(&mut self, level: usize, text: &str) {
         self.condition = Condition::default();
-        self.heading = shorten_line(&plain(text));
+        self.heading = shorten_line(&strip_markup(text));
         if level > self.level && !self.card.is_empty() {
             return;
         }
-        let DescribedCard { mut card, brackets } = described(&self.heading);
+        let DescribedCard { mut card, brackets } = parse_description(&self.heading);
         self.nvme.clear();
         self.card = CardFacts::default();
         self.level = level;
@@ -140,7 +140,7 @@ impl ChartPage {
             return;
         }
         let limit = ["TMPTH", "TMT1", "TMT2"].iter().find(|name| key.contains(**name));
-        if let (Some(name), Some(kelvin)) = (limit, kelvin(value)) {
+        if let (Some(name), Some(kelvin)) = (limit, parse_kelvin(value)) {
             self.nvme.insert(format!("{}_kelvin", name.to_lowercase()), json!(kelvin));
             // NVMe has whole degrees and a difference of 273 between the scales.
             self.nvme.insert(format!("{}_celsius", name.to_lowercase()), json!(kelvin - 273));
@@ -150,22 +150,22 @@ impl ChartPage {
     }
 
     fn read_chart(&mut self, json: &str) {
-        match chart::read(json) {
-            Ok(chart) => self.chart(chart),
+        match chart::parse_chart(json) {
+            Ok(chart) => self.add_chart(chart),
             Err(why) if self.doubts.len() < MOST_DOUBTS => self.doubts.push(format!(
                 "the chart under {:?} could not be read: {}",
-                shortened(&self.heading),
-                message(&why, &[])
+                shorten_text(&self.heading),
+                shorten_message(&why, &[])
             )),
             Err(_) => {}
         }
         self.condition = Condition::default();
     }
 
-    fn chart(&mut self, chart: PlotlyChart) {
+    fn add_chart(&mut self, chart: PlotlyChart) {
         let PlotlyChart { series, unit } = chart;
         let (runs, others): (Vec<BarSeries>, _) =
-            series.into_iter().partition(|series| series.run().is_some());
+            series.into_iter().partition(|series| series.run_number().is_some());
         for series in others {
             self.published.push(PublishedSeries {
                 heading: self.heading.clone(),
@@ -174,14 +174,14 @@ impl ChartPage {
             });
         }
         if !runs.is_empty() {
-            self.runs(&unit, &runs);
+            self.add_runs(&unit, &runs);
         }
     }
 
-    fn runs(&mut self, unit: &str, series: &[BarSeries]) {
+    fn add_runs(&mut self, unit: &str, series: &[BarSeries]) {
         let mut log = CardLog::default();
-        if self.by_script {
-            log.tool = log_of("cdm_fio.sh", None).tool;
+        if self.uses_script {
+            log.tool = new_log("cdm_fio.sh", None).tool;
             log.doubts.push("the page uses cdm_fio.sh, whose MB/s are MiB/s rounded down".to_owned());
         }
         log.part = Some(self.heading.clone()).filter(|heading| !heading.is_empty());
@@ -197,30 +197,30 @@ impl ChartPage {
             log.other.insert("nvme".to_owned(), Value::Object(self.nvme.clone()));
         }
         for series in series {
-            let results = self.figures(unit, series, &mut log.doubts);
-            log.runs.push(Run { run: series.run().unwrap_or(1), results, ..self.head.clone() });
+            let results = self.series_figures(unit, series, &mut log.doubts);
+            log.runs.push(Run { run: series.run_number().unwrap_or(1), results, ..self.head.clone() });
         }
         log.runs.sort_by_key(|run| run.run);
         self.logs.push(log);
     }
 
-    fn figures(&self, unit: &str, series: &BarSeries, doubts: &mut Vec<String>) -> Vec<TestFigure> {
-        let Some(mb_s) = self.mb_s(unit) else {
+    fn series_figures(&self, unit: &str, series: &BarSeries, doubts: &mut Vec<String>) -> Vec<TestFigure> {
+        let Some(mb_s) = self.unit_mb_s(unit) else {
             doubts.push(format!(
                 "{}: skipped results with the unknown unit {:?}",
-                shortened(&series.name),
-                shortened(unit)
+                shorten_text(&series.name),
+                shorten_text(unit)
             ));
             return Vec::new();
         };
         let mut figures = Vec::new();
         for (name, value) in &series.values {
-            match test_name(name) {
-                Some(test) => figures.push(figure(test, *value, unit, mb_s)),
+            match parse_test_name(name) {
+                Some(test) => figures.push(printed_figure(test, *value, unit, mb_s)),
                 None => doubts.push(format!(
                     "{}: {:?} is not a test name",
-                    shortened(&series.name),
-                    shortened(name)
+                    shorten_text(&series.name),
+                    shorten_text(name)
                 )),
             }
         }
@@ -228,9 +228,9 @@ impl ChartPage {
     }
 
     /// MB/s (10^6) in one unit of a chart. The printed unit is trusted if the page does not name the script.
-    fn mb_s(&self, unit: &str) -> Option<f64> {
+    fn unit_mb_s(&self, unit: &str) -> Option<f64> {
         match unit {
-            "MB/s" | "" if self.by_script => Some(MIB_S),
+            "MB/s" | "" if self.uses_script => Some(MIB_S),
             _ => true_mb_s(unit),
         }
     }
@@ -253,14 +253,15 @@ impl ChartPage {
 
     /// Adds published figures to the first log of the card in their name, or to a new log.
     fn add_published(&mut self, published: PublishedSeries) {
-        let named = |name: &str| test_name(name).map_or_else(|| name.to_owned(), |test| test.to_string());
+        let named =
+            |name: &str| parse_test_name(name).map_or_else(|| name.to_owned(), |test| test.to_string());
         let values = published.series.values.iter().map(|(name, value)| (named(name), json!(value)));
         let values: Map<String, Value> = values.collect();
         let name = published.series.name.to_lowercase();
         let of_card = |log: &CardLog| !name.is_empty() && log.card.title().to_lowercase().contains(&name);
         let at = self.logs.iter().position(of_card).unwrap_or_else(|| {
             let name = &published.series.name;
-            let (part, card) = (Some(name.clone()), described(name).card);
+            let (part, card) = (Some(name.clone()), parse_description(name).card);
             self.logs.push(CardLog { part, card, ..CardLog::default() });
             self.logs.len() - 1
         });
@@ -275,13 +276,13 @@ fn shorten_line(text: &str) -> String {
 }
 
 /// Parses `SEQ1G Q1T1 Read`.
-fn test_name(text: &str) -> Option<TestName> {
+fn parse_test_name(text: &str) -> Option<TestName> {
     let (pattern, op) = text.trim().rsplit_once(' ')?;
     format!("{pattern} {}", op.to_lowercase()).parse().ok()
 }
 
 /// Kelvin in `83°C/181°F/356K`; the other two are rounded.
-fn kelvin(text: &str) -> Option<u16> {
+fn parse_kelvin(text: &str) -> Option<u16> {
     text.split('/')
         .find_map(|part| part.trim().strip_suffix('K')?.trim().parse().ok())
         .filter(|kelvin| *kelvin >= 273)
@@ -304,7 +305,7 @@ mod tests {
     }
 
     fn logs(text: &str) -> Vec<CardLog> {
-        read(&LogText::of(text)).unwrap()
+        read(&LogText::from_decoded(text)).unwrap()
     }
 
     #[test]

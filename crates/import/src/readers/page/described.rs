@@ -21,7 +21,7 @@ pub(super) struct DescribedCard {
 }
 
 /// Parses a description. Any other text becomes the name of a card without further facts.
-pub(super) fn described(text: &str) -> DescribedCard {
+pub(super) fn parse_description(text: &str) -> DescribedCard {
     let (outside, brackets) = without_brackets(text);
     // A comma begins an explanation.
     let (main, after) = outside.split_once(", ").unwrap_or((&outside, ""));
@@ -30,7 +30,7 @@ pub(super) fn described(text: &str) -> DescribedCard {
         add_printed_marks(&label, &mut card);
     }
     let words: Vec<&str> = main.split_whitespace().map(trim_signs).filter(|word| !word.is_empty()).collect();
-    card.form = words.iter().find_map(|word| form(word));
+    card.form = words.iter().find_map(|word| card_form(word));
     let mut names = words.iter().filter(|word| !is_capacity(word)).take_while(|word| !is_rating(word));
     card.brand = names.next().map(|word| (*word).to_owned());
     card.name = Some(names.copied().collect::<Vec<_>>().join(" ")).filter(|name| !name.is_empty());
@@ -49,13 +49,13 @@ fn is_capacity(word: &str) -> bool {
     parse(word).is_ok_and(|label| label.capacity.is_some() && label.unknown.is_empty())
 }
 
-fn form(word: &str) -> Option<String> {
+fn card_form(word: &str) -> Option<String> {
     FORMS.iter().find(|form| form.eq_ignore_ascii_case(word)).map(|form| (*form).to_owned())
 }
 
 fn is_rating(word: &str) -> bool {
     let says_something = |label: CardLabel| !label.marks.is_empty() || !label.buses.is_empty();
-    form(word).is_some()
+    card_form(word).is_some()
         || RATINGS.contains(&word.to_lowercase().as_str())
         || parse(word).is_ok_and(says_something)
 }
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     fn in_words(text: &str) -> String {
-        let card = described(text).card;
+        let card = parse_description(text).card;
         let words = [card.brand, card.name, card.capacity_label, card.form].map(Option::unwrap_or_default);
         format!("{} | {}", words.join(" | "), card.marks.join(" "))
     }
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn brackets_and_text_after_a_comma_are_kept() {
-        let fake = described("“2TB” (50GB real) Exampel MicroSDXC, plus a 4K logo (free");
+        let fake = parse_description("“2TB” (50GB real) Exampel MicroSDXC, plus a 4K logo (free");
         assert_eq!(fake.brackets, ["50GB real", "free"]);
         assert_eq!(fake.card.note.as_deref(), Some("plus a 4K logo"));
     }

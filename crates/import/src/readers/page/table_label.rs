@@ -1,7 +1,7 @@
 //! Table headings that name a test: `SEQ1M Q8T1 read (MB/s)`, `4K rand write`, `Random Read 4KB (QD=32)`, `hdparm buffered`,
 //! `Write`, `IOPS`. Any other word makes it a heading of another kind.
 
-use crate::readers::numbers::{MIB_S, figure, true_mb_s};
+use crate::readers::numbers::{MIB_S, printed_figure, true_mb_s};
 use cardscope_model::run::TestFigure;
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MB, MIB};
@@ -38,9 +38,9 @@ pub(super) struct TestLabel {
 }
 
 /// Parses a heading; `None` if a word in it does not describe a test.
-pub(super) fn label(text: &str) -> Option<TestLabel> {
+pub(super) fn parse_label(text: &str) -> Option<TestLabel> {
     let mut said = TestLabel::default();
-    let mut tokens = tokens(text).into_iter().peekable();
+    let mut tokens = split_tokens(text).into_iter().peekable();
     while let Some(token) = tokens.next() {
         let number = |text: &str| text.parse::<u32>().ok().filter(|n| *n > 0);
         match token.as_str() {
@@ -55,7 +55,7 @@ pub(super) fn label(text: &str) -> Option<TestLabel> {
                 said.block =
                     Some(u64::from(number(digits)?).checked_mul(block_unit_bytes(&tokens.next()?)?)?);
             }
-            word if word.contains('/') => said.unit = Some(unit(word)?),
+            word if word.contains('/') => said.unit = Some(canonical_unit(word)?),
             word if FILLER_WORDS.split_whitespace().any(|fill| fill == word) => {}
             word => said.tool = Some(TOOLS.iter().find(|(name, _)| *name == word)?.1),
         }
@@ -64,7 +64,7 @@ pub(super) fn label(text: &str) -> Option<TestLabel> {
 }
 
 /// Words and numbers in lower case, split where they are joined: `rnd4k` is `rnd`, `4`, `k`.
-fn tokens(text: &str) -> Vec<String> {
+fn split_tokens(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut last = ' ';
     for c in text.to_lowercase().chars() {
@@ -91,7 +91,7 @@ fn block_unit_bytes(word: &str) -> Option<u64> {
 }
 
 /// Canonical spelling of a unit: `MB/s` for `mb/s`.
-fn unit(word: &str) -> Option<String> {
+fn canonical_unit(word: &str) -> Option<String> {
     let (prefix, per) = word.split_once('/')?;
     let prefix = match prefix {
         "kb" => "kB",
@@ -107,7 +107,7 @@ fn unit(word: &str) -> Option<String> {
 
 impl TestLabel {
     /// Combines both; if they differ, the first counts.
-    pub(super) fn with(&self, other: &TestLabel) -> TestLabel {
+    pub(super) fn or(&self, other: &TestLabel) -> TestLabel {
         TestLabel {
             order: self.order.or(other.order),
             block: self.block.or(other.block),
@@ -121,7 +121,7 @@ impl TestLabel {
 
     /// Test that is named; `None` if a part is missing. A small block without an order is random, and a sequential test without
     /// a block has 1 MiB.
-    pub(super) fn test(&self) -> Option<TestName> {
+    pub(super) fn test_name(&self) -> Option<TestName> {
         let op = self.op.or(self.tool.and_then(|tool| tool.op));
         let (order, block) = match (self.order, self.block, self.tool) {
             (None, None, Some(tool)) => (IoOrder::Sequential, tool.block),
@@ -138,16 +138,16 @@ impl TestLabel {
     }
 
     /// Result of a number in a unit; `None` if the unit is not a speed.
-    pub(super) fn figure(&self, test: TestName, value: f64, unit: &str) -> Option<TestFigure> {
+    pub(super) fn to_figure(&self, test: TestName, value: f64, unit: &str) -> Option<TestFigure> {
         let step = self.tool.map(|tool| tool.step.to_owned());
         if unit.eq_ignore_ascii_case("iops") {
             let mb_s = test.pattern.block as f64 / MB;
-            return Some(TestFigure { iops: Some(value), step, ..figure(test, value, "IOPS", mb_s) });
+            return Some(TestFigure { iops: Some(value), step, ..printed_figure(test, value, "IOPS", mb_s) });
         }
         // The unit in a cell may be in any case.
-        let known = self::unit(&unit.to_lowercase())?;
+        let known = self::canonical_unit(&unit.to_lowercase())?;
         let factor = self.tool.filter(|_| !known.contains('i')).map_or(1.0, |tool| tool.mb_s);
-        Some(TestFigure { step, ..figure(test, value, unit, true_mb_s(&known)? * factor) })
+        Some(TestFigure { step, ..printed_figure(test, value, unit, true_mb_s(&known)? * factor) })
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     fn test_of(text: &str) -> Option<String> {
-        Some(label(text)?.test()?.to_string())
+        Some(parse_label(text)?.test_name()?.to_string())
     }
 
     #[test]
@@ -190,6 +190,6 @@ mod tests {
         ] {
             assert_eq!(test_of(text), None, "{text}");
         }
-        assert_eq!((label("Samsung EVO"), label("Write MB/s").is_some()), (None, true));
+        assert_eq!((parse_label("Samsung EVO"), parse_label("Write MB/s").is_some()), (None, true));
     }
 }

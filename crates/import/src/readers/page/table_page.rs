@@ -3,11 +3,11 @@
 //!
 //! A heading of test words only names a test, any other one a card. Headings without a result become a doubt.
 
-use super::described::described;
-use super::markdown::{heading, plain};
-use super::table_label::{TestLabel, label};
+use super::described::parse_description;
+use super::markdown::{parse_heading, strip_markup};
+use super::table_label::{TestLabel, parse_label};
 use crate::readers::error::ReaderOutcome;
-use crate::readers::numbers::amount;
+use crate::readers::numbers::parse_amount;
 use crate::readers::runs::RunBuilder;
 use crate::readers::text::LogText;
 use cardscope_model::log::CardLog;
@@ -28,20 +28,20 @@ struct PageTable {
 pub(crate) fn recognise(text: &LogText) -> bool {
     let figures = |log: &CardLog| log.runs.iter().map(|run| run.results.len()).sum::<usize>();
     let is_table = text.head().lines().any(is_rule);
-    is_table && logs(text).iter().map(figures).sum::<usize>() >= 2
+    is_table && read_tables(text).iter().map(figures).sum::<usize>() >= 2
 }
 
 /// Reads the text; each card is a log. A table without card names belongs to the heading above it.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    Ok(logs(text))
+    Ok(read_tables(text))
 }
 
-fn logs(text: &LogText) -> Vec<CardLog> {
+fn read_tables(text: &LogText) -> Vec<CardLog> {
     let mut cards: Vec<(Option<String>, CardLog, RunBuilder)> = Vec::new();
-    for table in tables(text) {
+    for table in find_tables(text) {
         let mut used: BTreeSet<&str> = BTreeSet::new();
         for row in &table.rows {
-            for (card, figure, heads) in results(&table, row) {
+            for (card, figure, heads) in row_results(&table, row) {
                 let known = cards
                     .iter()
                     .position(|(name, log, _)| *name == card && (card.is_some() || log.part == table.above));
@@ -49,7 +49,7 @@ fn logs(text: &LogText) -> Vec<CardLog> {
                     cards.push((card.clone(), card_log(card.as_deref(), &table), RunBuilder::default()));
                     cards.len() - 1
                 });
-                cards[at].2.add(figure);
+                cards[at].2.add_figure(figure);
                 used.extend(heads);
             }
         }
@@ -69,29 +69,32 @@ fn logs(text: &LogText) -> Vec<CardLog> {
 
 fn card_log(card: Option<&str>, table: &PageTable) -> CardLog {
     let part = card.map(str::to_owned).or_else(|| table.above.clone());
-    let card = card.map(|name| described(name).card).unwrap_or_default();
+    let card = card.map(|name| parse_description(name).card).unwrap_or_default();
     let doubt = "MB/s in the table are taken for 10^6 bytes/s, hdparm's for 2^20".to_owned();
     CardLog { card, part, doubts: vec![doubt], ..CardLog::default() }
 }
 
 /// Results of a row, each with its card, if that is named, and the headings that describe it.
-fn results<'t>(table: &'t PageTable, row: &'t [String]) -> Vec<(Option<String>, TestFigure, [&'t str; 2])> {
+fn row_results<'t>(
+    table: &'t PageTable,
+    row: &'t [String],
+) -> Vec<(Option<String>, TestFigure, [&'t str; 2])> {
     let Some(first) = row.first() else { return Vec::new() };
-    let corner = table.heads.first().and_then(|head| label(head)).unwrap_or_default();
-    let of_row = label(first).filter(|said| !first.is_empty() && *said != TestLabel::default());
+    let corner = table.heads.first().and_then(|head| parse_label(head)).unwrap_or_default();
+    let of_row = parse_label(first).filter(|said| !first.is_empty() && *said != TestLabel::default());
     let mut found: Vec<(Option<String>, TestFigure, [&str; 2])> = Vec::new();
     for (head, cell) in table.heads.iter().zip(row).skip(1) {
-        let of_column = label(head).filter(|said| *said != TestLabel::default());
+        let of_column = parse_label(head).filter(|said| *said != TestLabel::default());
         let (card, said) = match (&of_row, of_column) {
-            (Some(row), Some(column)) => (None, row.with(&column)),
+            (Some(row), Some(column)) => (None, row.or(&column)),
             (Some(row), None) if !head.is_empty() => (Some(head.clone()), row.clone()),
             (None, Some(column)) if !first.is_empty() => (Some(first.clone()), column),
             _ => continue,
         };
         let cell = cell.trim_start_matches(['~', '≈', ' ']);
-        let Some(printed) = amount(cell) else { continue };
-        let said = said.with(&corner);
-        let Some(test) = said.test() else { continue };
+        let Some(printed) = parse_amount(cell) else { continue };
+        let said = said.or(&corner);
+        let Some(test) = said.test_name() else { continue };
         let unit = if printed.unit.is_empty() {
             said.unit.clone().unwrap_or_default()
         } else {
@@ -104,7 +107,7 @@ fn results<'t>(table: &'t PageTable, row: &'t [String]) -> Vec<(Option<String>, 
             // Speed and IOPS of one test are one result.
             Some((_, figure, heads)) => (figure.iops, heads[1]) = (Some(printed.value), head),
             None => {
-                let figure = said.figure(test, printed.value, &unit);
+                let figure = said.to_figure(test, printed.value, &unit);
                 found.extend(figure.map(|figure| (card, figure, [first.as_str(), head.as_str()])));
             }
         }
@@ -116,12 +119,12 @@ fn is_iops(unit: &str) -> bool {
     unit.eq_ignore_ascii_case("iops")
 }
 
-fn tables(text: &LogText) -> Vec<PageTable> {
+fn find_tables(text: &LogText) -> Vec<PageTable> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let mut tables = Vec::new();
     let mut above = None;
     for (at, line) in lines.iter().enumerate() {
-        above = heading(line).map(|(_, title)| plain(title)).or(above);
+        above = parse_heading(line).map(|(_, title)| strip_markup(title)).or(above);
         if !is_rule(line) || at == 0 || !lines[at - 1].contains('|') {
             continue;
         }
@@ -145,7 +148,7 @@ fn is_rule(line: &str) -> bool {
 
 fn split_cells(line: &str) -> Vec<String> {
     let inner = line.trim().trim_start_matches('|').trim_end_matches('|');
-    inner.split('|').map(plain).collect()
+    inner.split('|').map(strip_markup).collect()
 }
 
 #[cfg(test)]
@@ -161,7 +164,7 @@ mod tests {
             let figures = log.runs.iter().flat_map(|run| &run.results).map(words).collect();
             (log.part.clone().unwrap_or_default(), figures)
         };
-        logs(&LogText::of(text)).iter().map(of).collect()
+        read_tables(&LogText::from_decoded(text)).iter().map(of).collect()
     }
 
     #[test]
@@ -180,7 +183,7 @@ mod tests {
         let acme = ["SEQ2M Q1T1 read 41.94", "RND4K Q1T1 read 8.50"].map(str::to_owned).to_vec();
         let other = ["SEQ2M Q1T1 read 42.99", "RND4K Q1T1 read 9.42 2300 IOPS"].map(str::to_owned).to_vec();
         assert_eq!(found, [("Acme Swift 32GB".to_owned(), acme), ("Other Go 64GB".to_owned(), other)]);
-        let logs = logs(&LogText::of(text));
+        let logs = read_tables(&LogText::from_decoded(text));
         assert_eq!(logs[0].card.brand.as_deref(), Some("Acme"));
         assert!(logs[1].doubts.iter().any(|doubt| doubt.ends_with("table: Price")), "{:?}", logs[1].doubts);
     }
@@ -191,7 +194,12 @@ mod tests {
         let found = read_of(text);
         assert_eq!(found[0].1, ["SEQ1M Q8T1 read 92.90", "RND4K Q1T1 write 10.24 2500 IOPS"]);
         assert_eq!(found[1].1, ["SEQ1M Q8T1 read 95.10"]);
-        assert!(logs(&LogText::of(text))[1].doubts.iter().any(|doubt| doubt.ends_with("table: fun")));
+        assert!(
+            read_tables(&LogText::from_decoded(text))[1]
+                .doubts
+                .iter()
+                .any(|doubt| doubt.ends_with("table: fun"))
+        );
     }
 
     #[test]
@@ -209,7 +217,7 @@ mod tests {
             "a | b\n--|--\n",
         ] {
             assert!(read_of(text).iter().all(|(_, figures)| figures.is_empty()), "{text}");
-            assert!(!recognise(&LogText::of(text)), "{text}");
+            assert!(!recognise(&LogText::from_decoded(text)), "{text}");
         }
     }
 }

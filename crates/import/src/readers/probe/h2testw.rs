@@ -4,9 +4,9 @@
 //! of the program. Counts are identified by their order, since no real log with the details in German was available.
 
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
-use crate::readers::numbers::{amount, binary_mb_s, sequential, step};
-use crate::readers::parts;
+use crate::readers::notes::new_log;
+use crate::readers::numbers::{binary_mb_s, parse_amount, sequential_test, step_figure};
+use crate::readers::split_reports;
 use crate::readers::text::LogText;
 use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::TestOp;
@@ -50,20 +50,20 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 /// Reads the text; each report, which begins with its verdict, is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let verdict = |line: &str| WITHOUT_ERRORS.iter().chain(&DEFECTIVE).any(|words| line.contains(words));
-    parts::reports(text, verdict, read_report)
+    split_reports::read_by_heading(text, verdict, read_report)
 }
 
 fn read_report(text: &LogText) -> ReaderOutcome {
     let mut versions = text.lines().filter_map(|line| line.trim().strip_prefix("H2testw v"));
     let version = versions.rfind(|version| !version.starts_with("ersion"));
-    let mut log = log_of("H2testw", version.map(str::trim));
+    let mut log = new_log("H2testw", version.map(str::trim));
     let summary = H2testwSummary::from_text(text);
     let results: Vec<TestFigure> = text.lines().filter_map(parse_figure).collect();
     if !results.is_empty() {
         log.runs.push(Run { run: 1, size_bytes: summary.tested_bytes(), results, ..Run::default() });
     }
     if summary.has_result() {
-        log.other.insert("h2testw".into(), summary.document());
+        log.other.insert("h2testw".into(), summary.to_document());
     }
     Ok(vec![log])
 }
@@ -71,8 +71,8 @@ fn read_report(text: &LogText) -> ReaderOutcome {
 fn parse_figure(line: &str) -> Option<TestFigure> {
     let line = line.trim();
     let (rest, op) = SPEED_LINES.iter().find_map(|(begin, op)| Some((line.strip_prefix(begin)?, *op)))?;
-    let speed = amount(rest).filter(|speed| speed.unit.ends_with("Byte/s"))?;
-    Some(step("h2testw", sequential(MIB, op), speed, binary_mb_s(speed.unit)?))
+    let speed = parse_amount(rest).filter(|speed| speed.unit.ends_with("Byte/s"))?;
+    Some(step_figure("h2testw", sequential_test(MIB, op), speed, binary_mb_s(speed.unit)?))
 }
 
 impl H2testwSummary {
@@ -80,9 +80,9 @@ impl H2testwSummary {
         let mut summary = H2testwSummary::default();
         let mut counts = Vec::new();
         for line in text.lines() {
-            counts.extend(sectors(line));
-            summary.first_error.extend(offset(line));
-            summary.tested = summary.tested.or_else(|| tested(line));
+            counts.extend(parse_sectors(line));
+            summary.first_error.extend(parse_offset(line));
+            summary.tested = summary.tested.or_else(|| parse_tested(line));
             summary.without_errors |= WITHOUT_ERRORS.iter().any(|words| line.contains(words));
             summary.defective |= DEFECTIVE.iter().any(|words| line.contains(words));
         }
@@ -115,7 +115,7 @@ impl H2testwSummary {
     }
 
     /// Result in the form of `verify --files`. An untested last megabyte is not a fault of the card.
-    fn document(&self) -> Value {
+    fn to_document(&self) -> Value {
         let mut document = json!({ "verdict": self.verdict(), "tested_bytes": self.tested_bytes() });
         if let Some((_, all)) = self.tested {
             document["announced_bytes"] = json!(all.checked_mul(MIB));
@@ -134,7 +134,7 @@ impl H2testwSummary {
 }
 
 /// Count in `57 KByte corrupted (114 sectors)` or `(< 8 bit/sector, 0 sectors)`.
-fn sectors(line: &str) -> Option<u64> {
+fn parse_sectors(line: &str) -> Option<u64> {
     let (_, rest) = line.rsplit_once('(')?;
     let words = rest.trim_end().strip_suffix(')')?;
     let count = words.strip_suffix(" sectors").or_else(|| words.strip_suffix(" Sektoren"))?;
@@ -142,13 +142,13 @@ fn sectors(line: &str) -> Option<u64> {
 }
 
 /// Number in `First error at offset: 0x0000000171279c00`, and in the two lines after it.
-fn offset(line: &str) -> Option<u64> {
+fn parse_offset(line: &str) -> Option<u64> {
     let (_, digits) = line.split_once(": 0x")?;
     u64::from_str_radix(digits.trim(), 16).ok().filter(|_| digits.trim().len() == 16)
 }
 
 /// MByte tested and of the card in `Warning: Only 30107 of 30108 MByte tested.`
-fn tested(line: &str) -> Option<(u64, u64)> {
+fn parse_tested(line: &str) -> Option<(u64, u64)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let at = words.iter().position(|word| *word == "MByte").filter(|at| *at >= 3)?;
     let between = matches!(words[at - 2], "of" | "von");

@@ -5,8 +5,8 @@
 //! course of the endurance test.
 
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
-use crate::readers::numbers::speed;
+use crate::readers::notes::new_log;
+use crate::readers::numbers::parse_speed;
 use crate::readers::table::TextTable;
 use crate::readers::text::LogText;
 use serde_json::{Value, json};
@@ -18,13 +18,13 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 }
 
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    let table = TextTable::of(text.body());
+    let table = TextTable::parse(text.body());
     let rows: Vec<MfstRow> = table.rows().filter_map(|row| MfstRow::from_row(&row)).collect();
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
         return Err("it has no complete row".to_owned());
     };
-    let mut log = log_of("mfst", None);
-    log.date = crate::readers::dates::date(&first.at);
+    let mut log = new_log("mfst", None);
+    log.date = crate::readers::dates::parse_date(&first.at);
     log.other.insert(
         "mfst".into(),
         json!({
@@ -36,7 +36,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
             "write_mb_s": mean_min_max(rows.iter().filter_map(|row| row.write_mb_s)),
             "read_mb_s": mean_min_max(rows.iter().filter_map(|row| row.read_mb_s)),
             "bad_sectors": last.bad,
-            "first_error": rows.iter().find(|row| row.bad > 0.0).map(MfstRow::state),
+            "first_error": rows.iter().find(|row| row.bad > 0.0).map(MfstRow::to_json),
         }),
     );
     Ok(vec![log])
@@ -54,7 +54,7 @@ struct MfstRow {
 
 impl MfstRow {
     fn from_row(row: &crate::readers::table::TableRow<'_>) -> Option<Self> {
-        let value = |name: &str| row.get(name).and_then(speed);
+        let value = |name: &str| row.get(name).and_then(parse_speed);
         // An interval without writes has no rate.
         let rate = |name: &str| value(name).map(|bytes| bytes / 1e6).filter(|mb_s| *mb_s > 0.0);
         Some(MfstRow {
@@ -69,7 +69,7 @@ impl MfstRow {
         })
     }
 
-    fn state(&self) -> Value {
+    fn to_json(&self) -> Value {
         json!({"at": self.at, "rounds_completed": self.rounds, "bytes_written": self.written, "bad_sectors": self.bad})
     }
 }

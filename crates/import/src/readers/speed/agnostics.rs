@@ -5,8 +5,10 @@
 //! the rows once had values of wrong rows (agnostics' issue 20), so the rows count.
 
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
-use crate::readers::numbers::{KIB_S, PrintedAmount, number, random, sequential, speed};
+use crate::readers::notes::new_log;
+use crate::readers::numbers::{
+    KIB_S, PrintedAmount, parse_number, parse_speed, random_test, sequential_test,
+};
 use crate::readers::text::LogText;
 use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::{TestName, TestOp};
@@ -37,32 +39,32 @@ const SENTENCES: [(&str, &str); 3] = [
 
 /// True if the text has a row or a sentence of the script.
 pub(crate) fn recognise(text: &LogText) -> bool {
-    text.head().lines().any(|line| row(line, false).is_some() || target(line).is_some())
+    text.head().lines().any(|line| parse_row(line, false).is_some() || parse_sentence(line).is_some())
 }
 
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let since_2024 = text.lines().any(|line| line.trim_start().starts_with("seq-read;"));
-    let tries = tries(text, since_2024);
-    let mut log = log_of("agnostics", None);
+    let tries = split_tries(text, since_2024);
+    let mut log = new_log("agnostics", None);
     let size_bytes = Some(if since_2024 { 256 * MIB } else { 64 * MIB });
     for (run, one) in (1..).zip(&tries) {
-        let results = one.results(since_2024);
+        let results = one.figures_or_targets(since_2024);
         log.doubts.extend(one.contradiction(run, &results));
         log.runs.push(Run { run, size_bytes, results, ..Run::default() });
     }
     let judged: Vec<Value> =
-        tries.iter().filter(|one| !one.targets.is_empty()).map(ScriptTry::judged).collect();
+        tries.iter().filter(|one| !one.targets.is_empty()).map(ScriptTry::to_json).collect();
     if !judged.is_empty() {
         log.other.insert("agnostics".into(), json!({ "runs": judged }));
     }
     Ok(vec![log])
 }
 
-fn tries(text: &LogText, since_2024: bool) -> Vec<ScriptTry> {
+fn split_tries(text: &LogText, since_2024: bool) -> Vec<ScriptTry> {
     let mut tries: Vec<ScriptTry> = Vec::new();
     for line in text.lines().map(str::trim) {
         let number = line.strip_prefix("Run ").is_some_and(|n| n.parse::<u32>().is_ok());
-        let (figure, target) = (row(line, since_2024), target(line));
+        let (figure, target) = (parse_row(line, since_2024), parse_sentence(line));
         if number || tries.is_empty() && (figure.is_some() || target.is_some()) {
             tries.push(ScriptTry::default());
         }
@@ -77,14 +79,14 @@ fn tries(text: &LogText, since_2024: bool) -> Vec<ScriptTry> {
 
 impl ScriptTry {
     /// Figures of the rows; those of the sentences in a log without rows.
-    fn results(&self, since_2024: bool) -> Vec<TestFigure> {
+    fn figures_or_targets(&self, since_2024: bool) -> Vec<TestFigure> {
         if !self.figures.is_empty() {
             return self.figures.clone();
         }
-        self.targets.iter().filter_map(|target| target.figure(since_2024)).collect()
+        self.targets.iter().filter_map(|target| target.to_figure(since_2024)).collect()
     }
 
-    fn judged(&self) -> Value {
+    fn to_json(&self) -> Value {
         let each: Vec<Value> = self
             .targets
             .iter()
@@ -96,7 +98,7 @@ impl ScriptTry {
     fn contradiction(&self, run: u32, results: &[TestFigure]) -> Option<String> {
         let differs = |target: &&TargetLine| {
             let row = results.iter().find(|figure| figure.step.as_deref() == Some(target.step));
-            row.is_some_and(|figure| (figure.printed().value - target.value).abs() > 0.5)
+            row.is_some_and(|figure| (figure.printed_or_speed().value - target.value).abs() > 0.5)
         };
         let target = self.targets.iter().find(differs)?;
         Some(format!(
@@ -107,50 +109,50 @@ impl ScriptTry {
 }
 
 impl TargetLine {
-    fn figure(&self, since_2024: bool) -> Option<TestFigure> {
-        let (test, in_iops) = test(self.step, since_2024)?;
+    fn to_figure(self, since_2024: bool) -> Option<TestFigure> {
+        let (test, in_iops) = row_test(self.step, since_2024)?;
         let kib_s = if in_iops { self.value * 4.0 } else { self.value };
-        Some(made(self.step, test, kib_s, self.value, in_iops))
+        Some(build_figure(self.step, test, kib_s, self.value, in_iops))
     }
 }
 
 /// Test of a row, and true if its figure is in IOPS.
-fn test(step: &str, since_2024: bool) -> Option<(TestName, bool)> {
+fn row_test(step: &str, since_2024: bool) -> Option<(TestName, bool)> {
     let (block, depth) = if since_2024 { (4 * MIB, 32) } else { (512 * KIB, 4) };
     let deep = |mut test: TestName| {
         test.pattern.queue = depth;
         test
     };
     Some(match step {
-        "seq-write" => (deep(sequential(block, TestOp::Write)), false),
-        "seq-read" => (deep(sequential(block, TestOp::Read)), false),
-        "rand-4k-write" => (random(4 * KIB, depth, TestOp::Write), true),
-        "rand-4k-read" => (random(4 * KIB, depth, TestOp::Read), true),
+        "seq-write" => (deep(sequential_test(block, TestOp::Write)), false),
+        "seq-read" => (deep(sequential_test(block, TestOp::Read)), false),
+        "rand-4k-write" => (random_test(4 * KIB, depth, TestOp::Write), true),
+        "rand-4k-read" => (random_test(4 * KIB, depth, TestOp::Read), true),
         _ => return None,
     })
 }
 
-fn made(step: &str, test: TestName, kib_s: f64, value: f64, in_iops: bool) -> TestFigure {
+fn build_figure(step: &str, test: TestName, kib_s: f64, value: f64, in_iops: bool) -> TestFigure {
     let printed = PrintedAmount { value, unit: if in_iops { "IOPS" } else { "KB/sec" } };
-    let mut made = crate::readers::numbers::step(step, test, printed, 0.0);
+    let mut made = crate::readers::numbers::step_figure(step, test, printed, 0.0);
     (made.mb_s, made.iops) = (kib_s * KIB_S, in_iops.then_some(value));
     made
 }
 
 /// Parses `rand-4k-write;0;0;3291;822`.
-fn row(line: &str, since_2024: bool) -> Option<TestFigure> {
+fn parse_row(line: &str, since_2024: bool) -> Option<TestFigure> {
     let mut cells = line.trim().split(';');
     let name = cells.next()?;
-    let (test, in_iops) = test(name, since_2024)?;
-    let numbers: Vec<f64> = cells.map(speed).collect::<Option<_>>()?;
+    let (test, in_iops) = row_test(name, since_2024)?;
+    let numbers: Vec<f64> = cells.map(parse_speed).collect::<Option<_>>()?;
     let [read, read_iops, write, write_iops] = numbers[..] else { return None };
     let (kib_s, iops) = if test.op == TestOp::Read { (read, read_iops) } else { (write, write_iops) };
-    let mut made = made(name, test, kib_s, if in_iops { iops } else { kib_s }, in_iops);
+    let mut made = build_figure(name, test, kib_s, if in_iops { iops } else { kib_s }, in_iops);
     made.iops = Some(iops).filter(|iops| *iops > 0.0);
     Some(made)
 }
 
-fn target(line: &str) -> Option<TargetLine> {
+fn parse_sentence(line: &str) -> Option<TargetLine> {
     let line = line.trim();
     let (rest, step) = SENTENCES.iter().find_map(|(begin, step)| Some((line.strip_prefix(begin)?, *step)))?;
     let (value, rest) = rest.split_once(' ')?;
@@ -161,5 +163,5 @@ fn target(line: &str) -> Option<TargetLine> {
         "FAIL" => false,
         _ => return None,
     };
-    Some(TargetLine { step, value: number(value)?, target: number(target)?, passed })
+    Some(TargetLine { step, value: parse_number(value)?, target: parse_number(target)?, passed })
 }

@@ -6,8 +6,10 @@
 //! of 8 KiB by default. Rewriting, seeks and file tests are not such tests, so they are stored separately.
 
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
-use crate::readers::numbers::{KIB_S, PrintedAmount, scaled, sequential, speed, step};
+use crate::readers::notes::new_log;
+use crate::readers::numbers::{
+    KIB_S, PrintedAmount, parse_scaled, parse_speed, sequential_test, step_figure,
+};
 use crate::readers::runs::RunBuilder;
 use crate::readers::text::LogText;
 use cardscope_model::run::{Run, TestFigure};
@@ -48,23 +50,23 @@ struct BonnieRun {
 
 /// True if the text has the program's line or table.
 pub(crate) fn recognise(text: &LogText) -> bool {
-    text.lines().any(|line| of_csv(line).is_some() || is_heading(line))
+    text.lines().any(|line| parse_csv(line).is_some() || is_heading(line))
 }
 
 /// Reads the text; each line, or each table in a log without such lines, is a run.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    let mut all: Vec<BonnieRun> = text.lines().filter_map(of_csv).collect();
+    let mut all: Vec<BonnieRun> = text.lines().filter_map(parse_csv).collect();
     if all.is_empty() {
         all = parse_tables(text);
     }
-    let mut log = log_of("bonnie++", all.iter().find_map(|one| one.version.as_deref()));
+    let mut log = new_log("bonnie++", all.iter().find_map(|one| one.version.as_deref()));
     let mut runs = RunBuilder::default();
     for one in &all {
-        runs.begin(Run { size_bytes: one.size_bytes, ..Run::default() });
-        one.block_figures().for_each(|figure| runs.add(figure));
+        runs.begin_run(Run { size_bytes: one.size_bytes, ..Run::default() });
+        one.block_figures().for_each(|figure| runs.add_figure(figure));
     }
     log.runs = runs.finish();
-    let others: Vec<_> = all.iter().map(BonnieRun::other).filter(|other| !other.is_empty()).collect();
+    let others: Vec<_> = all.iter().map(BonnieRun::other_values).filter(|other| !other.is_empty()).collect();
     if !others.is_empty() {
         log.other.insert("bonnie".into(), json!(others));
     }
@@ -75,13 +77,13 @@ impl BonnieRun {
     fn block_figures(&self) -> impl Iterator<Item = TestFigure> {
         [(1, TestOp::Write), (4, TestOp::Read)].into_iter().filter_map(|(at, op)| {
             let printed = PrintedAmount { value: self.speeds[at]?, unit: "K/sec" };
-            let figure = step("bonnie++ block", sequential(self.chunk, op), printed, KIB_S);
+            let figure = step_figure("bonnie++ block", sequential_test(self.chunk, op), printed, KIB_S);
             Some(TestFigure { max_latency_us: self.latencies_us[at], ..figure })
         })
     }
 
     /// All values by name that are not figures.
-    fn other(&self) -> Map<String, Value> {
+    fn other_values(&self) -> Map<String, Value> {
         let mut other = Map::new();
         let speeds = SPEED_NAMES.iter().zip(self.speeds).filter(|(name, _)| !name.starts_with("block"));
         for (name, value) in speeds.filter_map(|(name, value)| Some((name, value?))) {
@@ -100,7 +102,7 @@ impl BonnieRun {
 }
 
 /// Parses the CSV line; `None` for any other line. A line that is cut off keeps its speeds.
-fn of_csv(line: &str) -> Option<BonnieRun> {
+fn parse_csv(line: &str) -> Option<BonnieRun> {
     let first = match line.trim().split_once(',')?.0 {
         "1.96" | "1.97" => 7,
         "1.98" => 9,
@@ -109,7 +111,7 @@ fn of_csv(line: &str) -> Option<BonnieRun> {
     let mut reader = ReaderBuilder::new().has_headers(false).from_reader(line.trim().as_bytes());
     let cells = reader.records().next()?.ok()?;
     cells.get(first)?;
-    let value = |at: usize| cells.get(at).and_then(speed);
+    let value = |at: usize| cells.get(at).and_then(parse_speed);
     let from_end = |back: usize| (cells.len() >= first + 40).then(|| cells.len() - back);
     let size_bytes = cells.get(5).and_then(|cell| parse_size(cell.split(':').next()?).ok());
     Some(BonnieRun {
@@ -124,7 +126,7 @@ fn of_csv(line: &str) -> Option<BonnieRun> {
         speeds: std::array::from_fn(|n| size_bytes.and_then(|_| value(first + 2 * n))),
         // `21806us`, `15431ms`.
         latencies_us: std::array::from_fn(|n| {
-            scaled(cells.get(from_end(12)? + n)?, &[("us", 1.0), ("ms", 1e3), ("s", 1e6)])
+            parse_scaled(cells.get(from_end(12)? + n)?, &[("us", 1.0), ("ms", 1e3), ("s", 1e6)])
         }),
         files: std::array::from_fn(|n| value(from_end(24)? + 2 * n)),
     })
@@ -158,7 +160,7 @@ fn parse_row(line: &str) -> Option<BonnieRun> {
 
 /// Parses `978k`, as printed since 2.00; the older headings state `k`.
 fn parse_lettered(text: &str) -> Option<f64> {
-    scaled(text, &[("k", 1.0), ("m", 1024.0), ("g", 1024.0 * 1024.0), ("", 1.0)])
+    parse_scaled(text, &[("k", 1.0), ("m", 1024.0), ("g", 1024.0 * 1024.0), ("", 1.0)])
 }
 
 #[cfg(test)]
@@ -170,9 +172,9 @@ mod tests {
     #[test]
     fn line_may_be_cut_off_anywhere() {
         for end in 0..LINE.len() {
-            let _ = read(&LogText::of(&LINE[..end]));
+            let _ = read(&LogText::from_decoded(&LINE[..end]));
         }
         let cut = &LINE[..LINE.find("17100").unwrap()];
-        assert_eq!(read(&LogText::of(cut)).unwrap()[0].runs[0].results.len(), 1);
+        assert_eq!(read(&LogText::from_decoded(cut)).unwrap()[0].runs[0].results.len(), 1);
     }
 }

@@ -6,13 +6,13 @@
 //! (`51200+0`) implies the block.
 
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
-use crate::readers::numbers::{decimal_mb_s, figure, number, sequential};
+use crate::readers::notes::new_log;
+use crate::readers::numbers::{decimal_mb_s, parse_number, printed_figure, sequential_test};
 use crate::readers::text::LogText;
-use cardscope_model::outside::shortened;
 use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::TestOp;
 use cardscope_model::units::{GIB, MB, MIB, parse_size};
+use cardscope_model::untrusted_text::shorten_text;
 use std::collections::VecDeque;
 
 /// Result of one dd with its command.
@@ -26,23 +26,24 @@ pub(crate) struct FinishedDd {
 
 /// True if the text has a result line of dd.
 pub(crate) fn recognise(text: &LogText) -> bool {
-    !finished(text.lines()).is_empty()
+    !find_results(text.lines()).is_empty()
 }
 
 /// Reads the text; every dd that moved data is a run.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    let mut log = log_of("dd", None);
-    let finished = finished(text.lines());
-    let moved = finished.iter().filter_map(|dd| Some((Some(dd.copied.bytes), vec![dd.figure(None, "dd")?])));
+    let mut log = new_log("dd", None);
+    let finished = find_results(text.lines());
+    let moved =
+        finished.iter().filter_map(|dd| Some((Some(dd.copied.bytes), vec![dd.to_figure(None, "dd")?])));
     let runs = (1..).zip(moved);
     log.runs =
         runs.map(|(run, (size_bytes, results))| Run { run, size_bytes, results, ..Run::default() }).collect();
-    log.doubts = doubts(&finished, false);
+    log.doubts = result_doubts(&finished, false);
     Ok(vec![log])
 }
 
 /// Results of all dd's in some lines, including those that moved nothing.
-pub(crate) fn finished<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<FinishedDd> {
+pub(crate) fn find_results<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<FinishedDd> {
     let mut found = Vec::new();
     // Commands without a result yet; the last one holds for all results that follow.
     let mut commands = VecDeque::from([DdCommand::default()]);
@@ -50,9 +51,10 @@ pub(crate) fn finished<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Finished
     for line in lines.map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(count) = whole_records(line) {
             records = Some(count);
-        } else if let Some(copied) = copied(line).filter(|copied| records.is_some() || !copied.progress) {
+        } else if let Some(copied) = parse_result(line).filter(|copied| records.is_some() || !copied.progress)
+        {
             let command = if commands.len() > 1 { commands.pop_front() } else { commands.front().cloned() };
-            let command = command.unwrap_or_default().counted(copied.bytes, records.take());
+            let command = command.unwrap_or_default().with_counted_block(copied.bytes, records.take());
             found.push(FinishedDd { copied, command, error: error.take() });
         } else if line.starts_with("dd: ") {
             error = Some(line.to_owned());
@@ -67,7 +69,7 @@ pub(crate) fn finished<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Finished
 }
 
 /// Doubts about the figures, as sentences.
-pub(crate) fn doubts(finished: &[FinishedDd], is_write_known: bool) -> Vec<String> {
+pub(crate) fn result_doubts(finished: &[FinishedDd], is_write_known: bool) -> Vec<String> {
     let mut doubts = Vec::new();
     if !is_write_known && finished.iter().any(|dd| dd.command.op.is_none()) {
         doubts.push("the log does not show whether dd read or wrote; assumed writing".to_owned());
@@ -75,27 +77,27 @@ pub(crate) fn doubts(finished: &[FinishedDd], is_write_known: bool) -> Vec<Strin
     if finished.iter().any(|dd| dd.command.block.is_none()) {
         doubts.push("the log does not show dd's block size; assumed 1 MiB".to_owned());
     }
-    for dd in finished.iter().filter(|dd| dd.failed()) {
+    for dd in finished.iter().filter(|dd| dd.has_failed()) {
         let why = dd.error.as_deref().unwrap_or("it copied 0 bytes");
-        doubts.push(format!("dd failed after {} bytes: {}", dd.copied.bytes, shortened(why)));
+        doubts.push(format!("dd failed after {} bytes: {}", dd.copied.bytes, shorten_text(why)));
     }
     doubts
 }
 
 impl FinishedDd {
     /// True if it moved nothing or reported an error: data that could not be flushed never was on the card.
-    pub(crate) fn failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.copied.bytes == 0 || self.error.is_some()
     }
 
     /// Figure of a dd without an error. `known` are operation and block according to the section of the log.
-    pub(crate) fn figure(&self, known: Option<(TestOp, u64)>, step: &str) -> Option<TestFigure> {
+    pub(crate) fn to_figure(&self, known: Option<(TestOp, u64)>, step: &str) -> Option<TestFigure> {
         let op = known.map(|(op, _)| op).or(self.command.op).unwrap_or(TestOp::Write);
         let block = known.map(|(_, block)| block).or(self.command.block).unwrap_or(MIB);
         let DdResult { value, ref unit, .. } = self.copied;
-        let mb_s = self.copied.mb_s().filter(|_| !self.failed())?;
+        let mb_s = self.copied.mb_s().filter(|_| !self.has_failed())?;
         let step = (!self.command.direct).then(|| step.to_owned());
-        Some(TestFigure { step, mb_s, ..figure(sequential(block, op), value, unit, 1.0) })
+        Some(TestFigure { step, mb_s, ..printed_figure(sequential_test(block, op), value, unit, 1.0) })
     }
 }
 
@@ -112,11 +114,11 @@ impl DdCommand {
     /// Commands of a line, in order: `dd if=/dev/zero of=a … && dd if=a of=/dev/null …` are two.
     fn parse_line(line: &str) -> Vec<Self> {
         let parts = line.contains("dd").then(|| line.split("&&").flat_map(|part| part.split(';')));
-        parts.into_iter().flatten().filter_map(DdCommand::of).collect()
+        parts.into_iter().flatten().filter_map(DdCommand::parse).collect()
     }
 
     /// Parses a line such as `sudo dd if=/dev/zero of=test bs=8k count=50k conv=fsync`; `None` for other commands.
-    fn of(line: &str) -> Option<Self> {
+    fn parse(line: &str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let operand = |name: &str| {
             words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('=')).filter(|v| !v.is_empty())
@@ -125,7 +127,7 @@ impl DdCommand {
         let (source, sink) = (operand("if"), operand("of"));
         (is_dd && (source.is_some() || sink.is_some())).then(|| DdCommand {
             op: copy_direction(source, sink),
-            block: operand("bs").or(operand("ibs")).and_then(block),
+            block: operand("bs").or(operand("ibs")).and_then(parse_block),
             direct: ["oflag", "iflag"]
                 .iter()
                 .filter_map(|n| operand(n))
@@ -134,7 +136,7 @@ impl DdCommand {
     }
 
     /// Adds the block size that follows from a count of records, if the command does not state it.
-    fn counted(self, bytes: u64, records: Option<u64>) -> Self {
+    fn with_counted_block(self, bytes: u64, records: Option<u64>) -> Self {
         let counted = records.filter(|n| *n > 0 && bytes.is_multiple_of(*n)).map(|n| bytes / n);
         DdCommand { block: self.block.or(counted).filter(|block| (1..=GIB).contains(block)), ..self }
     }
@@ -161,7 +163,7 @@ fn is_card(path: &str) -> bool {
 }
 
 /// Parses a size of dd: `k`, `M` and `KiB` are powers of 1024, `kB` and `MB` of 1000; a lone `K`, too.
-fn block(text: &str) -> Option<u64> {
+fn parse_block(text: &str) -> Option<u64> {
     parse_size(text).ok().filter(|bytes| *bytes > 0)
 }
 
@@ -197,17 +199,17 @@ fn whole_records(line: &str) -> Option<u64> {
 }
 
 /// Parses a result line; `None` for other lines.
-fn copied(line: &str) -> Option<DdResult> {
+fn parse_result(line: &str) -> Option<DdResult> {
     // In every language the unit of speed has a slash.
-    let numbers = line.contains('/').then(|| numbers(line))?;
+    let numbers = line.contains('/').then(|| numbers_with_rest(line))?;
     let [(bytes, ..), .., (seconds, _), (speed, after)] = &numbers[..] else { return None };
     if let Some(copied) = parse_bsd_result(line, &numbers) {
         return Some(copied);
     }
     let bytes: u64 = bytes.parse().ok()?;
-    let unit = unit(after)?;
+    let unit = parse_unit(after)?;
     // busybox prints MiB as MB, which is close enough to recognise the line.
-    let (elapsed, value) = (number(seconds)?, number(speed)?);
+    let (elapsed, value) = (parse_number(seconds)?, parse_number(speed)?);
     let progress = !seconds.contains(['.', ',']);
     is_consistent(bytes, elapsed, value * decimal_mb_s(unit)?).then(|| DdResult {
         bytes,
@@ -224,7 +226,8 @@ fn parse_bsd_result(line: &str, numbers: &[(&str, &str)]) -> Option<DdResult> {
     let (head, _) = line.split_once("bytes/sec")?;
     let (_, speed) = head.rsplit_once('(')?;
     let bytes: u64 = numbers.first()?.0.parse().ok()?;
-    let (seconds, value) = (number(numbers.get(numbers.len().checked_sub(2)?)?.0)?, number(speed)?);
+    let (seconds, value) =
+        (parse_number(numbers.get(numbers.len().checked_sub(2)?)?.0)?, parse_number(speed)?);
     let copied = DdResult { bytes, seconds, value, unit: "bytes/sec".to_owned(), progress: false };
     is_consistent(bytes, seconds, value / MB).then_some(copied)
 }
@@ -236,14 +239,14 @@ fn is_consistent(bytes: u64, seconds: f64, mb_s: f64) -> bool {
 }
 
 /// Unit after the last number: letters, a slash, and the word for a second in any language.
-fn unit(after: &str) -> Option<&str> {
+fn parse_unit(after: &str) -> Option<&str> {
     let unit = after.split_whitespace().next()?.trim_end_matches(['.', ',', ')']);
     let (size, time) = unit.split_once('/')?;
     (size.ends_with('B') && (1..=4).contains(&time.chars().count())).then_some(unit)
 }
 
 /// Numbers of a line, each with the text after it.
-fn numbers(line: &str) -> Vec<(&str, &str)> {
+fn numbers_with_rest(line: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut rest = line;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {

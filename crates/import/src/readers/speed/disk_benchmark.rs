@@ -5,8 +5,8 @@
 //! fio's brackets. Steps have the names in the recipe `geerling-2024`.
 
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
-use crate::readers::numbers::{MIB_S, amount, decimal_mb_s, random, sequential, step};
+use crate::readers::notes::new_log;
+use crate::readers::numbers::{MIB_S, decimal_mb_s, parse_amount, random_test, sequential_test, step_figure};
 use crate::readers::runs::RunBuilder;
 use crate::readers::text::LogText;
 use cardscope_model::run::TestFigure;
@@ -15,12 +15,12 @@ use cardscope_model::units::{KIB, MIB};
 
 /// Name of a row in lower case, step of the recipe, and test.
 const ROWS: [(&str, &str, TestName); 6] = [
-    ("4k random read", "4k random read", random(4 * KIB, 1, TestOp::Read)),
-    ("4k random write", "4k random write", random(4 * KIB, 1, TestOp::Write)),
-    ("1m random read", "1024k random read", random(MIB, 1, TestOp::Read)),
-    ("1m random write", "1024k random write", random(MIB, 1, TestOp::Write)),
-    ("1m sequential read", "1024k reread", sequential(MIB, TestOp::Read)),
-    ("1m sequential write", "1024k rewrite", sequential(MIB, TestOp::Write)),
+    ("4k random read", "4k random read", random_test(4 * KIB, 1, TestOp::Read)),
+    ("4k random write", "4k random write", random_test(4 * KIB, 1, TestOp::Write)),
+    ("1m random read", "1024k random read", random_test(MIB, 1, TestOp::Read)),
+    ("1m random write", "1024k random write", random_test(MIB, 1, TestOp::Write)),
+    ("1m sequential read", "1024k reread", sequential_test(MIB, TestOp::Read)),
+    ("1m sequential write", "1024k rewrite", sequential_test(MIB, TestOp::Write)),
 ];
 
 /// Test of fio in the older script: four jobs of depth 64.
@@ -36,20 +36,20 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 /// Reads the text; each table is a run.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    let mut log = log_of("disk-benchmark.sh", None);
-    log.runs = RunBuilder::of(text.lines().filter_map(parse_row));
+    let mut log = new_log("disk-benchmark.sh", None);
+    log.runs = RunBuilder::group_figures(text.lines().filter_map(parse_row));
     Ok(vec![log])
 }
 
 /// Parses `| iozone 4K random read      | 12.09 MB/s |`.
 fn parse_row(line: &str) -> Option<TestFigure> {
     let cells: Vec<&str> = line.trim().strip_prefix('|')?.split('|').map(str::trim).collect();
-    let (name, printed) = (cells.first()?.to_lowercase(), amount(cells.get(1)?)?);
+    let (name, printed) = (cells.first()?.to_lowercase(), parse_amount(cells.get(1)?)?);
     let mb_s = decimal_mb_s(printed.unit)?;
     if name == "fio 1m sequential read" {
-        return Some(step("fio 1M sequential read", FIO_TEST, printed, mb_s));
+        return Some(step_figure("fio 1M sequential read", FIO_TEST, printed, mb_s));
     }
     let name = name.strip_prefix("iozone ").unwrap_or(&name);
     let (_, step_name, test) = ROWS.into_iter().find(|(row, ..)| *row == name)?;
-    Some(step(step_name, test, printed, mb_s * MIB_S))
+    Some(step_figure(step_name, test, printed, mb_s * MIB_S))
 }

@@ -4,9 +4,9 @@
 //! caches of the card or its bus, so neither is a speed of the card.
 
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
-use crate::readers::numbers::{PrintedAmount, amount, binary_mb_s, sequential, step};
-use crate::readers::parts;
+use crate::readers::notes::new_log;
+use crate::readers::numbers::{PrintedAmount, binary_mb_s, parse_amount, sequential_test, step_figure};
+use crate::readers::split_reports;
 use crate::readers::text::LogText;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{Run, TestFigure};
@@ -27,49 +27,53 @@ struct HdparmTiming<'a> {
 }
 
 pub(crate) fn recognise(text: &LogText) -> bool {
-    text.lines().any(|line| timing(line).is_some())
+    text.lines().any(|line| parse_timing(line).is_some())
 }
 
 /// Reads the text; every timed read is a run, every disk a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    parts::of_devices(text, |line| parse_device(line).map(whole_disk), read_disk)
+    split_reports::read_by_device(text, |line| parse_device(line).map(whole_disk), read_disk)
 }
 
 fn read_disk(text: &LogText) -> ReaderOutcome {
-    let mut log = log_of("hdparm", None);
-    let runs = (1..).zip(figures(text));
+    let mut log = new_log("hdparm", None);
+    let runs = (1..).zip(timed_reads(text));
     log.runs = runs.map(|(run, figure)| Run { run, results: vec![figure], ..Run::default() }).collect();
-    other(text, &mut log);
+    add_cached_reads(text, &mut log);
     Ok(vec![log])
 }
 
 /// Timed reads of the card itself.
-pub(crate) fn figures(text: &LogText) -> Vec<TestFigure> {
-    text.lines().filter_map(timing).filter(|timing| !timing.cached).map(|timing| figure(&timing)).collect()
+pub(crate) fn timed_reads(text: &LogText) -> Vec<TestFigure> {
+    text.lines()
+        .filter_map(parse_timing)
+        .filter(|timing| !timing.cached)
+        .map(|timing| to_figure(&timing))
+        .collect()
 }
 
 /// Adds cached reads, which are no speed of the card, and the devices.
-pub(crate) fn other(text: &LogText, log: &mut CardLog) {
+pub(crate) fn add_cached_reads(text: &LogText, log: &mut CardLog) {
     let cached: Vec<_> = text
         .lines()
-        .filter_map(timing)
+        .filter_map(parse_timing)
         .filter(|timing| timing.cached)
         .map(|t| json!({"direct": t.direct, "mb_s": t.mb_s * t.speed.value, "as_printed": {"value": t.speed.value, "unit": t.speed.unit}}))
         .collect();
     if !cached.is_empty() {
-        log.other.insert("hdparm".into(), json!({ "cached_reads": cached, "devices": devices(text) }));
+        log.other.insert("hdparm".into(), json!({ "cached_reads": cached, "devices": device_names(text) }));
     }
 }
 
-fn figure(timing: &HdparmTiming<'_>) -> TestFigure {
+fn to_figure(timing: &HdparmTiming<'_>) -> TestFigure {
     let name = if timing.direct { "hdparm -t --direct" } else { "hdparm -t" };
-    step(name, sequential(READ_BLOCK, TestOp::Read), timing.speed, timing.mb_s)
+    step_figure(name, sequential_test(READ_BLOCK, TestOp::Read), timing.speed, timing.mb_s)
 }
 
-fn timing(line: &str) -> Option<HdparmTiming<'_>> {
+fn parse_timing(line: &str) -> Option<HdparmTiming<'_>> {
     let (what, rest) = line.trim().strip_prefix("Timing ")?.split_once("reads:")?;
     let (_, printed) = rest.split_once('=')?;
-    let speed = amount(printed).filter(|speed| speed.unit.ends_with("/sec"))?;
+    let speed = parse_amount(printed).filter(|speed| speed.unit.ends_with("/sec"))?;
     Some(HdparmTiming {
         cached: what.contains("cached"),
         direct: what.contains("O_DIRECT"),
@@ -78,7 +82,7 @@ fn timing(line: &str) -> Option<HdparmTiming<'_>> {
     })
 }
 
-fn devices<'a>(text: &'a LogText<'_>) -> Vec<&'a str> {
+fn device_names<'a>(text: &'a LogText<'_>) -> Vec<&'a str> {
     let mut devices: Vec<&str> = text.lines().filter_map(parse_device).collect();
     devices.dedup();
     devices
@@ -108,8 +112,8 @@ mod tests {
     fn truncated_line_is_ignored() {
         let whole = " Timing buffered disk reads:  66 MB in  3.03 seconds =  21.75 MB/sec";
         for cut in 1..whole.len() {
-            assert!(!recognise(&LogText::of(&whole[..cut])), "{}", &whole[..cut]);
+            assert!(!recognise(&LogText::from_decoded(&whole[..cut])), "{}", &whole[..cut]);
         }
-        assert!(recognise(&LogText::of(whole)));
+        assert!(recognise(&LogText::from_decoded(whole)));
     }
 }

@@ -5,8 +5,10 @@
 //! 256 KiB, its default with `-L`, count as sequential. The first request is a warm-up and not counted.
 
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
-use crate::readers::numbers::{binary_bytes, binary_mb_s, random, scaled, sequential, speed};
+use crate::readers::notes::new_log;
+use crate::readers::numbers::{
+    binary_bytes, binary_mb_s, parse_scaled, parse_speed, random_test, sequential_test,
+};
 use crate::readers::runs::RunBuilder;
 use crate::readers::text::LogText;
 use cardscope_model::condition::ConditionOrigin;
@@ -29,7 +31,7 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 /// Reads the text; each block of statistics is a figure.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let all = if is_json(text.body()) { parse_json(text.body())? } else { parse_text(text) };
-    let mut log = log_of("ioping", None);
+    let mut log = new_log("ioping", None);
     log.date = all.iter().find_map(|one| one.date.clone());
     if let Some(file_system) = all.iter().find_map(|one| one.file_system.clone()) {
         log.condition.set("file_system", file_system, ConditionOrigin::Read);
@@ -37,21 +39,21 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     if all.iter().any(|one| one.op.is_none()) {
         log.doubts.push("ioping does not show whether it read or wrote; assumed reading".to_owned());
     }
-    log.runs = RunBuilder::of(all.iter().filter_map(to_figure));
+    log.runs = RunBuilder::group_figures(all.iter().filter_map(to_figure));
     Ok(vec![log])
 }
 
 fn to_figure(one: &IopingBlock) -> Option<TestFigure> {
-    let block = one.block().filter(|block| (1..=64 * MIB).contains(block))?;
+    let block = one.request_size().filter(|block| (1..=64 * MIB).contains(block))?;
     let op = one.op.unwrap_or(TestOp::Read);
-    let test = if block == LINEAR_REQUEST { sequential(block, op) } else { random(block, 1, op) };
+    let test = if block == LINEAR_REQUEST { sequential_test(block, op) } else { random_test(block, 1, op) };
     Some(TestFigure {
         step: Some("ioping".to_owned()),
         iops: one.iops,
         latency_us: one.mean_us,
         max_latency_us: one.max_us,
         as_printed: Some(ToolPrints { value: one.printed.0, unit: one.printed.1.clone() }),
-        ..TestFigure::of(test, one.mb_s?)
+        ..TestFigure::from_speed(test, one.mb_s?)
     })
 }
 
@@ -74,7 +76,7 @@ struct IopingBlock {
 
 impl IopingBlock {
     /// Bytes of a request. Counts are printed with three digits, so a mean near a power of two is rounded to it.
-    fn block(&self) -> Option<u64> {
+    fn request_size(&self) -> Option<u64> {
         let mean = self.request_bytes.unwrap_or(self.bytes / self.requests);
         let power = mean.log2().round();
         let near = mean.is_finite() && (mean / power.exp2() - 1.0).abs() < 0.02;
@@ -112,7 +114,7 @@ fn parse_request(line: &str) -> Option<(f64, TestOp)> {
         (_, Some((size, _))) => (size, TestOp::Write),
         _ => return None,
     };
-    Some((bytes(size)?, op)).filter(|_| line.contains("request="))
+    Some((parse_bytes(size)?, op)).filter(|_| line.contains("request="))
 }
 
 fn file_system(title: &str) -> Option<String> {
@@ -128,13 +130,13 @@ fn read_completed(line: &str, into: &mut IopingBlock) -> Option<()> {
     into.requests = parse_count(requests)?;
     for part in rest.split(", ").skip(1) {
         if let Some(size) = part.strip_suffix(" read") {
-            (into.op, into.bytes) = (Some(TestOp::Read), bytes(size)?);
+            (into.op, into.bytes) = (Some(TestOp::Read), parse_bytes(size)?);
         } else if let Some(size) = part.strip_suffix(" written") {
-            (into.op, into.bytes) = (Some(TestOp::Write), bytes(size)?);
+            (into.op, into.bytes) = (Some(TestOp::Write), parse_bytes(size)?);
         } else if let Some(iops) = part.strip_suffix(" iops") {
             into.iops = parse_count(iops);
         } else if let Some((value, unit)) = part.split_once(' ') {
-            into.printed = (speed(value)?, unit.to_owned());
+            into.printed = (parse_speed(value)?, unit.to_owned());
             into.mb_s = binary_mb_s(unit).map(|one| one * into.printed.0);
         }
     }
@@ -151,17 +153,17 @@ fn read_latencies(line: &str, into: &mut IopingBlock) -> Option<()> {
 
 fn parse_micros(text: &str) -> Option<f64> {
     let (short, long) = ([(" ns", 1e-3), (" us", 1.0), (" ms", 1e3)], [(" s", 1e6), (" min", 60e6)]);
-    scaled(text.trim(), &[&short[..], &long, &[(" hour", 3600e6), (" h", 3600e6)]].concat())
+    parse_scaled(text.trim(), &[&short[..], &long, &[(" hour", 3600e6), (" h", 3600e6)]].concat())
 }
 
 /// Parses a count with its thousands or millions: `6.25 k`.
 fn parse_count(text: &str) -> Option<f64> {
-    scaled(text.trim(), &[(" k", 1e3), (" m", 1e6), (" M", 1e6), ("", 1.0)])
+    parse_scaled(text.trim(), &[(" k", 1e3), (" m", 1e6), (" M", 1e6), ("", 1.0)])
 }
 
-fn bytes(text: &str) -> Option<f64> {
+fn parse_bytes(text: &str) -> Option<f64> {
     let (value, unit) = text.trim().split_once(' ')?;
-    Some(speed(value)? * binary_bytes(unit)?)
+    Some(parse_speed(value)? * binary_bytes(unit)?)
 }
 
 /// Most blocks of statistics of one file.
@@ -222,12 +224,12 @@ impl<'de> Visitor<'de> for ElementVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<IopingBlock>, A::Error> {
         let (mut op, mut date, mut all) = (None, None, Vec::new());
         while let Some(element) = list.next_element::<IopingElement>()? {
-            date = date.or_else(|| crate::readers::dates::date(element.localtime.as_deref()?));
+            date = date.or_else(|| crate::readers::dates::parse_date(element.localtime.as_deref()?));
             op = element.io.and_then(|io| operation(&io)).or(op);
             if let Some(stat) = element.stat {
                 let file_system =
                     element.target.and_then(|target| target.fstype).filter(|name| !name.is_empty());
-                all.push(IopingBlock { op, date: date.clone(), file_system, ..exact(&stat) });
+                all.push(IopingBlock { op, date: date.clone(), file_system, ..from_stat(&stat) });
             }
             if all.len() > MOST_BLOCKS {
                 return Err(A::Error::custom(format_args!("it has more than {MOST_BLOCKS} statistics")));
@@ -245,7 +247,7 @@ fn operation(io: &IopingIo) -> Option<TestOp> {
     }
 }
 
-fn exact(stat: &IopingStat) -> IopingBlock {
+fn from_stat(stat: &IopingStat) -> IopingBlock {
     let amount = |value: f64| Some(value).filter(|v| v.is_finite() && *v >= 0.0);
     IopingBlock {
         requests: stat.count,

@@ -4,10 +4,10 @@
 //! columns have a fixed order; their width is eight or nine characters, depending on the version.
 
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
-use crate::readers::numbers::{KIB_S, figure, random, sequential};
+use crate::readers::notes::new_log;
+use crate::readers::numbers::{KIB_S, printed_figure, random_test, sequential_test};
 use crate::readers::runs::RunBuilder;
-use crate::readers::text::{LogText, filled};
+use crate::readers::text::{LogText, trimmed_text};
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::{IoOrder, TestName, TestOp};
@@ -21,35 +21,35 @@ struct IozoneColumn {
     word: &'static str,
     name: &'static str,
     /// Number after `-i` that requests the test.
-    asked_by: u8,
+    flag: u8,
     /// Order, operation and step of a sequential or random test.
     test: Option<(IoOrder, TestOp, Option<&'static str>)>,
 }
 
-const fn column(
+const fn new_column(
     word: &'static str,
     name: &'static str,
     asked_by: u8,
     test: Option<(IoOrder, TestOp, Option<&'static str>)>,
 ) -> IozoneColumn {
-    IozoneColumn { word, name, asked_by, test }
+    IozoneColumn { word, name, flag: asked_by, test }
 }
 
 /// All columns, in the program's order.
 static COLUMNS: [IozoneColumn; 13] = [
-    column("write", "write", 0, Some((IoOrder::Sequential, TestOp::Write, None))),
-    column("rewrite", "rewrite", 0, Some((IoOrder::Sequential, TestOp::Write, Some("rewrite")))),
-    column("read", "read", 1, Some((IoOrder::Sequential, TestOp::Read, None))),
-    column("reread", "reread", 1, Some((IoOrder::Sequential, TestOp::Read, Some("reread")))),
-    column("read", "random read", 2, Some((IoOrder::Random, TestOp::Read, None))),
-    column("write", "random write", 2, Some((IoOrder::Random, TestOp::Write, None))),
-    column("read", "backward read", 3, None),
-    column("rewrite", "record rewrite", 4, None),
-    column("read", "stride read", 5, None),
-    column("fwrite", "fwrite", 6, None),
-    column("frewrite", "frewrite", 6, None),
-    column("fread", "fread", 7, None),
-    column("freread", "freread", 7, None),
+    new_column("write", "write", 0, Some((IoOrder::Sequential, TestOp::Write, None))),
+    new_column("rewrite", "rewrite", 0, Some((IoOrder::Sequential, TestOp::Write, Some("rewrite")))),
+    new_column("read", "read", 1, Some((IoOrder::Sequential, TestOp::Read, None))),
+    new_column("reread", "reread", 1, Some((IoOrder::Sequential, TestOp::Read, Some("reread")))),
+    new_column("read", "random read", 2, Some((IoOrder::Random, TestOp::Read, None))),
+    new_column("write", "random write", 2, Some((IoOrder::Random, TestOp::Write, None))),
+    new_column("read", "backward read", 3, None),
+    new_column("rewrite", "record rewrite", 4, None),
+    new_column("read", "stride read", 5, None),
+    new_column("fwrite", "fwrite", 6, None),
+    new_column("frewrite", "frewrite", 6, None),
+    new_column("fread", "fread", 7, None),
+    new_column("freread", "freread", 7, None),
 ];
 
 struct IozoneRow {
@@ -59,40 +59,41 @@ struct IozoneRow {
 }
 
 pub(crate) fn recognise(text: &LogText) -> bool {
-    text.lines().any(|line| IozoneHeading::of(line).is_some())
+    text.lines().any(|line| IozoneHeading::parse(line).is_some())
 }
 
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     refuse_other_units(text)?;
     let version = text
         .lines()
-        .find_map(|line| filled(line.split_once("Version $Revision:")?.1.trim().trim_end_matches('$')));
-    let mut log = log_of("iozone", version.as_deref());
-    log.date =
-        text.lines().find_map(|line| crate::readers::dates::date(line.trim().strip_prefix("Run began:")?));
-    log.runs = runs(text);
-    other(text, &mut log);
+        .find_map(|line| trimmed_text(line.split_once("Version $Revision:")?.1.trim().trim_end_matches('$')));
+    let mut log = new_log("iozone", version.as_deref());
+    log.date = text
+        .lines()
+        .find_map(|line| crate::readers::dates::parse_date(line.trim().strip_prefix("Run began:")?));
+    log.runs = read_runs(text);
+    add_other_columns(text, &mut log);
     Ok(vec![log])
 }
 
 /// Sequential and random tests as runs. Another file size, or a repeated record size, begins a run.
-fn runs(text: &LogText) -> Vec<Run> {
+fn read_runs(text: &LogText) -> Vec<Run> {
     let mut runs = RunBuilder::default();
     let mut size_bytes = None;
     for row in table_rows(text) {
         if size_bytes != Some(row.file_bytes) {
             size_bytes = Some(row.file_bytes);
-            runs.begin(Run { size_bytes, ..Run::default() });
+            runs.begin_run(Run { size_bytes, ..Run::default() });
         }
         let figures =
             row.cells.iter().filter_map(|(column, kib_s)| cell_figure(column, row.record_bytes, *kib_s));
-        figures.for_each(|figure| runs.add(figure));
+        figures.for_each(|figure| runs.add_figure(figure));
     }
     runs.finish()
 }
 
 /// Adds the other columns, and a doubt if the page cache was not bypassed.
-fn other(text: &LogText, log: &mut CardLog) {
+fn add_other_columns(text: &LogText, log: &mut CardLog) {
     let mut others: Vec<Value> = Vec::new();
     for IozoneRow { record_bytes, cells, .. } in table_rows(text) {
         let strange = cells.iter().filter(|(column, _)| column.test.is_none());
@@ -110,15 +111,19 @@ fn other(text: &LogText, log: &mut CardLog) {
 }
 
 fn cell_figure(column: &IozoneColumn, record_bytes: u64, kib_s: u64) -> Option<TestFigure> {
-    let (test, step) = column.test(record_bytes)?;
-    Some(TestFigure { step: step.map(str::to_owned), ..figure(test, kib_s as f64, "kBytes/sec", KIB_S) })
+    let (test, step) = column.column_test(record_bytes)?;
+    Some(TestFigure {
+        step: step.map(str::to_owned),
+        ..printed_figure(test, kib_s as f64, "kBytes/sec", KIB_S)
+    })
 }
 
 impl IozoneColumn {
     /// Test of a column; `None` if it is neither sequential nor random.
-    fn test(&self, record: u64) -> Option<(TestName, Option<&'static str>)> {
+    fn column_test(&self, record: u64) -> Option<(TestName, Option<&'static str>)> {
         let (order, op, step) = self.test?;
-        let test = if order == IoOrder::Random { random(record, 1, op) } else { sequential(record, op) };
+        let test =
+            if order == IoOrder::Random { random_test(record, 1, op) } else { sequential_test(record, op) };
         Some((test, step))
     }
 }
@@ -127,11 +132,11 @@ fn table_rows(text: &LogText) -> impl Iterator<Item = IozoneRow> {
     let flags = requested_flags(text);
     let mut heading: Option<IozoneHeading> = None;
     text.lines().filter_map(move |line| {
-        if let Some(new) = IozoneHeading::of(line) {
+        if let Some(new) = IozoneHeading::parse(line) {
             heading = Some(new);
             return None;
         }
-        heading.as_ref()?.row(line, &flags)
+        heading.as_ref()?.parse_row(line, &flags)
     })
 }
 
@@ -163,8 +168,8 @@ struct IozoneHeading {
 
 impl IozoneHeading {
     /// Parses the line `kB  reclen    write  rewrite …`; `None` for any other line.
-    fn of(line: &str) -> Option<Self> {
-        let words = line.contains("reclen").then(|| words(line))?;
+    fn parse(line: &str) -> Option<Self> {
+        let words = line.contains("reclen").then(|| words_with_ends(line))?;
         let [(size, size_end), (reclen, _), columns @ ..] = &words[..] else { return None };
         let known = columns.iter().zip(&COLUMNS).all(|((word, _), column)| *word == column.word);
         let heading = size.eq_ignore_ascii_case("kB") && *reclen == "reclen" && known;
@@ -177,8 +182,8 @@ impl IozoneHeading {
 
     /// Assigns a row's numbers to columns; `None` if the line is not a row. `asked` are the numbers after `-i`, for rows
     /// without their blanks.
-    fn row(&self, line: &str, asked: &[u8]) -> Option<IozoneRow> {
-        let words = words(line);
+    fn parse_row(&self, line: &str, asked: &[u8]) -> Option<IozoneRow> {
+        let words = words_with_ends(line);
         let numbers: Vec<(u64, usize)> =
             words.iter().map(|(word, end)| Some((word.parse().ok()?, *end))).collect::<Option<_>>()?;
         let [(file_kib, size_end), (record_kib, _), speeds @ ..] = &numbers[..] else { return None };
@@ -215,13 +220,13 @@ impl IozoneHeading {
 /// Assigns numbers in order to the requested columns. Without a command only a row of all first columns is unambiguous.
 fn assign_by_flags(speeds: &[(u64, usize)], asked: &[u8]) -> Option<Vec<(&'static IozoneColumn, u64)>> {
     let wanted = |flag: u8| asked.is_empty() || asked.contains(&flag);
-    let columns: Vec<&IozoneColumn> = COLUMNS.iter().filter(|column| wanted(column.asked_by)).collect();
+    let columns: Vec<&IozoneColumn> = COLUMNS.iter().filter(|column| wanted(column.flag)).collect();
     let clear = if asked.is_empty() { matches!(speeds.len(), 6 | 13) } else { speeds.len() == columns.len() };
     clear.then(|| columns.into_iter().zip(speeds.iter().map(|(speed, _)| *speed)).collect())
 }
 
 /// Words of a line, each with the position of its end, in characters.
-fn words(line: &str) -> Vec<(&str, usize)> {
+fn words_with_ends(line: &str) -> Vec<(&str, usize)> {
     let mut words = Vec::new();
     let mut start = None;
     for (place, (at, c)) in line.char_indices().chain([(line.len(), ' ')]).enumerate() {

@@ -5,7 +5,7 @@
 
 use super::{dd, hdparm, iozone};
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
+use crate::readers::notes::new_log;
 use crate::readers::text::LogText;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{Run, TestFigure};
@@ -20,23 +20,23 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 /// Reads the text; result k of each tool belongs to run k.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let table = iozone::read(text)?.swap_remove(0);
-    let mut log = CardLog { tool: log_of("hdparm, dd, iozone", None).tool, ..table };
-    let copies = dd::finished(text.lines());
+    let mut log = CardLog { tool: new_log("hdparm, dd, iozone", None).tool, ..table };
+    let copies = dd::find_results(text.lines());
     let mut runs: Vec<Run> = Vec::new();
-    add_to_runs(&mut runs, hdparm::figures(text).into_iter().map(|figure| vec![figure]));
+    add_to_runs(&mut runs, hdparm::timed_reads(text).into_iter().map(|figure| vec![figure]));
     add_to_runs(
         &mut runs,
-        copies.iter().filter_map(|copy| copy.figure(None, "dd")).map(|figure| vec![figure]),
+        copies.iter().filter_map(|copy| copy.to_figure(None, "dd")).map(|figure| vec![figure]),
     );
     add_to_runs(
         &mut runs,
         log.runs.into_iter().map(|run| run.results.into_iter().map(with_recipe_step).collect()),
     );
     log.runs = runs;
-    hdparm::other(text, &mut log);
+    hdparm::add_cached_reads(text, &mut log);
     // The script's dd writes, though its command is not in the output. In any other log the direction is unknown.
     let script = hdparm::recognise(text) && iozone::recognise(text);
-    log.doubts.extend(dd::doubts(&copies, script));
+    log.doubts.extend(dd::result_doubts(&copies, script));
     Ok(vec![log])
 }
 

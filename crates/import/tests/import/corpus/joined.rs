@@ -1,7 +1,7 @@
 //! Files with logs of two tools: both are read, and neither changes the other.
 
 use super::corpus;
-use cardscope_import::readers::read;
+use cardscope_import::readers::read_logs;
 use cardscope_model::log::CardLog;
 
 /// Compatible formats, one of each row of those that read each other's lines.
@@ -37,9 +37,9 @@ fn logs_of_any_two_tools_in_one_file_are_read() {
     for first in SIDE_BY_SIDE {
         for second in SIDE_BY_SIDE.into_iter().filter(|second| *second != first) {
             let (one, other) = (plain(first).expect(first), plain(second).expect(second));
-            let joined = read(format!("{one}\n\n{other}").as_bytes()).expect("both are logs");
+            let joined = read_logs(format!("{one}\n\n{other}").as_bytes()).expect("both are logs");
             for (format, alone) in [(first, &one), (second, &other)] {
-                let alone = read(alone.as_bytes()).expect("it is a log");
+                let alone = read_logs(alone.as_bytes()).expect("it is a log");
                 let there = joined.iter().any(|log| log.format == format);
                 if !there || figures(&joined, format) != figures(&alone, format) {
                     lost.push(format!("{format} of {first} and {second}"));

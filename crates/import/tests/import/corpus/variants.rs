@@ -1,7 +1,7 @@
 //! A log in another encoding, with other line ends, colours or decimals is read like the original.
 
 use super::{Example, corpus};
-use cardscope_import::readers::{LogText, read};
+use cardscope_import::readers::{LogText, read_logs};
 use cardscope_model::log::CardLog;
 use cardscope_model::run::TestFigure;
 
@@ -28,7 +28,7 @@ fn clean() -> Vec<(Example, String)> {
 }
 
 fn logs(bytes: &[u8], example: &Example) -> Vec<CardLog> {
-    read(bytes).unwrap_or_else(|error| panic!("{}: {error}", example.place()))
+    read_logs(bytes).unwrap_or_else(|error| panic!("{}: {error}", example.place()))
 }
 
 /// Asserts that a variant of every file is read like its plain text.

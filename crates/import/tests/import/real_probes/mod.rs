@@ -1,7 +1,7 @@
 //! Real logs of probes, system tools and registers: every file is read, and the spot checks of their index are confirmed.
 
 use crate::data::data;
-use cardscope_import::readers::read;
+use cardscope_import::readers::read_logs;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::TestFigure;
 use std::path::Path;
@@ -13,7 +13,7 @@ mod speeds;
 
 fn logs(folder: &Path, file: &str) -> Vec<CardLog> {
     let bytes = std::fs::read(folder.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
-    read(&bytes).unwrap_or_else(|error| panic!("{file}: {error}"))
+    read_logs(&bytes).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 /// Single log of a file.
@@ -39,7 +39,7 @@ fn figures(log: &CardLog) -> impl Iterator<Item = &TestFigure> {
 fn printed(log: &CardLog, test: &str, step: Option<&str>) -> f64 {
     let found =
         figures(log).find(|f| f.name().to_string() == test && (step.is_none() || f.step.as_deref() == step));
-    found.unwrap_or_else(|| panic!("no {test} {step:?} in a log of {}", log.format)).printed().value
+    found.unwrap_or_else(|| panic!("no {test} {step:?} in a log of {}", log.format)).printed_or_speed().value
 }
 
 #[test]

@@ -6,13 +6,16 @@ use super::{data, figures, log, printed};
 fn hdparm_dd_and_iozone_logs_are_read() {
     let Some(data) = data() else { return };
     let six = log(&data, "hdparm/rpi4-sd-ddr50-six-runs.txt");
-    let speeds: Vec<f64> = figures(&six).map(|f| f.printed().value).collect();
+    let speeds: Vec<f64> = figures(&six).map(|f| f.printed_or_speed().value).collect();
     assert_eq!(speeds, [44.46, 44.43, 44.42, 46.19, 44.46, 44.46]);
     assert_eq!(printed(&log(&data, "hdparm/sandisk-ultra-64gb-jetson.txt"), "SEQ2M Q1T1 read", None), 82.90);
     let dd = log(&data, "dd/rpi01-slow-sd-write.txt");
     let figure = figures(&dd).next().unwrap();
     assert!((figure.mb_s - 419.430_400 / 43.8039).abs() < 1e-9);
-    assert_eq!((figure.printed().value, figure.name().to_string().as_str()), (9.6, "SEQ8K Q1T1 write"));
+    assert_eq!(
+        (figure.printed_or_speed().value, figure.name().to_string().as_str()),
+        (9.6, "SEQ8K Q1T1 write")
+    );
     let jetson = log(&data, "iozone/sandisk-ultra-64gb-sdsquns-jetson.txt");
     assert_eq!(figures(&jetson).count(), 30);
     assert_eq!(
@@ -42,8 +45,9 @@ fn script_logs_of_several_tools_are_read() {
         ("siliconpower-elite-32gb-orangepi-zero2w.txt", 64.76, 16.6, 4727.0, 643.0),
     ] {
         let log = log(&data.join("microsd-benchmarks-sh"), file);
-        let found = ["hdparm -t", "dd", "iozone random read", "iozone random write"]
-            .map(|step| figures(&log).find(|f| f.step.as_deref() == Some(step)).unwrap().printed().value);
+        let found = ["hdparm -t", "dd", "iozone random read", "iozone random write"].map(|step| {
+            figures(&log).find(|f| f.step.as_deref() == Some(step)).unwrap().printed_or_speed().value
+        });
         assert_eq!((log.runs.len(), found), (1, [hdparm, dd, read, write]), "{file}");
     }
     for (file, score) in [

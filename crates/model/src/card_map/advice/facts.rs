@@ -2,7 +2,7 @@
 
 use crate::card_map::{AdviceCommand, TriedState};
 use crate::present_layout::PresentLayout;
-use crate::shell::quoted;
+use crate::shell::shell_quote;
 use crate::units::KIB;
 use serde::{Deserialize, Serialize};
 
@@ -25,13 +25,13 @@ pub struct AdviceFacts {
     pub block_device: bool,
     pub claimed_unit: Option<u64>,
     pub layout: Option<PresentLayout>,
-    pub tried: Vec<TriedState>,
+    pub trials: Vec<TriedState>,
 }
 
 /// Unit of ext4's stride and stripe width.
 pub(super) const EXT4_BLOCK: u64 = 4 * KIB;
 
-pub(super) fn command(what: &str, command: String) -> AdviceCommand {
+pub(super) fn advice_command(what: &str, command: String) -> AdviceCommand {
     AdviceCommand { what: what.to_owned(), command }
 }
 
@@ -39,7 +39,7 @@ pub(super) fn command(what: &str, command: String) -> AdviceCommand {
 /// disk's name ends in a digit.
 pub(super) fn first_partition(facts: &AdviceFacts) -> String {
     let target = &facts.target;
-    quoted(&match (facts.target_kind, target.ends_with(|c: char| c.is_ascii_digit())) {
+    shell_quote(&match (facts.target_kind, target.ends_with(|c: char| c.is_ascii_digit())) {
         (TargetKind::Partition, _) => target.clone(),
         (_, true) => format!("{target}p1"),
         (_, false) => format!("{target}1"),

@@ -1,10 +1,10 @@
 //! Advice on the start of a partition and on the options of each mkfs.
 
-use super::facts::{AdviceFacts, EXT4_BLOCK, TargetKind, command, first_partition};
+use super::facts::{AdviceFacts, EXT4_BLOCK, TargetKind, advice_command, first_partition};
 use super::speed::{smallest_reaching, write_curve};
 use crate::card_map::property::{Property, PropertyStatus};
 use crate::card_map::{MapAdvice, MeasuredMap};
-use crate::shell::quoted;
+use crate::shell::shell_quote;
 use crate::units::{BinarySize, KIB, MIB};
 
 /// mke2fs stores the stride in 16 bits.
@@ -30,7 +30,7 @@ const SMALL_CARD: u64 = 32 << 30;
 /// Largest disk with an MBR, which counts sectors of 512 bytes in 32 bits.
 const MOST_MBR: u64 = 1 << 41;
 
-pub(super) fn advise(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
+pub(super) fn advise_layout(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let unit = measured.erase_block_bytes.value.filter(|unit| *unit > 0);
     match unit {
         Some(unit) => advise_aligned_start(unit, measured, facts, advice),
@@ -70,7 +70,7 @@ fn advise_aligned_start(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, 
     advice.words.push(format!(
         "Start partitions at {at}: a multiple of the erase block of {block} ({sure:.1} % sure){also}, so that no file shares an erase block with what lies before it."
     ));
-    advice.commands.push(command(
+    advice.commands.push(advice_command(
         "create one aligned partition (all data on the card is lost):",
         partition_command(start, facts),
     ));
@@ -79,7 +79,10 @@ fn advise_aligned_start(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, 
 fn partition_command(start: u64, facts: &AdviceFacts) -> String {
     let (label, kind) = if facts.bytes > MOST_MBR { ("gpt", "linux") } else { ("dos", "83") };
     let start = start / KIB;
-    format!("printf 'label: {label}\\nstart={start}KiB, type={kind}\\n' | sfdisk {}", quoted(&facts.target))
+    format!(
+        "printf 'label: {label}\\nstart={start}KiB, type={kind}\\n' | sfdisk {}",
+        shell_quote(&facts.target)
+    )
 }
 
 /// Advises a start that is safe for any erase block, and gives the reason.
@@ -125,7 +128,7 @@ fn advise_ext4(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, a
         units.map(|(what, bytes)| format!("the {what} of {}", BinarySize(bytes))).collect();
     let (words, units) = (options.join(", "), units.join(" and "));
     advice.words.push(format!("ext4: {words} ({units}, in blocks of 4 KiB) aligns its files and tables."));
-    advice.commands.push(command(
+    advice.commands.push(advice_command(
         "create an aligned ext4 (all data on the partition is lost):",
         format!("mkfs.ext4 -b 4096 -E {} {}", options.join(","), first_partition(facts)),
     ));
@@ -139,7 +142,7 @@ fn advise_f2fs(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &
         "F2FS: sections of {segments} segments ({section}) free whole erase blocks of {block}; zones (-z) \
          stay at 1."
     ));
-    advice.commands.push(command(
+    advice.commands.push(advice_command(
         "create an aligned F2FS (all data on the partition is lost):",
         format!("mkfs.f2fs -s {segments} -z 1 {}", first_partition(facts)),
     ));
@@ -148,7 +151,7 @@ fn advise_f2fs(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &
             "Mount F2FS with active_logs={logs}: it writes to six places by default, and this card keeps \
              {open} erase blocks open."
         ));
-        advice.commands.push(command(
+        advice.commands.push(advice_command(
             "mount F2FS with as many logs as the card keeps open:",
             format!("mount -t f2fs -o noatime,active_logs={logs} {} /mnt", first_partition(facts)),
         ));
@@ -193,7 +196,7 @@ fn advise_exfat(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, 
         .chain(align.map(|bytes| format!("--boundary-align={}K", bytes / KIB)))
         .collect();
     if !options.is_empty() {
-        advice.commands.push(command(
+        advice.commands.push(advice_command(
             "create an aligned exFAT (all data on the partition is lost):",
             format!("mkfs.exfat {} {}", options.join(" "), first_partition(facts)),
         ));
@@ -204,9 +207,9 @@ fn advise_exfat(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, 
              one.",
             BinarySize(unit)
         ));
-        advice.commands.push(command(
+        advice.commands.push(advice_command(
             "format the whole card for cameras, aligned (all data on it is lost):",
-            format!("cardscope format {} --boundary {}K", quoted(&facts.target), unit / KIB),
+            format!("cardscope format {} --boundary {}K", shell_quote(&facts.target), unit / KIB),
         ));
     }
 }

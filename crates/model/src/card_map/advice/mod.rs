@@ -9,17 +9,17 @@ mod layout;
 mod speed;
 #[cfg(test)]
 mod tests;
-mod tried;
+mod trials;
 
 use super::{MapAdvice, MeasuredMap};
 
 pub use facts::{AdviceFacts, TargetKind};
 pub use speed::{smallest_reaching, write_curve};
-pub use tried::{AFTER_DISCARD, AS_IT_WAS, apart};
+pub use trials::{AFTER_DISCARD, BEFORE_DISCARD, compare_trials};
 
 /// Computes the advice.
-pub fn advise(measured: &MeasuredMap, facts: &AdviceFacts) -> MapAdvice {
-    let mut advice = MapAdvice { tried: facts.tried.clone(), ..MapAdvice::default() };
+pub fn advise_for_map(measured: &MeasuredMap, facts: &AdviceFacts) -> MapAdvice {
+    let mut advice = MapAdvice { tried: facts.trials.clone(), ..MapAdvice::default() };
     if facts.target_kind == TargetKind::Directory {
         advice.words.push(
             "Map the card's device for advice on partitions and file systems; in a directory they cannot \
@@ -27,10 +27,10 @@ pub fn advise(measured: &MeasuredMap, facts: &AdviceFacts) -> MapAdvice {
                 .to_owned(),
         );
     } else {
-        layout::advise(measured, facts, &mut advice);
+        layout::advise_layout(measured, facts, &mut advice);
     }
-    speed::advise(measured, facts, &mut advice);
-    tried::advise(facts, &mut advice);
+    speed::advise_use(measured, facts, &mut advice);
+    trials::advise_from_trials(facts, &mut advice);
     // The commands partition, format or mount, which only works on a block device.
     if !facts.block_device {
         advice.commands.clear();

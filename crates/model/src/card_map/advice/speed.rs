@@ -1,6 +1,6 @@
 //! Advice from the cost of I/Os by size and from the number of open blocks.
 
-use super::facts::{AdviceFacts, EXT4_BLOCK, command, first_partition};
+use super::facts::{AdviceFacts, EXT4_BLOCK, advice_command, first_partition};
 use crate::card_map::property::PropertyStatus;
 use crate::card_map::{MapAdvice, MeasuredMap, SizePoint};
 use crate::units::{BinarySize, KIB, SpeedMbS};
@@ -43,7 +43,7 @@ pub fn smallest_reaching(points: &[SizePoint], share: f64) -> Option<u64> {
     if points.len() < 2 { None } else { first.map(|p| p.bytes) }
 }
 
-pub(super) fn advise(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
+pub(super) fn advise_use(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
     advise_sizes(measured, advice);
     advise_open_files(measured, advice);
     advise_mounting(measured, facts, advice);
@@ -149,11 +149,11 @@ fn advise_mounting(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut Map
                 .to_owned(),
         );
     }
-    mount(facts, advice);
+    add_mount_command(facts, advice);
 }
 
-fn mount(facts: &AdviceFacts, advice: &mut MapAdvice) {
+fn add_mount_command(facts: &AdviceFacts, advice: &mut MapAdvice) {
     let options = advice.mount_options.join(",");
     let mount = format!("mount -o {options} {} /mnt", first_partition(facts));
-    advice.commands.push(command("mount ext4 with these options:", mount));
+    advice.commands.push(advice_command("mount ext4 with these options:", mount));
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::card_map::TriedState;
+use crate::card_map::lexar_card::{point, seed_004, with_units};
 use crate::card_map::property::{Property, PropertyEvidence};
-use crate::card_map::seed_004::{point, seed_004, with_units};
 use crate::units::{KIB, MIB};
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn has(advice: &MapAdvice, wanted: &str) -> bool {
 
 #[test]
 fn lexar_card_gets_advice_from_units_and_curves() {
-    let advice = advise(&seed_004(), &card(16_012_804_096));
+    let advice = advise_for_map(&seed_004(), &card(16_012_804_096));
     assert_eq!(advice.partition_start_bytes, Some(4 * MIB));
     assert_eq!((advice.ext4_stride, advice.ext4_stripe_width), (Some(4), Some(1024)));
     assert_eq!(advice.f2fs_segments_per_section, Some(2));
@@ -34,7 +34,7 @@ fn lexar_card_gets_advice_from_units_and_curves() {
 
 #[test]
 fn erase_block_of_24_mib_needs_cardscope_format() {
-    let advice = advise(&with_units(48 * KIB, 24 * MIB), &card(64 << 30));
+    let advice = advise_for_map(&with_units(48 * KIB, 24 * MIB), &card(64 << 30));
     assert_eq!(advice.partition_start_bytes, Some(24 * MIB));
     assert_eq!((advice.ext4_stride, advice.ext4_stripe_width), (Some(12), Some(6144)));
     assert_eq!(advice.f2fs_segments_per_section, Some(12));
@@ -51,7 +51,7 @@ fn unknown_erase_block_gives_safe_start_with_reason() {
     ];
     for (erase_block_bytes, why) in unknown {
         let measured = MeasuredMap { erase_block_bytes, ..MeasuredMap::default() };
-        let advice = advise(&measured, &card(128 << 30));
+        let advice = advise_for_map(&measured, &card(128 << 30));
         let settings = (
             advice.partition_start_bytes,
             advice.ext4_stripe_width,
@@ -63,20 +63,20 @@ fn unknown_erase_block_gives_safe_start_with_reason() {
         let words = advice.words.join("\n");
         assert!(words.contains(why) && words.contains("Start partitions at 64 MiB"), "{words}");
     }
-    let small = advise(&MeasuredMap::default(), &card(8 << 30)).words.join("\n");
+    let small = advise_for_map(&MeasuredMap::default(), &card(8 << 30)).words.join("\n");
     assert!(small.contains("Start partitions at 4 MiB"), "{small}");
 }
 
 #[test]
 fn claimed_multiple_of_measured_unit_is_used() {
     let claims = |unit| AdviceFacts { claimed_unit: Some(unit), ..card(64 << 30) };
-    let start = |unit| advise(&with_units(16 * KIB, 4 * MIB), &claims(unit)).partition_start_bytes;
+    let start = |unit| advise_for_map(&with_units(16 * KIB, 4 * MIB), &claims(unit)).partition_start_bytes;
     assert_eq!((start(16 * MIB), start(6 * MIB), start(MIB)), (Some(16 * MIB), Some(4 * MIB), Some(4 * MIB)));
 }
 
 #[test]
 fn stripe_is_a_mount_option_without_stripe_width() {
-    let said = |measured: &MeasuredMap| advise(measured, &card(16 << 30));
+    let said = |measured: &MeasuredMap| advise_for_map(measured, &card(16 << 30));
     let whole = said(&seed_004());
     let words = whole.words.join("\n");
     assert!(words.contains("mount with stripe=64 blocks of 4 KiB (256 KiB)"), "{words}");
@@ -94,15 +94,15 @@ fn directory_and_partition_get_limited_advice() {
         block_device: false,
         ..card(8 << 30)
     };
-    let advice = advise(&seed_004(), &directory);
+    let advice = advise_for_map(&seed_004(), &directory);
     assert_eq!((advice.partition_start_bytes, advice.ext4_stride), (None, None));
     assert!(advice.commands.is_empty(), "{advice:#?}");
     let simulated = AdviceFacts { target: "sim:x".into(), block_device: false, ..card(8 << 30) };
-    let advice = advise(&seed_004(), &simulated);
+    let advice = advise_for_map(&seed_004(), &simulated);
     assert!(advice.commands.is_empty() && advice.ext4_stride.is_some(), "{advice:#?}");
     let partition =
         AdviceFacts { target: "/dev/sda1".into(), target_kind: TargetKind::Partition, ..card(8 << 30) };
-    let advice = advise(&seed_004(), &partition);
+    let advice = advise_for_map(&seed_004(), &partition);
     assert_eq!(advice.partition_start_bytes, None);
     assert!(has(&advice, "mkfs.f2fs -s 2 -z 1 /dev/sda1"), "{advice:#?}");
 }
@@ -112,13 +112,13 @@ fn tried(what: &str, iops: f64, ci95: (f64, f64)) -> TriedState {
 }
 
 fn words_of(tried: Vec<TriedState>) -> String {
-    advise(&MeasuredMap::default(), &AdviceFacts { tried, ..card(8 << 30) }).words.join("\n")
+    advise_for_map(&MeasuredMap::default(), &AdviceFacts { trials: tried, ..card(8 << 30) }).words.join("\n")
 }
 
 #[test]
 fn discard_and_file_system_advice_needs_a_significant_effect() {
     let nothing = words_of(vec![
-        tried(AS_IT_WAS, 290.0, (270.0, 310.0)),
+        tried(BEFORE_DISCARD, 290.0, (270.0, 310.0)),
         tried(AFTER_DISCARD, 300.0, (280.0, 320.0)),
         tried("ext4", 100.0, (90.0, 110.0)),
         tried("f2fs", 108.0, (95.0, 121.0)),
@@ -132,22 +132,24 @@ fn discard_and_file_system_advice_needs_a_significant_effect() {
     assert!(nothing.contains("All file systems are equally fast for small writes"), "{nothing}");
     assert!(nothing.contains("exfat was not tested: mkfs.exfat is not there"), "{nothing}");
     let helps = words_of(vec![
-        tried(AS_IT_WAS, 50.0, (45.0, 55.0)),
+        tried(BEFORE_DISCARD, 50.0, (45.0, 55.0)),
         tried(AFTER_DISCARD, 300.0, (280.0, 320.0)),
         tried("ext4", 100.0, (90.0, 110.0)),
         tried("f2fs", 208.0, (195.0, 221.0)),
     ]);
     assert!(helps.contains("Run fstrim weekly") && helps.contains("fstrim.timer"), "{helps}");
     assert!(helps.contains("Use f2fs, the fastest for small writes"), "{helps}");
-    let harms =
-        words_of(vec![tried(AS_IT_WAS, 300.0, (280.0, 320.0)), tried(AFTER_DISCARD, 50.0, (45.0, 55.0))]);
+    let harms = words_of(vec![
+        tried(BEFORE_DISCARD, 300.0, (280.0, 320.0)),
+        tried(AFTER_DISCARD, 50.0, (45.0, 55.0)),
+    ]);
     assert!(harms.contains("Mount without discard"), "{harms}");
 }
 
 #[test]
 fn target_names_are_shell_quoted() {
     let image = AdviceFacts { target: "my card?.img".into(), ..card(8 << 30) };
-    let advice = advise(&seed_004(), &image);
+    let advice = advise_for_map(&seed_004(), &image);
     assert!(has(&advice, "mkfs.f2fs -s 2 -z 1 'my card?.img1'"), "{advice:#?}");
 }
 
@@ -172,7 +174,7 @@ proptest! {
         let mut measured = seed_004();
         measured.page_bytes = Property::measured(page, 0.9, PropertyEvidence::default());
         measured.erase_block_bytes = Property::measured(unit, 0.9, PropertyEvidence::default());
-        let advice = advise(&measured, &card(gib << 30));
+        let advice = advise_for_map(&measured, &card(gib << 30));
         let start = advice.partition_start_bytes.unwrap();
         prop_assert!(start.is_multiple_of(unit) && start >= MIB);
         prop_assert_eq!(advice.ext4_stripe_width.unwrap() * 4096, unit);

@@ -1,10 +1,10 @@
 //! Bars as rows of HTML with name, bar and figure. They scale to any width, and their attributes hold the values for the
 //! page's script.
 
-use crate::chart::{BarGroup, BarGroups, ChartBar, LimitLine, csv::number};
-use crate::figure::interval;
-use crate::markup::escaped;
-use crate::svg::palette::SERIES;
+use crate::chart::{BarGroup, BarGroups, ChartBar, LimitLine, csv::csv_number};
+use crate::figure::interval_text;
+use crate::markup::escape_html;
+use crate::svg::palette::SERIES_COLOURS;
 use std::fmt::Write;
 
 /// Width of the SVG of a full bar. Whole units are fine enough for any screen.
@@ -14,12 +14,13 @@ const FULL_LENGTH: f64 = 1000.0;
 const MAX_NAME_WITH_INTERVAL: usize = 12;
 const MAX_NAME_IN_HALF_ROW: usize = 25;
 
-pub(super) fn drawn(bars: &BarGroups) -> String {
-    let groups: String = bars.groups.iter().map(|one| group(one, bars)).collect();
+pub(super) fn bars_html(bars: &BarGroups) -> String {
+    let groups: String = bars.groups.iter().map(|one| group_html(one, bars)).collect();
     if groups.is_empty() {
         return groups;
     }
-    let coloured = if bars.recurs() && bars.names.len() <= SERIES { " coloured" } else { "" };
+    let coloured =
+        if bars.has_recurring_names() && bars.names.len() <= SERIES_COLOURS { " coloured" } else { "" };
     let longest = bars.names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let beside = match longest {
         _ if bars.groups.len() == 1 => " alone",
@@ -31,29 +32,29 @@ pub(super) fn drawn(bars: &BarGroups) -> String {
     format!("<div class=\"bars{coloured}{beside}\">\n{groups}</div>\n")
 }
 
-fn group(group: &BarGroup, bars: &BarGroups) -> String {
+fn group_html(group: &BarGroup, bars: &BarGroups) -> String {
     let end = bars.scale_end(group);
-    let (name, unit) = (escaped(&group.name), escaped(&bars.unit));
+    let (name, unit) = (escape_html(&group.name), escape_html(&bars.unit));
     let mut out = format!(
         "<div class=\"group\" data-name=\"{name}\" data-unit=\"{unit}\" data-end=\"{}\">\n\
          <p class=\"scale\"><b>{name}</b> <span>{}</span></p>\n<ol>\n",
-        number(end),
-        escaped(&bars.scale(group))
+        csv_number(end),
+        escape_html(&bars.scale_text(group))
     );
     for limit in &group.limits {
         out += &limit_html(limit, end);
     }
     for bar in &group.bars {
         let name = bars.names.get(bar.of).map_or("", String::as_str);
-        let ends = bar.interval.map(|ends| interval(ends, |v| bars.write(v))).unwrap_or_default();
+        let ends = bar.interval.map(|ends| interval_text(ends, |v| bars.format_value(v))).unwrap_or_default();
         let _ = writeln!(
             out,
             "<li data-of=\"{}\"{}><span>{}</span>{}<b>{}</b><small>{ends}</small></li>",
             bar.of,
             bar_attributes(bar),
-            escaped(name),
+            escape_html(name),
             bar_svg(bar, &group.limits, end),
-            bars.write(bar.value)
+            bars.format_value(bar.value)
         );
     }
     out.push_str("</ol>\n</div>\n");
@@ -62,31 +63,31 @@ fn group(group: &BarGroup, bars: &BarGroups) -> String {
 
 /// Values for the script: the value or its four measures, the interval, the runs.
 fn bar_attributes(bar: &ChartBar) -> String {
-    let all = |values: &[f64]| values.iter().map(|v| number(*v)).collect::<Vec<_>>().join(" ");
-    let values = bar.measures.map_or_else(|| number(bar.value), |four| all(&four));
+    let all = |values: &[f64]| values.iter().map(|v| csv_number(*v)).collect::<Vec<_>>().join(" ");
+    let values = bar.measures.map_or_else(|| csv_number(bar.value), |four| all(&four));
     let ends = bar.interval.map(|ends| format!(" data-ci=\"{}\"", all(&ends))).unwrap_or_default();
     let runs = if bar.runs.is_empty() { String::new() } else { format!(" data-r=\"{}\"", all(&bar.runs)) };
     format!(" data-v=\"{values}\"{ends}{runs}")
 }
 
-fn along(value: f64, end: f64) -> f64 {
+fn scaled_length(value: f64, end: f64) -> f64 {
     (FULL_LENGTH * (value / end).clamp(0.0, 1.0)).round()
 }
 
 /// Name of a limit over its line, on the side that has more room.
 fn limit_html(limit: &LimitLine, end: f64) -> String {
-    let at = along(limit.value, end) / FULL_LENGTH * 100.0;
+    let at = scaled_length(limit.value, end) / FULL_LENGTH * 100.0;
     let (class, room) = if at > 50.0 { ("before", 100.0 - at) } else { ("behind", at) };
     format!(
         "<li class=\"limit {class}\" data-at=\"{}\"><span style=\"--room:{room:.1}%\">{}</span></li>\n",
-        number(limit.value),
-        escaped(&limit.name)
+        csv_number(limit.value),
+        escape_html(&limit.name)
     )
 }
 
 /// SVG of a bar with its whisker, and below it the ticks of its runs. It is stretched to the width available.
 fn bar_svg(bar: &ChartBar, limits: &[LimitLine], end: f64) -> String {
-    let along = |value: f64| along(value, end);
+    let along = |value: f64| scaled_length(value, end);
     let high = if bar.runs.is_empty() { 10 } else { 14 };
     let whisker = bar.interval.map(|ends| {
         let [low, high] = ends.map(along);

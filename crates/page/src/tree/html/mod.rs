@@ -8,7 +8,9 @@ mod bars;
 mod figure;
 
 use super::{AnswerReason, NewsTone, Page, PageBlock, PageFact, PageSection};
-use crate::markup::{HEAD, escaped, facts, folded, grid, list, prose, remarks};
+use crate::markup::{
+    PAGE_START, details_html, escape_html, fact_list, list_html, prose_html, remark_list, table_html,
+};
 use crate::svg;
 use cardscope_model::answer::Answer;
 use std::fmt::Write;
@@ -23,7 +25,7 @@ const SCRIPT_START: &str = "enhance(document);\n";
 const SCRIPT_HASH: &str = "z5FOz8m2dadl2XSu3/YTzs0fUh0esyMtmbZTAKcH9n0=";
 
 /// Longest value, in characters, that is printed large.
-const SHORT: usize = 30;
+const MAX_LARGE_VALUE: usize = 30;
 
 /// Context of a block.
 #[derive(Debug, Clone, Copy)]
@@ -37,56 +39,58 @@ struct BlockPlace<'a> {
 }
 
 /// Returns the page as a complete HTML document.
-pub fn document(page: &Page) -> String {
+pub fn render_document(page: &Page) -> String {
     let title = if page.title.is_empty() { &*page.answer } else { &page.title };
     // The style sheet prints only the marked sections, if there are any.
     let sheet = if page.sections.iter().any(|part| part.printed) { " class=\"sheet\"" } else { "" };
-    let (header, main, footer) = parts(page);
+    let (header, main, footer) = page_parts(page);
     format!(
-        "{HEAD}<html lang=\"en\">\n{}<body{sheet}>\n<header class=\"{}\">\n{header}</header>\n\
+        "{PAGE_START}<html lang=\"en\">\n{}<body{sheet}>\n<header class=\"{}\">\n{header}</header>\n\
          <main>\n{main}</main>\n<footer>{footer}</footer>\n<script type=\"module\">{PAGE_SCRIPT}{SCRIPT_START}</script>\n</body>\n</html>\n",
-        head(&escaped(title)),
-        class(page.tone),
+        document_head(&escape_html(title)),
+        tone_class(page.tone),
     )
 }
 
 /// Returns the page as an `<article>` for a host page with its own style, script and policy, such as the browser app.
-pub fn fragment(page: &Page) -> String {
-    let (header, main, footer) = parts(page);
+pub fn render_fragment(page: &Page) -> String {
+    let (header, main, footer) = page_parts(page);
     format!(
         "<article class=\"page\">\n<header class=\"{}\">\n{header}</header>\n<div class=\"parts\">\n{main}</div>\n\
          <footer>{footer}</footer>\n</article>\n",
-        class(page.tone),
+        tone_class(page.tone),
     )
 }
 
 /// Content of header, main part and footer.
-fn parts(page: &Page) -> (String, String, String) {
+fn page_parts(page: &Page) -> (String, String, String) {
     let (shut, open): (Vec<&PageSection>, Vec<&PageSection>) =
         page.sections.iter().partition(|part| part.folded);
-    let all = |parts: Vec<&PageSection>| parts.into_iter().map(|part| section(part, 2)).collect::<String>();
+    let all =
+        |parts: Vec<&PageSection>| parts.into_iter().map(|part| section_html(part, 2)).collect::<String>();
     let details = all(shut);
     let details = match details.is_empty() {
         true => details,
         false => format!("<section class=\"details\">\n<h2>Details</h2>\n{details}</section>\n"),
     };
-    let answer = answer(&page.answer);
-    let (of, reasons, figures) = (of(page), reasons(&page.reasons), figures(&page.figures));
+    let answer = answer_html(&page.answer);
+    let (of, reasons, figures) =
+        (subject_html(page), reasons_html(&page.reasons), figures_html(&page.figures));
     let header = format!("{of}<h1>{answer}</h1>\n{reasons}{figures}");
-    (header, format!("{}{}{details}", all(open), next_steps_html(page)), footer(page))
+    (header, format!("{}{}{details}", all(open), next_steps_html(page)), footer_html(page))
 }
 
-fn head(title: &str) -> String {
+fn document_head(title: &str) -> String {
     format!(
         "<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
          img-src data:; script-src 'sha256-{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title} – Cardscope</title>\n<style>\n{}{PAGE_STYLE}</style>\n</head>\n",
-        svg::palette::page()
+        svg::palette::page_style()
     )
 }
 
-fn class(tone: NewsTone) -> &'static str {
+fn tone_class(tone: NewsTone) -> &'static str {
     match tone {
         NewsTone::Good => "good",
         NewsTone::Plain => "plain",
@@ -96,40 +100,41 @@ fn class(tone: NewsTone) -> &'static str {
 }
 
 /// Title and date above the answer.
-fn of(page: &Page) -> String {
-    let date = page.date.as_ref().map(|date| format!(" <span>{}</span>", escaped(date))).unwrap_or_default();
+fn subject_html(page: &Page) -> String {
+    let date =
+        page.date.as_ref().map(|date| format!(" <span>{}</span>", escape_html(date))).unwrap_or_default();
     match page.title.is_empty() {
         true => String::new(),
-        false => format!("<p class=\"of\">{}{date}</p>\n", escaped(&page.title)),
+        false => format!("<p class=\"of\">{}{date}</p>\n", escape_html(&page.title)),
     }
 }
 
 /// Answer with its verdict emphasized. The punctuation after the verdict is kept for screen readers.
-fn answer(answer: &Answer) -> String {
-    let rest = answer.rest();
+fn answer_html(answer: &Answer) -> String {
+    let rest = answer.text_after_verdict();
     let mark = usize::from(rest.starts_with([':', ',']));
     match answer.verdict().filter(|_| mark > 0) {
         Some(verdict) => format!(
             "<span class=\"verdict\">{verdict}</span><span class=\"unseen\">{}</span>{}",
             &rest[..mark],
-            prose(&rest[mark..])
+            prose_html(&rest[mark..])
         ),
-        None => prose(answer),
+        None => prose_html(answer),
     }
 }
 
-fn reasons(reasons: &[AnswerReason]) -> String {
+fn reasons_html(reasons: &[AnswerReason]) -> String {
     let line = |reason: &AnswerReason| {
-        format!("<li class=\"{}\">{}</li>\n", class(reason.tone), prose(&reason.text))
+        format!("<li class=\"{}\">{}</li>\n", tone_class(reason.tone), prose_html(&reason.text))
     };
     let lines: String = reasons.iter().map(line).collect();
     if lines.is_empty() { lines } else { format!("<ul class=\"reasons\">\n{lines}</ul>\n") }
 }
 
-fn figures(figures: &[PageFact]) -> String {
+fn figures_html(figures: &[PageFact]) -> String {
     let tile = |(name, value): &PageFact| {
-        let long = if value.chars().count() > SHORT { " class=\"long\"" } else { "" };
-        format!("<div{long}><dt>{}</dt><dd>{}</dd></div>\n", escaped(name), prose(value))
+        let long = if value.chars().count() > MAX_LARGE_VALUE { " class=\"long\"" } else { "" };
+        format!("<div{long}><dt>{}</dt><dd>{}</dd></div>\n", escape_html(name), prose_html(value))
     };
     let tiles: String = figures.iter().map(tile).collect();
     if tiles.is_empty() { tiles } else { format!("<dl class=\"figures\">\n{tiles}</dl>\n") }
@@ -141,9 +146,9 @@ fn next_steps_html(page: &Page) -> String {
         let command = step
             .command
             .iter()
-            .map(|c| format!("<pre tabindex=\"0\">{}</pre>", escaped(c)))
+            .map(|c| format!("<pre tabindex=\"0\">{}</pre>", escape_html(c)))
             .collect::<String>();
-        let _ = writeln!(out, "<li>{}{command}</li>", prose(&step.what));
+        let _ = writeln!(out, "<li>{}{command}</li>", prose_html(&step.what));
     }
     match out.is_empty() {
         true => out,
@@ -152,29 +157,29 @@ fn next_steps_html(page: &Page) -> String {
 }
 
 /// Version, date and how the test ended.
-fn footer(page: &Page) -> String {
+fn footer_html(page: &Page) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let end: Vec<String> = page.end.iter().map(|line| escaped(line)).collect();
+    let end: Vec<String> = page.end.iter().map(|line| escape_html(line)).collect();
     let made = match &page.date {
         _ if page.signed => String::new(),
-        Some(date) => format!("Tested on {} with Cardscope {version}. ", escaped(date)),
+        Some(date) => format!("Tested on {} with Cardscope {version}. ", escape_html(date)),
         None => format!("Made by Cardscope {version}. "),
     };
     made + &end.join(" ")
 }
 
 /// A section with an attribute by which the app finds it.
-fn section(section: &PageSection, level: u8) -> String {
+fn section_html(section: &PageSection, level: u8) -> String {
     let place = BlockPlace { head: &section.head, level: level + 1, folded: section.folded };
-    let body = body(&section.blocks, place);
+    let body = blocks_html(&section.blocks, place);
     let print = if section.printed { " print" } else { "" };
     let id = part_attribute(&section.head);
     match (section.folded, section.head.is_empty()) {
-        (true, _) => folded(&section.head, &format!(" class=\"part{print}\"{id}"), &body),
+        (true, _) => details_html(&section.head, &format!(" class=\"part{print}\"{id}"), &body),
         (false, true) => format!("<section class=\"part{print}\">\n{body}</section>\n"),
         (false, false) => format!(
             "<section class=\"part{print}\"{id}>\n<h{level}>{}</h{level}>\n{body}</section>\n",
-            escaped(&section.head)
+            escape_html(&section.head)
         ),
     }
 }
@@ -187,13 +192,13 @@ fn part_attribute(head: &str) -> String {
 }
 
 /// Consecutive charts of a folded section are placed side by side.
-fn body(blocks: &[PageBlock], place: BlockPlace<'_>) -> String {
+fn blocks_html(blocks: &[PageBlock], place: BlockPlace<'_>) -> String {
     let small = |block: &PageBlock| {
-        place.folded && matches!(block, PageBlock::Chart(chart) if !figure::is_of_bars(chart))
+        place.folded && matches!(block, PageBlock::Chart(chart) if !figure::is_bar_chart(chart))
     };
     let parts = blocks.chunk_by(|one, other| small(one) && small(other));
     let part = |part: &[PageBlock]| {
-        let all: String = part.iter().map(|one| block(one, place)).collect();
+        let all: String = part.iter().map(|one| block_html(one, place)).collect();
         match part.first().is_some_and(small) && !all.is_empty() {
             true => format!("<div class=\"pictures\">\n{all}</div>\n"),
             false => all,
@@ -202,18 +207,20 @@ fn body(blocks: &[PageBlock], place: BlockPlace<'_>) -> String {
     parts.map(part).collect()
 }
 
-fn block(block: &PageBlock, place: BlockPlace<'_>) -> String {
+fn block_html(block: &PageBlock, place: BlockPlace<'_>) -> String {
     match block {
-        PageBlock::Facts(all) => facts(place.head, all),
-        PageBlock::Table(table) => grid(table),
-        PageBlock::Words(words) => format!("<p>{}</p>\n", prose(words)),
-        PageBlock::Verbatim(text) => format!("<pre tabindex=\"0\">{}</pre>\n", escaped(text)),
-        PageBlock::Lines(lines) => list(lines.iter().map(|line| prose(line))),
-        PageBlock::Commands(lines) => format!("<pre tabindex=\"0\">{}</pre>\n", escaped(&lines.join("\n"))),
-        PageBlock::Remarks(all) => remarks(all),
-        PageBlock::Section(part) => section(part, place.level.min(6)),
-        PageBlock::Picture(picture) => figure::photograph(picture),
-        PageBlock::Chart(chart) => figure::chart(chart, place.folded, place.head),
+        PageBlock::Facts(all) => fact_list(place.head, all),
+        PageBlock::Table(table) => table_html(table),
+        PageBlock::Words(words) => format!("<p>{}</p>\n", prose_html(words)),
+        PageBlock::Verbatim(text) => format!("<pre tabindex=\"0\">{}</pre>\n", escape_html(text)),
+        PageBlock::Lines(lines) => list_html(lines.iter().map(|line| prose_html(line))),
+        PageBlock::Commands(lines) => {
+            format!("<pre tabindex=\"0\">{}</pre>\n", escape_html(&lines.join("\n")))
+        }
+        PageBlock::Remarks(all) => remark_list(all),
+        PageBlock::Section(part) => section_html(part, place.level.min(6)),
+        PageBlock::Picture(picture) => figure::picture_html(picture),
+        PageBlock::Chart(chart) => figure::chart_html(chart, place.folded, place.head),
     }
 }
 

@@ -21,8 +21,8 @@ fn policy_allows_only_the_page_script() {
 fn photographs_are_embedded() {
     let mut page = Page::new("a card", NewsTone::Plain, "One card.");
     let picture = CardPicture { caption: HOSTILE_TEXT.into(), media_type: "image/png", bytes: vec![1, 2, 3] };
-    page.add("", [PageBlock::Picture(picture)]);
-    let page = document(&page);
+    page.add_section("", [PageBlock::Picture(picture)]);
+    let page = render_document(&page);
     assert!(
         page.contains("<img src=\"data:image/png;base64,AQID\"") && page.contains("img-src data:"),
         "{page}"
@@ -31,12 +31,12 @@ fn photographs_are_embedded() {
 
 #[test]
 fn verdict_is_emphasized_and_readable_as_a_sentence() {
-    let said = answer(&Answer::with_verdict("FAKE", ": holds 52 GB of 1 TB."));
+    let said = answer_html(&Answer::with_verdict("FAKE", ": holds 52 GB of 1 TB."));
     assert_eq!(
         said,
         "<span class=\"verdict\">FAKE</span><span class=\"unseen\">:</span> holds 52\u{a0}GB of 1\u{a0}TB."
     );
-    assert_eq!(answer(&"SD: no verdict".into()), "SD: no verdict");
+    assert_eq!(answer_html(&"SD: no verdict".into()), "SD: no verdict");
 }
 
 /// `UPDATE_DOCS=1 cargo test -p cardscope-page --lib` updates the stylesheet of the app.
@@ -44,7 +44,7 @@ fn verdict_is_emphasized_and_readable_as_a_sentence() {
 fn app_stylesheet_has_the_page_colours() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/style/charts.css");
     let head = "/* Colours and charts of the published pages, as `palette::page()` of crates/page writes them: copied, not edited. */";
-    let style = format!("{head}\n{}", svg::palette::page());
+    let style = format!("{head}\n{}", svg::palette::page_style());
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(path, &style).unwrap();
     }

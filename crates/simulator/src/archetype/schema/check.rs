@@ -16,28 +16,28 @@ pub(super) fn ensure(fits: bool, wrong: impl FnOnce() -> String) -> ValueCheck {
 /// Largest SDUC capacity (SDUC Host Implementation Guideline 1.00: 128 TB).
 const LARGEST_CARD: u64 = 128 << 40;
 
-pub(super) fn capacity(key: &str, value: u64) -> ValueCheck {
-    whole_sectors(key, value)?;
+pub(super) fn check_capacity(key: &str, value: u64) -> ValueCheck {
+    check_whole_sectors(key, value)?;
     ensure(value <= LARGEST_CARD, || format!("{key} = {value} must be at most {LARGEST_CARD} (128 TiB)"))
 }
 
-pub(super) fn whole_sectors(key: &str, value: u64) -> ValueCheck {
+pub(super) fn check_whole_sectors(key: &str, value: u64) -> ValueCheck {
     let whole = value > 0 && value.is_multiple_of(SECTOR);
     ensure(whole, || format!("{key} = {value} must be a multiple of 512 and not 0"))
 }
 
-pub(super) fn some_bytes(key: &str, value: u64) -> ValueCheck {
+pub(super) fn check_not_zero(key: &str, value: u64) -> ValueCheck {
     ensure(value > 0, || format!("{key} must not be 0"))
 }
 
 /// Checks all floating-point numbers of a table and of the tables in it.
-pub(super) fn numbers(path: &str, value: &Value) -> ValueCheck {
+pub(super) fn check_numbers(path: &str, value: &Value) -> ValueCheck {
     match value {
         Value::Table(table) => table.iter().try_for_each(|(key, value)| match path {
-            "" => numbers(key, value),
-            _ => numbers(&format!("{path}.{key}"), value),
+            "" => check_numbers(key, value),
+            _ => check_numbers(&format!("{path}.{key}"), value),
         }),
-        Value::Array(all) => all.iter().try_for_each(|value| numbers(path, value)),
+        Value::Array(all) => all.iter().try_for_each(|value| check_numbers(path, value)),
         Value::Float(value) => check_number(path, *value),
         _ => Ok(()),
     }

@@ -3,7 +3,7 @@
 //! failing commands, a card that vanishes. None of it is timing.
 
 use super::ErrorRanges;
-use super::check::{SECTOR, ValueCheck, ensure, some_bytes, whole_sectors};
+use super::check::{SECTOR, ValueCheck, check_not_zero, check_whole_sectors, ensure};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
@@ -108,7 +108,7 @@ const MAX_UNITS: u64 = 1 << 24;
 
 impl FakeCapacity {
     pub(super) fn check(&self, announced: u64) -> ValueCheck {
-        self.sizes(announced)?;
+        self.check_sizes(announced)?;
         self.check_cache()?;
         let real = ("fake.real_bytes (fake_bytes=…)", self.real_bytes);
         let wrap = ("fake.wrap_bytes (wrap_bytes=…)", self.wrap_bytes);
@@ -116,7 +116,7 @@ impl FakeCapacity {
             FakeKind::None | FakeKind::ReadOnly => Ok(()),
             FakeKind::Limbo => required_sizes([real]).map(drop),
             FakeKind::Wraparound => {
-                required_sizes([wrap]).and_then(|[wrap]| some_bytes("fake.wrap_bytes", wrap))
+                required_sizes([wrap]).and_then(|[wrap]| check_not_zero("fake.wrap_bytes", wrap))
             }
             FakeKind::Chain => required_sizes([real, wrap]).and_then(|[real, wrap]| check_chain(real, wrap)),
             FakeKind::AddressLine => {
@@ -129,12 +129,12 @@ impl FakeCapacity {
                 })
             }
             FakeKind::Overcommitted => {
-                required_sizes([real]).and_then(|[real]| some_bytes("fake.real_bytes", real))
+                required_sizes([real]).and_then(|[real]| check_not_zero("fake.real_bytes", real))
             }
         }
     }
 
-    fn sizes(&self, announced: u64) -> ValueCheck {
+    fn check_sizes(&self, announced: u64) -> ValueCheck {
         for (key, value, unit) in [
             ("fake.real_bytes", self.real_bytes, SECTOR),
             ("fake.wrap_bytes", self.wrap_bytes, SECTOR),
@@ -169,8 +169,8 @@ fn required_sizes<const N: usize>(sizes: [(&str, Option<u64>); N]) -> Result<[u6
 }
 
 fn check_chain(real: u64, wrap: u64) -> ValueCheck {
-    some_bytes("fake.real_bytes", real)?;
-    some_bytes("fake.wrap_bytes", wrap)?;
+    check_not_zero("fake.real_bytes", real)?;
+    check_not_zero("fake.wrap_bytes", wrap)?;
     ensure(real < wrap, || {
         format!(
             "fake.real_bytes = {real} must be less than fake.wrap_bytes = {wrap} for a chain; else it is a wraparound"
@@ -187,7 +187,7 @@ fn check_address_line(worth: u64, announced: u64) -> ValueCheck {
 }
 
 fn check_unit_size(key: &str, bytes: u64, announced: u64) -> ValueCheck {
-    whole_sectors(key, bytes)?;
+    check_whole_sectors(key, bytes)?;
     ensure(announced / bytes <= MAX_UNITS, || {
         format!("{key} = {bytes} cuts this card into more than {MAX_UNITS} units; take larger ones")
     })
@@ -232,13 +232,13 @@ with_defaults! {
 }
 
 impl CardFaults {
-    pub fn none(&self) -> bool {
+    pub fn is_faultless(&self) -> bool {
         let CardFaults { begin_after_bytes, unit_bytes, .. } = *self;
         *self == CardFaults { begin_after_bytes, unit_bytes, ..CardFaults::default() }
     }
 
     /// Only the faults that decide the content; the others concern single commands.
-    pub(crate) fn of_content(&self) -> CardFaults {
+    pub(crate) fn content_faults(&self) -> CardFaults {
         let CardFaults { begin_after_bytes, unit_bytes, lost_share, flip_p, .. } = *self;
         CardFaults { begin_after_bytes, unit_bytes, lost_share, flip_p, ..CardFaults::default() }
     }
@@ -254,7 +254,7 @@ impl CardFaults {
         ensure(!self.vanish_tears || cut.is_some(), || {
             "faults.vanish_tears needs faults.vanish_after_bytes or faults.vanish_after_ios".to_owned()
         })?;
-        whole_sectors("faults.vanish_after_bytes", self.vanish_after_bytes.unwrap_or(SECTOR))
+        check_whole_sectors("faults.vanish_after_bytes", self.vanish_after_bytes.unwrap_or(SECTOR))
     }
 }
 

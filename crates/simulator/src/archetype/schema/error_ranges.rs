@@ -24,13 +24,13 @@ impl ErrorRanges {
     }
 
     /// True if a command fails that touches `len` bytes from `offset`.
-    pub(crate) fn fail(&self, write: bool, offset: u64, len: u64) -> bool {
+    pub(crate) fn fails_command(&self, write: bool, offset: u64, len: u64) -> bool {
         let strikes = |r: &ErrorRange| if write { r.writes } else { r.reads };
         self.0.iter().any(|r| strikes(r) && offset < r.end && r.start < offset + len)
     }
 
     /// Returns whether any command fails at `at`, and for how many bytes, at most `len`, that answer holds.
-    pub(crate) fn run(&self, at: u64, len: u64) -> (bool, u64) {
+    pub(crate) fn failing_run(&self, at: u64, len: u64) -> (bool, u64) {
         let edges = self.0.iter().flat_map(|r| [r.start, r.end]);
         let next = edges.filter(|edge| *edge > at).min().unwrap_or(u64::MAX);
         (self.0.iter().any(|r| (r.start..r.end).contains(&at)), (next - at).min(len))
@@ -112,11 +112,11 @@ mod tests {
     #[test]
     fn commands_fail_in_ranges_of_their_kind() {
         let two = ranges("4096+512, 8192+4096:write").unwrap();
-        assert!(two.fail(false, 0, 4608) && two.fail(true, 4096, 512));
-        assert!(!two.fail(false, 4608, 8192) && two.fail(true, 4608, 8192));
-        assert!(!two.fail(true, 0, 4096));
-        assert_eq!(two.run(0, 1 << 20), (false, 4096));
-        assert_eq!(two.run(4096, 1 << 20), (true, 512));
-        assert_eq!(two.run(12288, 4096), (false, 4096));
+        assert!(two.fails_command(false, 0, 4608) && two.fails_command(true, 4096, 512));
+        assert!(!two.fails_command(false, 4608, 8192) && two.fails_command(true, 4608, 8192));
+        assert!(!two.fails_command(true, 0, 4096));
+        assert_eq!(two.failing_run(0, 1 << 20), (false, 4096));
+        assert_eq!(two.failing_run(4096, 1 << 20), (true, 512));
+        assert_eq!(two.failing_run(12288, 4096), (false, 4096));
     }
 }

@@ -2,7 +2,7 @@
 //! start, which many cards treat differently since the file allocation table lies there. Also the card of constant
 //! speed, which has none of these, and the rig.
 
-use super::check::{SECTOR, ValueCheck, capacity, ensure, whole_sectors};
+use super::check::{SECTOR, ValueCheck, check_capacity, check_whole_sectors, ensure};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ impl FlashUnits {
             ("flash.au_bytes", self.au_bytes),
             ("flash.map_segment_bytes", segment),
         ] {
-            whole_sectors(key, value)?;
+            check_whole_sectors(key, value)?;
         }
         ensure(au_bytes.is_multiple_of(page_bytes), || {
             format!("flash.au_bytes = {au_bytes} is not a multiple of flash.page_bytes = {page_bytes}")
@@ -143,7 +143,7 @@ with_defaults! {
 
 impl FatRegion {
     pub(super) fn check(&self, announced_bytes: u64) -> ValueCheck {
-        whole_sectors("fat_region.bytes", self.bytes)?;
+        check_whole_sectors("fat_region.bytes", self.bytes)?;
         let bytes = self.bytes;
         ensure(bytes <= announced_bytes, || format!("fat_region.bytes = {bytes} is more than the card has"))
     }
@@ -239,7 +239,7 @@ pub enum StaleReads {
 
 impl TestRig {
     /// True for a reader that returns other data than the card's.
-    pub(crate) fn misreads(&self) -> bool {
+    pub(crate) fn falsifies_reads(&self) -> bool {
         self.repeat_bytes.is_some()
             || self.flip_read_every > 0
             || self.align_bytes.is_some()
@@ -247,16 +247,16 @@ impl TestRig {
     }
 
     pub(super) fn check(&self) -> ValueCheck {
-        whole_sectors("rig.split_bytes", self.split_bytes.unwrap_or(SECTOR))?;
+        check_whole_sectors("rig.split_bytes", self.split_bytes.unwrap_or(SECTOR))?;
         for (key, bytes) in [
             ("rig.address_limit_bytes", self.address_limit_bytes),
             ("rig.repeat_bytes", self.repeat_bytes),
             ("rig.align_bytes", self.align_bytes),
             ("rig.end_bytes", self.end_bytes),
         ] {
-            whole_sectors(key, bytes.unwrap_or(SECTOR))?;
+            check_whole_sectors(key, bytes.unwrap_or(SECTOR))?;
         }
-        self.shown_bytes.map_or(Ok(()), |bytes| capacity("rig.shown_bytes", bytes))?;
+        self.shown_bytes.map_or(Ok(()), |bytes| check_capacity("rig.shown_bytes", bytes))?;
         let extra = self.extra_sectors;
         ensure(extra <= MAX_EXTRA_SECTORS, || {
             format!(
@@ -270,7 +270,7 @@ impl TestRig {
         ensure(lasts <= every, || {
             format!("rig.disturb_for_s = {lasts} must be at most rig.disturb_every_s = {every}")
         })?;
-        whole_sectors("rig.writeback_bytes", self.writeback_bytes)?;
-        whole_sectors("rig.read_ahead_bytes", self.read_ahead_bytes)
+        check_whole_sectors("rig.writeback_bytes", self.writeback_bytes)?;
+        check_whole_sectors("rig.read_ahead_bytes", self.read_ahead_bytes)
     }
 }

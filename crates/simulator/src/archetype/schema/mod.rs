@@ -18,7 +18,7 @@ pub use identity::*;
 pub use times::*;
 pub use wear::*;
 
-use check::{SECTOR, ValueCheck, capacity, ensure, numbers};
+use check::{SECTOR, ValueCheck, check_capacity, check_numbers, ensure};
 use serde::{Deserialize, Serialize};
 
 /// Seed of a card whose name gives none.
@@ -86,7 +86,7 @@ impl Archetype {
     /// True for a reader that misreads the card or its capacity.
     pub(crate) fn reader_is_bad(&self) -> bool {
         let address_limit = self.rig.address_limit_bytes.unwrap_or(u64::MAX);
-        self.rig.misreads()
+        self.rig.falsifies_reads()
             || self.shown_bytes() != self.announced_bytes
             || self.reachable_bytes().min(address_limit) < self.announced_bytes
     }
@@ -99,7 +99,7 @@ impl Archetype {
         ensure(of_a_file && !name.chars().any(char::is_control), || {
             format!("name = {name:?} must be a word without a slash that begins with no dot")
         })?;
-        capacity("announced_bytes", self.announced_bytes)?;
+        check_capacity("announced_bytes", self.announced_bytes)?;
         self.check_time_tables()?;
         self.check_all_numbers()?;
         self.flash.check()?;
@@ -120,7 +120,7 @@ impl Archetype {
     fn check_all_numbers(&self) -> ValueCheck {
         let mut tables = toml::Table::try_from(self).map_err(|e| e.to_string())?;
         tables.retain(|key, _| key != "identity" && key != "truth");
-        numbers("", &tables.into())
+        check_numbers("", &tables.into())
     }
 
     fn check_time_tables(&self) -> ValueCheck {

@@ -1,6 +1,6 @@
 //! Times of reads, and of writes by family of mapping (docs/reference/flash.md#mapping).
 
-use super::check::{SECTOR, ValueCheck, ensure, some_bytes};
+use super::check::{SECTOR, ValueCheck, check_not_zero, ensure};
 use serde::{Deserialize, Serialize};
 
 /// Times of a read. Seconds before the data, unless stated otherwise.
@@ -14,7 +14,7 @@ pub struct ReadTimes {
     /// Time from `ramp_bytes` on; None for `base_s`. The time grows linearly up to there.
     pub large_s: Option<f64>,
     /// Length at which `large_s` is reached.
-    #[serde(default = "ramp_bytes")]
+    #[serde(default = "default_ramp_bytes")]
     pub ramp_bytes: u64,
     /// Added if the read crosses a page.
     #[serde(default)]
@@ -41,14 +41,14 @@ pub struct ReadTimes {
 }
 
 /// Default end of the range in which base times grow: 512 KiB, as on the Express cards.
-fn ramp_bytes() -> u64 {
+fn default_ramp_bytes() -> u64 {
     512 << 10
 }
 
 impl ReadTimes {
     pub(super) fn check(&self) -> ValueCheck {
-        some_bytes("read.ramp_bytes", self.ramp_bytes)?;
-        some_bytes("read.map_cache_bytes", self.map_cache_bytes.unwrap_or(u64::MAX))
+        check_not_zero("read.ramp_bytes", self.ramp_bytes)?;
+        check_not_zero("read.map_cache_bytes", self.map_cache_bytes.unwrap_or(u64::MAX))
     }
 }
 
@@ -161,8 +161,8 @@ const MAX_OPEN_BLOCKS: u32 = 1024;
 
 impl HybridWrite {
     pub(super) fn check(&self) -> ValueCheck {
-        some_bytes("write.random_log_bytes", self.random_log_bytes)?;
-        some_bytes("write.open_linear", u64::from(self.open_linear))?;
+        check_not_zero("write.random_log_bytes", self.random_log_bytes)?;
+        check_not_zero("write.open_linear", u64::from(self.open_linear))?;
         let (linear, random) = (self.open_linear, self.open_random);
         ensure(linear.max(random) <= MAX_OPEN_BLOCKS, || {
             format!(
@@ -176,7 +176,7 @@ impl HybridWrite {
 impl SmallLog {
     fn check(&self) -> ValueCheck {
         let (bytes, most) = (self.bytes, self.max_write_bytes);
-        some_bytes("write.small_log.max_write_bytes", most)?;
+        check_not_zero("write.small_log.max_write_bytes", most)?;
         ensure(bytes >= most, || {
             format!("write.small_log.bytes = {bytes} must be at least max_write_bytes = {most}")
         })
@@ -214,7 +214,7 @@ pub struct PageWrite {
     pub base_s: f64,
     /// Time from `ramp_bytes` on; None for `base_s`.
     pub large_s: Option<f64>,
-    #[serde(default = "ramp_bytes")]
+    #[serde(default = "default_ramp_bytes")]
     pub ramp_bytes: u64,
     /// Least time between the ends of two writes.
     #[serde(default)]
@@ -241,7 +241,7 @@ pub struct GarbageCollection {
 
 impl PageWrite {
     pub(super) fn check(&self) -> ValueCheck {
-        some_bytes("write.ramp_bytes", self.ramp_bytes)?;
+        check_not_zero("write.ramp_bytes", self.ramp_bytes)?;
         self.gc.as_ref().map_or(Ok(()), GarbageCollection::check)
     }
 }

@@ -1,6 +1,6 @@
 //! Effects of use: a pSLC cache that is used up, heat, and wear by erasures (failing blocks, moved blocks).
 
-use super::check::{ValueCheck, ensure, some_bytes};
+use super::check::{ValueCheck, check_not_zero, ensure};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
@@ -105,8 +105,8 @@ with_defaults! {
 
 impl WearParameters {
     pub(super) fn check(&self) -> ValueCheck {
-        some_bytes("wear.level_every", self.level_every.map_or(1, u64::from))?;
-        some_bytes("wear.disturb_reads", self.disturb_reads.map_or(1, u64::from))
+        check_not_zero("wear.level_every", self.level_every.map_or(1, u64::from))?;
+        check_not_zero("wear.disturb_reads", self.disturb_reads.map_or(1, u64::from))
     }
 }
 
@@ -187,7 +187,7 @@ impl PslcCache {
 
     /// Bytes that the cache takes when an empty card is written from start to end. A dynamic cache shrinks with the
     /// free bytes, so it ends where `used = alpha * (announced - used) / bits`.
-    pub fn through_bytes(&self, announced: u64) -> f64 {
+    pub fn filled_bytes(&self, announced: u64) -> f64 {
         let most = self.clean_bytes as f64;
         let ends = |bits: u32| self.alpha * announced as f64 / (f64::from(bits) + self.alpha);
         self.bits.map_or(most, |bits| most.min(ends(bits)))

@@ -13,7 +13,7 @@ fn card(overrides: &str) -> CardModel {
 fn write(card: &mut CardModel, now: f64, from: u64, bytes: u64) -> (f64, f64) {
     let mut end = now;
     for at in (from..from + bytes).step_by(64 * MIB as usize) {
-        end = card.serve(end, CardCommand { write: true, offset: at, len: 64 * MIB, in_flight: 1 });
+        end = card.execute_command(end, CardCommand { write: true, offset: at, len: 64 * MIB, in_flight: 1 });
     }
     let blocks = bytes.div_ceil(64 * MIB) * 64 * MIB;
     (end, blocks as f64 / 1e6 / ((end - now) / 1e9))
@@ -28,7 +28,7 @@ fn dynamic_cache_is_a_third_of_free_bytes() {
     // 253 GB free: 84 GB of cache. With 150 GB of other data: a third of the rest.
     for (held, expected) in [(0, 84.5), (150, 34.5)] {
         let mut card = card("bits=3&clean_bytes=120000000000&clean_mb_s=0&reopen_bytes=0");
-        card.holds_data(std::iter::once(0..held * GB));
+        card.map_ranges(std::iter::once(0..held * GB));
         let (mut now, mut taken) = (0.0, 0);
         // Rewriting the same range keeps the free bytes as they are.
         loop {
@@ -66,7 +66,10 @@ fn used_up_cache_refills_while_nothing_is_written() {
         // A read every second: the card works, but does not write.
         let mut now = end;
         while now < end + pause * second {
-            now = card.serve(now + second, CardCommand { write: false, offset: 0, len: 4096, in_flight: 1 });
+            now = card.execute_command(
+                now + second,
+                CardCommand { write: false, offset: 0, len: 4096, in_flight: 1 },
+            );
         }
         near(write(&mut card, end + pause * second, GB, 512 * MIB).1, expected);
     }
@@ -94,7 +97,7 @@ fn cache_speeds_up_only_writes_in_order_on_hybrid() {
     assert!((55.0..66.0).contains(&fast), "{fast}");
     let random = |card: &mut CardModel, now, i: u64| {
         let offset = 8 * GB / MIB * MIB + i * 7919 % 1024 * MIB + 4096;
-        card.serve(now, CardCommand { write: true, offset, len: 4096, in_flight: 1 })
+        card.execute_command(now, CardCommand { write: true, offset, len: 4096, in_flight: 1 })
     };
     // The first write opens a block; the second one, elsewhere, closes it.
     let opened = random(&mut card, end, 1);

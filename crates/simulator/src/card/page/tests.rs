@@ -14,7 +14,7 @@ fn page(spare: f64) -> (PageEngine, u64) {
 }
 
 fn overwrite(page: &mut PageEngine, mapped: u64, offset: u64, len: u64) -> f64 {
-    page.store(WriteSize { offset, len, new_bytes: 0, mapped })
+    page.write_page(WriteSize { offset, len, new_bytes: 0, mapped })
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn valid_share_solves_its_equation() {
 #[test]
 fn random_overwrites_stall_by_closed_form() {
     let (mut page, bytes) = page(0.07);
-    page.hold(bytes);
+    page.occupy_bytes(bytes);
     let mut random = SeededRandom::from_state(1);
     let mut round = |page: &mut PageEngine, writes: u64| {
         let before = page.state.work;
@@ -60,7 +60,7 @@ fn random_overwrites_stall_by_closed_form() {
 #[test]
 fn overwriting_in_order_copies_nothing() {
     let (mut page, bytes) = page(0.07);
-    page.hold(bytes);
+    page.occupy_bytes(bytes);
     let mut stalled = 0.0;
     for _ in 0..4 {
         for at in (0..bytes).step_by(UNIT as usize) {
@@ -77,10 +77,10 @@ fn overwriting_in_order_copies_nothing() {
 fn discarded_bytes_are_not_copied() {
     let copied = |discard: bool| {
         let (mut page, bytes) = page(0.07);
-        page.hold(bytes);
+        page.occupy_bytes(bytes);
         let mapped = if discard { bytes / 2 } else { bytes };
         if discard {
-            page.discard(bytes / 2, bytes / 2);
+            page.discard_bytes(bytes / 2, bytes / 2);
         }
         let mut random = SeededRandom::from_state(7);
         for _ in 0..100_000 {
@@ -99,8 +99,8 @@ proptest::proptest! {
         let mut mapped = crate::card::mapped::MappedBlocks::new(bytes);
         for (block, blocks) in writes {
             let (offset, len) = (block * 4096, (blocks * 4096).min(bytes - block * 4096));
-            let new_bytes = mapped.set(offset, len);
-            page.store(WriteSize { offset, len, new_bytes, mapped: mapped.bytes() });
+            let new_bytes = mapped.map_range(offset, len);
+            page.write_page(WriteSize { offset, len, new_bytes, mapped: mapped.bytes() });
             let s = &page.state;
             let all = s.free + s.stale_whole + s.stale_scattered + mapped.bytes() as f64;
             proptest::prop_assert!((all - bytes as f64 * 1.1).abs() < 1.0, "{:?}", s);

@@ -1,9 +1,10 @@
 //! NBD negotiation as a state machine without sockets: it names the bytes that it wants next, takes them, and returns
 //! the answer and the next step. It stores nothing that a client claims except one option of limited length.
 
-use super::super::slot::SECTOR;
-use super::transmit::{
-    EXPORT_FLAGS, IntegerReader, LARGEST, MAGIC, OPTION_MAGIC, flag, info, option, option_reply, reply,
+use super::super::served_card::SECTOR;
+use super::request::{
+    EXPORT_FLAGS, IntegerReader, MAX_REQUEST_BYTES, NBD_MAGIC, OPTION_MAGIC, flag, info, option,
+    option_reply, reply,
 };
 
 /// Longest option that is read; the protocol limits names to 4096 bytes.
@@ -15,7 +16,7 @@ const MAX_SKIPPED_BYTES: u32 = 1 << 20;
 const SKIP_CHUNK: u32 = 4096;
 
 /// Smallest, preferred and largest block: a card's sector, the usual block of file systems, and [`LARGEST`].
-const BLOCK_SIZES: [u32; 3] = [SECTOR as u32, 4096, LARGEST];
+const BLOCK_SIZES: [u32; 3] = [SECTOR as u32, 4096, MAX_REQUEST_BYTES];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NbdExport {
@@ -57,14 +58,14 @@ impl<'a> NbdHandshake<'a> {
 
     pub(super) fn greeting() -> Vec<u8> {
         let mut out = Vec::with_capacity(18);
-        out.extend(MAGIC.to_be_bytes());
+        out.extend(NBD_MAGIC.to_be_bytes());
         out.extend(OPTION_MAGIC.to_be_bytes());
         out.extend((flag::FIXED_NEWSTYLE | flag::NO_ZEROES).to_be_bytes());
         out
     }
 
     /// Number of bytes wanted next; at most [`MAX_OPTION_BYTES`].
-    pub(super) fn wants(&self) -> usize {
+    pub(super) fn wanted_bytes(&self) -> usize {
         match self.state {
             HandshakeState::ClientFlags => 4,
             HandshakeState::OptionHead => 16,
@@ -74,13 +75,13 @@ impl<'a> NbdHandshake<'a> {
     }
 
     /// Takes the bytes that were wanted; appends the answer to `out`.
-    pub(super) fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
+    pub(super) fn take_bytes(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
         match self.state {
             HandshakeState::ClientFlags => self.read_client_flags(bytes),
             HandshakeState::OptionHead => self.read_option_head(bytes, out),
             HandshakeState::OptionData { option, .. } => {
                 self.state = HandshakeState::OptionHead;
-                self.option(option, bytes, out)
+                self.answer_option(option, bytes, out)
             }
             HandshakeState::Skip { option, left } => {
                 self.skip_option(option, left - left.min(SKIP_CHUNK), out)
@@ -103,7 +104,7 @@ impl<'a> NbdHandshake<'a> {
     fn read_option_head(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
         let mut reader = IntegerReader(bytes);
         match (reader.u64(), reader.u32(), reader.u32()) {
-            (Some(OPTION_MAGIC), Some(option), Some(0)) => self.option(option, &[], out),
+            (Some(OPTION_MAGIC), Some(option), Some(0)) => self.answer_option(option, &[], out),
             (Some(OPTION_MAGIC), Some(option), Some(len)) if len <= MAX_OPTION_BYTES => {
                 self.state = HandshakeState::OptionData { option, len };
                 HandshakeNext::Negotiate
@@ -126,7 +127,7 @@ impl<'a> NbdHandshake<'a> {
         HandshakeNext::Negotiate
     }
 
-    fn option(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
+    fn answer_option(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
         match number {
             option::EXPORT_NAME => return self.choose_by_name(data, out),
             option::ABORT => {
@@ -135,7 +136,7 @@ impl<'a> NbdHandshake<'a> {
             }
             option::LIST if data.is_empty() => self.list_exports(out),
             option::LIST => option_reply(out, number, reply::INVALID, b"a list takes no data"),
-            option::INFO | option::GO => return self.info(number, data, out),
+            option::INFO | option::GO => return self.answer_info(number, data, out),
             _ => option_reply(out, number, reply::UNSUPPORTED, &[]),
         }
         HandshakeNext::Negotiate
@@ -169,7 +170,7 @@ impl<'a> NbdHandshake<'a> {
         option_reply(out, option::LIST, reply::ACK, &[]);
     }
 
-    fn info(&self, number: u32, data: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
+    fn answer_info(&self, number: u32, data: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
         let Some(asked) = ExportQuery::parse(data) else {
             option_reply(out, number, reply::INVALID, b"name and list do not fill the option");
             return HandshakeNext::Negotiate;
@@ -188,14 +189,16 @@ impl<'a> NbdHandshake<'a> {
             );
         };
         inform(info::EXPORT, &[&export.bytes.to_be_bytes(), &EXPORT_FLAGS.to_be_bytes()]);
-        if asked.wants(info::NAME) {
+        if asked.wants_kind(info::NAME) {
             inform(info::NAME, &[export.name.as_bytes()]);
         }
         let blocks = BLOCK_SIZES.map(u32::to_be_bytes);
         inform(info::BLOCK_SIZE, &[&blocks[0], &blocks[1], &blocks[2]]);
         option_reply(out, number, reply::ACK, &[]);
         match number {
-            option::GO => HandshakeNext::Transmit { export: found, aligned: asked.wants(info::BLOCK_SIZE) },
+            option::GO => {
+                HandshakeNext::Transmit { export: found, aligned: asked.wants_kind(info::BLOCK_SIZE) }
+            }
             _ => HandshakeNext::Negotiate,
         }
     }
@@ -211,13 +214,13 @@ impl<'a> ExportQuery<'a> {
     fn parse(data: &'a [u8]) -> Option<Self> {
         let mut reader = IntegerReader(data);
         let len = reader.u32()?;
-        let name = reader.take(len as usize)?;
+        let name = reader.take_slice(len as usize)?;
         let count = reader.u16()?;
-        let kinds = reader.take(usize::from(count) * 2)?;
+        let kinds = reader.take_slice(usize::from(count) * 2)?;
         reader.0.is_empty().then_some(ExportQuery { name, kinds })
     }
 
-    fn wants(&self, kind: u16) -> bool {
+    fn wants_kind(&self, kind: u16) -> bool {
         self.kinds.chunks_exact(2).any(|two| two == kind.to_be_bytes())
     }
 }

@@ -2,14 +2,14 @@
 //! without sockets parses the bytes of a client; a client that sends garbage gets an error or is cut off, without
 //! effect on others.
 
-mod guests;
+mod clients;
 mod handshake;
-mod listen;
+mod listener;
+mod request;
 mod session;
-mod transmit;
 
 #[cfg(test)]
-mod rubbish;
+mod hostile_tests;
 
-pub use listen::NbdAddress;
-pub(super) use listen::NbdListener;
+pub use listener::NbdAddress;
+pub(super) use listener::NbdListener;

@@ -3,11 +3,11 @@
 
 use super::super::delay::{self, AnswerDelay, DelayOptions};
 use super::super::options::LagMeasure;
-use super::super::slot::{LiveCard, ServedCard, ServedRequest as InFlight, TimedResult};
-use super::guests::{NbdClient, NbdClients, ReservedMemory, SocketDirection};
+use super::super::served_card::{LiveCard, ServedCard, ServedRequest as InFlight, TimedResult};
+use super::clients::{NbdClient, NbdClients, ReservedMemory, SocketDirection};
 use super::handshake::{HandshakeNext, NbdExport, NbdHandshake};
-use super::transmit::{
-    ExportLimits, NbdCommand, NbdErrno, REQUEST_BYTES, RequestVerdict, WireRequest, judge, reply_head,
+use super::request::{
+    ExportLimits, NbdCommand, NbdErrno, REQUEST_BYTES, RequestVerdict, WireRequest, check_request, reply_head,
 };
 use crate::content::CardIoError;
 use std::io::{self, IoSlice, Read, Write};
@@ -26,9 +26,9 @@ pub(super) fn negotiate(
     stream.write_all(&NbdHandshake::greeting())?;
     let (mut bytes, mut out) = (Vec::new(), Vec::new());
     loop {
-        bytes.resize(handshake.wants(), 0);
+        bytes.resize(handshake.wanted_bytes(), 0);
         stream.read_exact(&mut bytes)?;
-        let next = handshake.take(&bytes, &mut out);
+        let next = handshake.take_bytes(&bytes, &mut out);
         stream.write_all(&out)?;
         out.clear();
         match next {
@@ -46,7 +46,7 @@ pub(super) struct SessionClient<'a> {
 }
 
 /// Executes requests to one card until the client leaves or breaks the protocol.
-pub(super) fn transmit<R: Read, W: Write + Send + 'static>(
+pub(super) fn execute_requests<R: Read, W: Write + Send + 'static>(
     reader: R,
     writer: W,
     card: &Arc<ServedCard>,
@@ -54,9 +54,9 @@ pub(super) fn transmit<R: Read, W: Write + Send + 'static>(
     client: SessionClient<'_>,
 ) -> SessionResult {
     let options = &card.options;
-    let how = DelayOptions { first: options.takes(LagMeasure::Priority), inline: false };
+    let how = DelayOptions { real_time: options.has_measure(LagMeasure::Priority), wait_inline: false };
     if options.timing {
-        delay::hurry(how.first);
+        delay::set_precise_wakeups(how.real_time);
     }
     let session = NbdSession {
         card,
@@ -81,9 +81,9 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
         let mut head = [0; REQUEST_BYTES];
         loop {
             reader.read_exact(&mut head)?;
-            self.client.guest.touch();
+            self.client.guest.record_activity();
             let Some(request) = WireRequest::parse(&head) else { return Ok(()) };
-            match judge(&request, self.limits) {
+            match check_request(&request, self.limits) {
                 RequestVerdict::Close => return Ok(()),
                 RequestVerdict::Refuse { error, skip } => {
                     skip_data(&mut reader, skip)?;
@@ -94,10 +94,11 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
                     let held = if matches!(task, NbdCommand::Read | NbdCommand::Write) { len } else { 0 };
                     let Some(taken) = self.reserve_memory(held) else { return Ok(()) };
                     let data = match task {
-                        NbdCommand::Write => self
-                            .client
-                            .guest
-                            .moving(SocketDirection::In, len, || read_data(&mut reader, len))?,
+                        NbdCommand::Write => {
+                            self.client
+                                .guest
+                                .with_deadline(SocketDirection::In, len, || read_data(&mut reader, len))?
+                        }
                         _ => Vec::new(),
                     };
                     self.execute_request((request.cookie, taken), task, (offset, len), sync, data);
@@ -108,7 +109,7 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
 
     /// Waits for memory. None if the client was cut off; its further requests are not executed.
     fn reserve_memory(&self, bytes: u64) -> Option<ReservedMemory> {
-        self.client.guests.take(self.client.guest, bytes)
+        self.client.guests.reserve_memory(self.client.guest, bytes)
     }
 
     fn execute_request(
@@ -119,15 +120,15 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
         sync: bool,
         data: Vec<u8>,
     ) {
-        let request = self.card.request();
-        let (live, came): (&LiveCard, _) = (&self.card.live, request.came);
+        let request = self.card.begin_request();
+        let (live, came): (&LiveCard, _) = (&self.card.live, request.arrival);
         let none = |(at, result): TimedResult<()>| (at, result.map(|()| Vec::new()));
         let (mut at, mut result) = match task {
             NbdCommand::Read => live.read(came, offset, len),
             NbdCommand::Write => none(live.write(came, offset, &data)),
             NbdCommand::Flush => none(live.flush(came)),
             NbdCommand::Trim => none(live.discard(came, offset, len)),
-            NbdCommand::Cache => none(live.fetch(came, offset, len)),
+            NbdCommand::Cache => none(live.read_unreturned(came, offset, len)),
             NbdCommand::WriteZeroes => none(live.write_zeros(came, offset, len)),
         };
         if sync && result.is_ok() {
@@ -136,7 +137,7 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
         // The written data is no longer needed, so its memory is free while the answer waits.
         drop(data);
         if task != NbdCommand::Read {
-            taken.shrink();
+            taken.release_data();
         }
         let ready = ReadyReply { cookie, result: result.map_err(|e| nbd_errno(&e)), taken };
         self.send_answer(ready, Some((request, at)));
@@ -146,15 +147,16 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
     fn send_answer(&self, ready: ReadyReply, request: Option<(InFlight, Instant)>) {
         let (writer, guest) = (Arc::clone(&self.writer), Arc::clone(self.client.guest));
         let send = move || {
-            match guest.moving(SocketDirection::Out, ready.bytes(), || ready.send(&writer)) {
-                Ok(()) => guest.touch(),
-                Err(_) => guest.cut(),
+            match guest.with_deadline(SocketDirection::Out, ready.data_bytes(), || ready.write_reply(&writer))
+            {
+                Ok(()) => guest.record_activity(),
+                Err(_) => guest.disconnect(),
             }
             drop(ready.taken);
         };
         match (&self.delay, request) {
             (delay, Some((request, due))) => request.answer_at(delay.as_ref(), due, send),
-            (Some(delay), None) => delay.answer(Instant::now(), Box::new(move |_| send())),
+            (Some(delay), None) => delay.answer_at(Instant::now(), Box::new(move |_| send())),
             (None, None) => send(),
         }
     }
@@ -167,11 +169,11 @@ struct ReadyReply {
 }
 
 impl ReadyReply {
-    fn bytes(&self) -> u64 {
+    fn data_bytes(&self) -> u64 {
         self.result.as_ref().map_or(0, |data| data.len() as u64)
     }
 
-    fn send<W: Write>(&self, writer: &Mutex<W>) -> io::Result<()> {
+    fn write_reply<W: Write>(&self, writer: &Mutex<W>) -> io::Result<()> {
         let head = reply_head(self.cookie, self.result.as_ref().err().copied());
         let data = self.result.as_deref().unwrap_or_default();
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,7 +3,7 @@
 //! heat is part of the test, so whole sessions are run.
 
 use super::page::RunForm;
-use crate::common::{GIB, KIB, MIB, plan};
+use crate::common::{GIB, KIB, MIB, direct_plan};
 use cardscope_engine::content::IoContent;
 use cardscope_engine::target::{IoDirection, IoRequest, Target};
 use cardscope_simulator::{SimTarget, target_spec};
@@ -55,9 +55,9 @@ struct ScaledCard {
 }
 
 /// Runs the script once for each size of its file, in MiB.
-pub(crate) fn session(name: &str, sizes_mib: &[u64], form: RunForm) -> ScriptSession {
+pub(crate) fn run_session(name: &str, sizes_mib: &[u64], form: RunForm) -> ScriptSession {
     let divisor = if form == RunForm::Full { 1 } else { 16 };
-    let card = SimTarget::named(&scaled_name(name, divisor)).unwrap();
+    let card = SimTarget::open_named(&scaled_name(name, divisor)).unwrap();
     let mut rig = ScaledCard { card, size: GIB, divisor, places: 0x9e37_79b9 };
     let idle_c = rig.card.temperature().unwrap();
     let mut highest_c = idle_c;
@@ -114,7 +114,7 @@ impl ScaledCard {
     /// Moves `bytes` in blocks over the file; returns MiB/s. Written without the bookkeeping of the helpers, since a
     /// full run has 26 million I/Os.
     fn run_pattern(&mut self, write: bool, block: u64, depth: u32, bytes: u64, random: bool) -> f64 {
-        self.card.plan(&plan(depth, block)).unwrap();
+        self.card.plan(&direct_plan(depth, block)).unwrap();
         let direction = if write { IoDirection::Write } else { IoDirection::Read };
         let (began, blocks, count) = (self.card.now(), self.size / block, bytes / block);
         let (mut places, mut number) = (self.places, 0);

@@ -1,7 +1,7 @@
 //! SD Express cards in ten runs of cdm_fio, with and without a fan
 //! (docs/reference/reports.md#microsd-express-benchmarks).
 
-use super::cdm_fio::{Q8T8_WRITE, ScriptRun, ScriptSession, TESTS, session};
+use super::cdm_fio::{Q8T8_WRITE, ScriptRun, ScriptSession, TESTS, run_session};
 use super::express_printed::{
     ADATA_FAN, ADATA_NO_FAN, LEXAR_FAN, LEXAR_NO_FAN, PrintedRuns, SANDISK, TWIN_FAN, TWIN_NO_FAN,
 };
@@ -143,7 +143,7 @@ fn rows(form: RunForm) -> Vec<FidelityRow> {
 }
 
 fn session_rows(p: &PublishedSession, form: RunForm) -> Vec<FidelityRow> {
-    let session = session(p.name, p.sizes, form);
+    let session = run_session(p.name, p.sizes, form);
     let mut rows = statistics(p, &session, form);
     rows.extend((p.more)(p.name, &session));
     rows
@@ -162,8 +162,8 @@ fn statistics(p: &PublishedSession, session: &ScriptSession, form: RunForm) -> V
             let percent = if i == Q8T8_WRITE { 25.0 } else { 10.0 };
             let what = format!("{}, {statistic} of {test}", p.condition);
             let row = FidelityRow::new(p.name, what, "000", "MiB/s")
-                .near(round(of(&printed)), percent)
-                .ours(of(&ours));
+                .within_percent(round(of(&printed)), percent)
+                .with_result(of(&ours));
             let why = p.misses.iter().find(|(s, t, _)| (*s, *t) == (statistic, i)).map(|(_, _, why)| *why);
             rows.push(excused(row, why, form));
         }
@@ -175,8 +175,8 @@ fn statistics(p: &PublishedSession, session: &ScriptSession, form: RunForm) -> V
 /// count.
 fn excused(row: FidelityRow, why: Option<&str>, form: RunForm) -> FidelityRow {
     match (form, why) {
-        (RunForm::Full, Some(why)) => row.because(why),
-        (RunForm::Short, _) if !row.within() => row.because("short form"),
+        (RunForm::Full, Some(why)) => row.with_reason(why),
+        (RunForm::Short, _) if !row.is_within() => row.with_reason("short form"),
         _ => row,
     }
 }
@@ -200,7 +200,9 @@ fn levels(name: &str, session: &ScriptSession, fast: [f64; 12], slow: [f64; 12])
             let percent = if i == Q8T8_WRITE { 25.0 } else { 5.0 };
             let what = format!("level of {} in a {word} run", TESTS[i]);
             rows.push(
-                FidelityRow::new(name, what, "000", "MiB/s").near(published, percent).ours(run.mib_s[i]),
+                FidelityRow::new(name, what, "000", "MiB/s")
+                    .within_percent(published, percent)
+                    .with_result(run.mib_s[i]),
             );
         }
     }
@@ -227,8 +229,8 @@ fn first_hot_run(session: &ScriptSession) -> f64 {
 fn temperatures(name: &str, session: &ScriptSession, idle: f64, highest: f64) -> Vec<FidelityRow> {
     let row = |what, celsius: f64| fact(name, what, "°C").between(celsius - 2.0, celsius + 2.0);
     vec![
-        row("temperature at rest, ± 2 K", idle).ours(session.idle_c),
-        row("highest temperature, ± 2 K", highest).ours(session.highest_c),
+        row("temperature at rest, ± 2 K", idle).with_result(session.idle_c),
+        row("highest temperature, ± 2 K", highest).with_result(session.highest_c),
     ]
 }
 
@@ -237,7 +239,9 @@ fn lexar_with_fan(name: &str, session: &ScriptSession) -> Vec<FidelityRow> {
     let slow = [743.0, 280.0, 488.0, 224.0, 748.0, 285.0, 20.5, 139.0, 397.0, 223.0, 315.0, 233.0];
     let mut rows = levels(name, session, fast, slow);
     rows.push(
-        fact(name, "share of slow runs", "%").between(50.0, 70.0).ours(slow_share(session, 597.0, 280.0)),
+        fact(name, "share of slow runs", "%")
+            .between(50.0, 70.0)
+            .with_result(slow_share(session, 597.0, 280.0)),
     );
     rows.extend(temperatures(name, session, 20.0, 41.0));
     rows
@@ -247,7 +251,7 @@ fn lexar_without(name: &str, session: &ScriptSession) -> Vec<FidelityRow> {
     let mut rows = vec![
         fact(name, "first run with throttled reads (its second had 690)", "")
             .between(2.0, 3.0)
-            .ours(first_hot_run(session)),
+            .with_result(first_hot_run(session)),
     ];
     rows.extend(temperatures(name, session, 20.0, 82.0));
     rows
@@ -263,17 +267,22 @@ fn adata_with_fan(name: &str, session: &ScriptSession) -> Vec<FidelityRow> {
         mean(&of)
     };
     rows.push(
-        fact(name, "share of slow runs", "%").between(50.0, 70.0).ours(slow_share(session, 611.0, 288.0)),
+        fact(name, "share of slow runs", "%")
+            .between(50.0, 70.0)
+            .with_result(slow_share(session, 611.0, 288.0)),
     );
-    rows.push(fact(name, "mean length of a fast run", "s").between(400.0, 480.0).ours(seconds(false)));
-    rows.push(fact(name, "mean length of a slow run", "s").between(760.0, 960.0).ours(seconds(true)));
+    rows.push(fact(name, "mean length of a fast run", "s").between(400.0, 480.0).with_result(seconds(false)));
+    rows.push(fact(name, "mean length of a slow run", "s").between(760.0, 960.0).with_result(seconds(true)));
     rows.extend(temperatures(name, session, 30.0, 55.0));
     rows
 }
 
 fn adata_without(name: &str, session: &ScriptSession) -> Vec<FidelityRow> {
-    let mut rows =
-        vec![fact(name, "first run with throttled reads", "").between(6.0, 6.0).ours(first_hot_run(session))];
+    let mut rows = vec![
+        fact(name, "first run with throttled reads", "")
+            .between(6.0, 6.0)
+            .with_result(first_hot_run(session)),
+    ];
     rows.extend(temperatures(name, session, 30.0, 83.0));
     rows
 }
@@ -287,9 +296,9 @@ fn sandisk_with_fan(name: &str, session: &ScriptSession) -> Vec<FidelityRow> {
 fn sandisk_without(name: &str, session: &ScriptSession) -> Vec<FidelityRow> {
     let slow = session.runs.iter().position(|run| run.mib_s[1] < 300.0).map_or(0.0, |i| i as f64 + 1.0);
     vec![
-        fact(name, "first run that is slow from its beginning", "").between(6.0, 6.0).ours(slow),
+        fact(name, "first run that is slow from its beginning", "").between(6.0, 6.0).with_result(slow),
         fact(name, "times that it throttled in 33 minutes", "")
             .at_most(0.0)
-            .ours(f64::from(session.throttled)),
+            .with_result(f64::from(session.throttled)),
     ]
 }

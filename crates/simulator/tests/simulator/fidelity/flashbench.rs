@@ -1,6 +1,6 @@
 //! Access patterns of flashbench for several cards (docs/reference/tools.md#flashbench).
 
-use crate::common::{MIB, drive, plan};
+use crate::common::{MIB, direct_plan, run_ios};
 use cardscope_simulator::SimTarget;
 
 /// Erase block for which all these cards were tested.
@@ -24,11 +24,11 @@ fn visit_order(count: u64, random: bool) -> Vec<u64> {
 }
 
 /// MB/s of `--open-au`: each position written in each of `n` erase blocks, which are 12 blocks apart.
-pub(crate) fn open_au(card: &mut SimTarget, n: u64, block: u64, random: bool) -> f64 {
+pub(crate) fn open_au_speed(card: &mut SimTarget, n: u64, block: u64, random: bool) -> f64 {
     let places = visit_order(AU / block, random)
         .into_iter()
         .flat_map(|position| (0..n).map(move |au| 16 * MIB + au * 12 * AU + position * block));
-    (n * AU) as f64 / 1e6 / drive(card, &plan(1, block), true, places)
+    (n * AU) as f64 / 1e6 / run_ios(card, &direct_plan(1, block), true, places)
 }
 
 #[test]

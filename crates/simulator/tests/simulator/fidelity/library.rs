@@ -1,10 +1,10 @@
 //! All cards together: the spread of docs/reference/reports.md#sd-card-round-up over its cards, and the random writes
 //! computed for each archetype.
 
-use super::flashbench::{AU, open_au};
+use super::flashbench::{AU, open_au_speed};
 use super::page::{RowGroup, RowSource};
 use super::row::FidelityRow;
-use crate::common::{GIB, KIB, MIB, card, drive, plan, random_4k, sequential};
+use crate::common::{GIB, KIB, MIB, direct_plan, open_card, random_4k_speed, run_ios, sequential_speed};
 use cardscope_engine::target::Target;
 use cardscope_simulator::Archetype;
 use cardscope_simulator::archetype::CARDS;
@@ -46,9 +46,9 @@ fn spread() -> Vec<FidelityRow> {
         sd_cards()
             .iter()
             .map(|name| {
-                let mut card = card(name);
+                let mut card = open_card(name);
                 let room = card.info().bytes - START;
-                sequential(&mut card, write, MIB, 1, START, room.min(1000 * MIB))
+                sequential_speed(&mut card, write, MIB, 1, START, room.min(1000 * MIB))
             })
             .collect()
     };
@@ -58,10 +58,13 @@ fn spread() -> Vec<FidelityRow> {
     let random: Vec<f64> = OLD.iter().map(|name| random_write(&format!("sim:{name}"), 1000 * MIB)).collect();
     let row = |what: &str, unit| FidelityRow::new("all SD cards", what, "002", unit);
     vec![
-        row("slowest read", "MB/s").at_most(11.78 * 1.05).printed("11.78 MB/s").ours(least(&reads)),
-        row("fastest read", "MB/s").at_least(83.56).printed("83.56 MB/s").ours(most(&reads)),
-        row("slowest write", "MB/s").at_most(5.357).printed("5.357 MB/s").ours(least(&writes)),
-        row("fastest write", "MB/s").at_least(64.14).printed("64.140 MB/s").ours(most(&writes)),
+        row("slowest read", "MB/s")
+            .at_most(11.78 * 1.05)
+            .with_printed("11.78 MB/s")
+            .with_result(least(&reads)),
+        row("fastest read", "MB/s").at_least(83.56).with_printed("83.56 MB/s").with_result(most(&reads)),
+        row("slowest write", "MB/s").at_most(5.357).with_printed("5.357 MB/s").with_result(least(&writes)),
+        row("fastest write", "MB/s").at_least(64.14).with_printed("64.140 MB/s").with_result(most(&writes)),
         FidelityRow::new(
             "cards up to 2013",
             "4 KiB random write over 1000 MB, fastest ÷ slowest",
@@ -69,8 +72,8 @@ fn spread() -> Vec<FidelityRow> {
             "×",
         )
         .between(250.0, 400.0)
-        .printed("\"approximately 300-fold\"")
-        .ours(most(&random) / least(&random)),
+        .with_printed("\"approximately 300-fold\"")
+        .with_result(most(&random) / least(&random)),
         FidelityRow::new(
             "sandisk-su04g",
             "4 KiB random write, times the next best of the cards up to 2013",
@@ -78,16 +81,16 @@ fn spread() -> Vec<FidelityRow> {
             "×",
         )
         .at_least(1.0)
-        .printed("\"the fastest 4k write card is actually a Class 4 card\"")
-        .ours(random[4] / most(&[&random[..4], &random[5..]].concat())),
+        .with_printed("\"the fastest 4k write card is actually a Class 4 card\"")
+        .with_result(random[4] / most(&[&random[..4], &random[5..]].concat())),
     ]
 }
 
 /// MB/s of random 4 KiB writes over a span.
 fn random_write(name: &str, span: u64) -> f64 {
-    let mut target = card(name);
-    let first = random_4k(&mut target, true, 1, START, span, 2_000);
-    if first < 0.05 { first } else { random_4k(&mut card(name), true, 1, START, span, 100_000) }
+    let mut target = open_card(name);
+    let first = random_4k_speed(&mut target, true, 1, START, span, 2_000);
+    if first < 0.05 { first } else { random_4k_speed(&mut open_card(name), true, 1, START, span, 100_000) }
 }
 
 /// Computed MB/s over 64 MiB and over 1 GiB.
@@ -119,19 +122,20 @@ fn random_writes() -> Vec<FidelityRow> {
     let mut rows = Vec::new();
     for (name, small, large) in COMPUTED {
         let sim = format!("sim:{name}");
-        let over_64 = row(name, "64 MiB").near(*small, 10.0).ours(random_write(&sim, 64 * MIB));
-        rows.push(if *name == "wb3-full6" { over_64.because(OPEN_BLOCKS_HELP) } else { over_64 });
-        rows.push(row(name, "1 GiB").near(*large, 10.0).ours(random_write(&sim, GIB)));
+        let over_64 =
+            row(name, "64 MiB").within_percent(*small, 10.0).with_result(random_write(&sim, 64 * MIB));
+        rows.push(if *name == "wb3-full6" { over_64.with_reason(OPEN_BLOCKS_HELP) } else { over_64 });
+        rows.push(row(name, "1 GiB").within_percent(*large, 10.0).with_result(random_write(&sim, GIB)));
     }
     for (what, span) in [("64 MiB", 64 * MIB), ("1 GiB", GIB)] {
         // The computed figure has one digit.
-        let one_digit = row("oem-8g-bad4k", what).between(0.0035, 0.0045).printed("0.004 MB/s");
-        rows.push(one_digit.ours(random_write("sim:oem-8g-bad4k", span)));
+        let one_digit = row("oem-8g-bad4k", what).between(0.0035, 0.0045).with_printed("0.004 MB/s");
+        rows.push(one_digit.with_result(random_write("sim:oem-8g-bad4k", span)));
     }
-    let few = random_4k(&mut card("sim:wb3-full6"), true, 1, START, 6 * AU, 20_000);
-    rows.push(row("wb3-full6", "6 blocks").near(0.3, 10.0).ours(few));
-    let chip = random_4k(&mut card("sim:sdnand-0.5g"), true, 1, START, 64 * MIB, 20_000);
-    rows.push(row("sdnand-0.5g", "64 MiB").near(1.6, 10.0).ours(chip));
+    let few = random_4k_speed(&mut open_card("sim:wb3-full6"), true, 1, START, 6 * AU, 20_000);
+    rows.push(row("wb3-full6", "6 blocks").within_percent(0.3, 10.0).with_result(few));
+    let chip = random_4k_speed(&mut open_card("sim:sdnand-0.5g"), true, 1, START, 64 * MIB, 20_000);
+    rows.push(row("sdnand-0.5g", "64 MiB").within_percent(1.6, 10.0).with_result(chip));
     rows
 }
 
@@ -140,26 +144,34 @@ fn small_log() -> Vec<FidelityRow> {
     let name = "sim:sandisk-su04g";
     let row = |what: &str, unit| FidelityRow::new(name, what, "wirenboard", unit);
     let shuffled = |block: u64| {
-        let mut target = card(name);
-        open_au(&mut target, 2, 4 * MIB, false);
-        block as f64 / 1e3 / open_au(&mut target, 2, block, true)
+        let mut target = open_card(name);
+        open_au_speed(&mut target, 2, 4 * MIB, false);
+        block as f64 / 1e3 / open_au_speed(&mut target, 2, block, true)
     };
     let in_turn = |n: u64, block: u64| {
-        let mut target = card(name);
-        open_au(&mut target, n, 2 * block, false);
-        open_au(&mut target, n, block, false)
+        let mut target = open_card(name);
+        open_au_speed(&mut target, n, 2 * block, false);
+        open_au_speed(&mut target, n, block, false)
     };
     let soft = |block: u64| in_turn(5, block) / in_turn(4, block);
     vec![
-        row("4 KiB shuffled in two blocks", "ms").between(3.5, 4.5).printed("3.9 ms").ours(shuffled(4 * KIB)),
-        row("8 KiB shuffled in two blocks", "ms").between(5.0, 9.0).printed("6.5 ms").ours(shuffled(8 * KIB)),
+        row("4 KiB shuffled in two blocks", "ms")
+            .between(3.5, 4.5)
+            .with_printed("3.9 ms")
+            .with_result(shuffled(4 * KIB)),
+        row("8 KiB shuffled in two blocks", "ms")
+            .between(5.0, 9.0)
+            .with_printed("6.5 ms")
+            .with_result(shuffled(8 * KIB)),
         row("16 KiB shuffled in two blocks", "ms")
-            .near(60.0, 20.0)
-            .printed("50 to 70 ms")
-            .ours(shuffled(16 * KIB)),
-        row("64 KiB shuffled in two blocks", "ms").near(62.0, 20.0).ours(shuffled(64 * KIB)),
-        row("five blocks in turn, 256 KiB, as a share of four", "").between(0.2, 0.5).ours(soft(256 * KIB)),
-        row("five blocks in turn, 1 MiB, as a share of four", "").between(0.2, 0.5).ours(soft(MIB)),
+            .within_percent(60.0, 20.0)
+            .with_printed("50 to 70 ms")
+            .with_result(shuffled(16 * KIB)),
+        row("64 KiB shuffled in two blocks", "ms").within_percent(62.0, 20.0).with_result(shuffled(64 * KIB)),
+        row("five blocks in turn, 256 KiB, as a share of four", "")
+            .between(0.2, 0.5)
+            .with_result(soft(256 * KIB)),
+        row("five blocks in turn, 1 MiB, as a share of four", "").between(0.2, 0.5).with_result(soft(MIB)),
     ]
 }
 
@@ -167,51 +179,53 @@ fn small_log() -> Vec<FidelityRow> {
 fn two_valued_reads() -> Vec<FidelityRow> {
     let name = "sim:sdnand-0.5g";
     let row = |what: &str, unit| FidelityRow::new(name, what, "wirenboard", unit);
-    let mut chip = card(name);
-    sequential(&mut chip, true, MIB, 1, 0, 128 * MIB);
+    let mut chip = open_card(name);
+    sequential_speed(&mut chip, true, MIB, 1, 0, 128 * MIB);
     let read = |chip: &mut cardscope_simulator::SimTarget, from: u64| {
         let places = (0..200).map(|i| from + (i * 37 % 200) * 512 * KIB + 64 * KIB);
-        drive(chip, &plan(1, KIB), false, places) / 200.0 * 1e3
+        run_ios(chip, &direct_plan(1, KIB), false, places) / 200.0 * 1e3
     };
     vec![
-        row("1 KiB read where nothing was written", "ms").near(0.23, 5.0).ours(read(&mut chip, 256 * MIB)),
+        row("1 KiB read where nothing was written", "ms")
+            .within_percent(0.23, 5.0)
+            .with_result(read(&mut chip, 256 * MIB)),
         row("1 KiB read where something was", "ms")
-            .near(1.6, 5.0)
-            .printed("1.59 to 1.64 ms")
-            .ours(read(&mut chip, 0)),
-        row("4 KiB in order", "MB/s").near(7.1, 5.0).ours(sequential(
-            &mut card(name),
+            .within_percent(1.6, 5.0)
+            .with_printed("1.59 to 1.64 ms")
+            .with_result(read(&mut chip, 0)),
+        row("4 KiB in order", "MB/s").within_percent(7.1, 5.0).with_result(sequential_speed(
+            &mut open_card(name),
             true,
             4 * KIB,
             1,
             START,
             16 * MIB,
         )),
-        row("two blocks in turn, 4 KiB", "MB/s").near(1.78, 5.0).ours(open_au(
-            &mut card(name),
+        row("two blocks in turn, 4 KiB", "MB/s").within_percent(1.78, 5.0).with_result(open_au_speed(
+            &mut open_card(name),
             2,
             4 * KIB,
             false,
         )),
-        row("two blocks in turn, 16 KiB", "MB/s").near(4.08, 5.0).ours(open_au(
-            &mut card(name),
+        row("two blocks in turn, 16 KiB", "MB/s").within_percent(4.08, 5.0).with_result(open_au_speed(
+            &mut open_card(name),
             2,
             16 * KIB,
             false,
         )),
-        row("two blocks in turn, 64 KiB", "MB/s").near(6.04, 5.0).ours(open_au(
-            &mut card(name),
+        row("two blocks in turn, 64 KiB", "MB/s").within_percent(6.04, 5.0).with_result(open_au_speed(
+            &mut open_card(name),
             2,
             64 * KIB,
             false,
         )),
-        row("seven blocks in turn, 4 KiB", "MB/s").near(1.57, 15.0).ours(open_au(
-            &mut card(name),
+        row("seven blocks in turn, 4 KiB", "MB/s").within_percent(1.57, 15.0).with_result(open_au_speed(
+            &mut open_card(name),
             7,
             4 * KIB,
             false,
         )),
-        row("read in order, 1 MiB", "MB/s").near(23.3, 10.0).ours(sequential(
+        row("read in order, 1 MiB", "MB/s").within_percent(23.3, 10.0).with_result(sequential_speed(
             &mut chip,
             false,
             MIB,

@@ -8,30 +8,30 @@ mod drives;
 mod express;
 mod express_printed;
 mod flashbench;
+mod flashbench_logs;
+mod lexar_review;
 mod library;
 mod page;
 mod raspberry_pi;
 mod row;
-mod seed_001;
-mod seed_004;
-mod wirenboard;
+mod speed_comparison;
 
 use page::{RowGroup, RunForm};
 use row::FidelityRow;
 
 /// Sections of the page, in its order.
 const GROUPS: &[RowGroup] = &[
-    seed_004::GROUP,
-    wirenboard::GROUP,
+    lexar_review::GROUP,
+    flashbench_logs::GROUP,
     raspberry_pi::GROUP,
-    seed_001::GROUP,
+    speed_comparison::GROUP,
     library::GROUP,
     express::GROUP,
     drives::GROUP,
 ];
 
 /// Rows of all groups, computed in parallel.
-fn run(form: RunForm) -> Vec<Vec<FidelityRow>> {
+fn run_groups(form: RunForm) -> Vec<Vec<FidelityRow>> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = GROUPS.iter().map(|group| scope.spawn(move || group.run(form))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -39,7 +39,7 @@ fn run(form: RunForm) -> Vec<Vec<FidelityRow>> {
 }
 
 fn row_errors(results: &[Vec<FidelityRow>]) -> Vec<String> {
-    results.iter().flatten().filter_map(FidelityRow::fault).collect()
+    results.iter().flatten().filter_map(FidelityRow::row_error).collect()
 }
 
 /// Sections by group; None for a group of which this form runs a part only.
@@ -50,13 +50,13 @@ fn sections(form: RunForm, results: &[Vec<FidelityRow>]) -> Vec<Option<String>> 
 
 /// Writes the page if requested, and compares page and figures with the model.
 fn check_page(form: RunForm) {
-    let results = run(form);
+    let results = run_groups(form);
     let shown = sections(form, &results);
-    let old = std::fs::read_to_string(page::path()).unwrap_or_default();
-    let new = page::assemble(&old, GROUPS, &shown);
+    let old = std::fs::read_to_string(page::page_path()).unwrap_or_default();
+    let new = page::assemble_page(&old, GROUPS, &shown);
     let update = std::env::var_os("UPDATE_DOCS").is_some();
     if update {
-        std::fs::write(page::path(), &new).unwrap();
+        std::fs::write(page::page_path(), &new).unwrap();
     }
     assert_eq!(row_errors(&results), Vec::<String>::new());
     for (group, section) in GROUPS.iter().zip(&shown).filter(|_| !update) {

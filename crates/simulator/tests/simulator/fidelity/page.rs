@@ -51,7 +51,7 @@ impl RowGroup {
         if rows.is_empty() {
             return String::new();
         }
-        let missed = rows.iter().filter(|r| !r.within()).count();
+        let missed = rows.iter().filter(|r| !r.is_within()).count();
         let mut lines = vec![
             self.heading(),
             format!("{}\n", self.note),
@@ -59,8 +59,8 @@ impl RowGroup {
             "| card | measured | published | source | ours | off | allowed |".to_owned(),
             "| --- | --- | --- | --- | --- | --- | --- |".to_owned(),
         ];
-        lines.extend(rows.iter().map(FidelityRow::line));
-        let reasons: Vec<String> = rows.iter().filter_map(FidelityRow::reason).collect();
+        lines.extend(rows.iter().map(FidelityRow::table_line));
+        let reasons: Vec<String> = rows.iter().filter_map(FidelityRow::reason_line).collect();
         if !reasons.is_empty() {
             lines.push("\nWhat misses, and why:\n".to_owned());
             lines.extend(reasons);
@@ -69,14 +69,14 @@ impl RowGroup {
     }
 }
 
-pub(crate) fn path() -> PathBuf {
+pub(crate) fn page_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fidelity.md")
 }
 
 const HEAD: &str = include_str!("head.md");
 
 /// Page with the given sections; a section that is None is copied from the old page.
-pub(crate) fn assemble(old: &str, groups: &[RowGroup], sections: &[Option<String>]) -> String {
+pub(crate) fn assemble_page(old: &str, groups: &[RowGroup], sections: &[Option<String>]) -> String {
     let mut page = HEAD.to_owned() + "\n";
     for (group, section) in groups.iter().zip(sections) {
         match section {

@@ -3,7 +3,7 @@
 
 use super::page::{RowGroup, RowSource};
 use super::row::FidelityRow;
-use crate::common::{MIB, card, random_4k, sequential};
+use crate::common::{MIB, open_card, random_4k_speed, sequential_speed};
 
 pub(crate) const GROUP: RowGroup = RowGroup {
     title: "Cards on a Raspberry Pi 4",
@@ -37,19 +37,21 @@ fn rows() -> Vec<FidelityRow> {
 }
 
 fn card_rows(name: &str, published: [f64; 4]) -> Vec<FidelityRow> {
-    let mut pi = card(&format!("sim:{name}"));
+    let mut pi = open_card(&format!("sim:{name}"));
     let start = 192 * MIB;
     let found = [
-        sequential(&mut pi, false, MIB, 1, start, 256 * MIB),
-        sequential(&mut pi, true, MIB, 1, start, 512 * MIB),
-        random_4k(&mut pi, false, 1, start, 100 * MIB, 50_000),
-        random_4k(&mut pi, true, 1, start, 100 * MIB, 100_000),
+        sequential_speed(&mut pi, false, MIB, 1, start, 256 * MIB),
+        sequential_speed(&mut pi, true, MIB, 1, start, 512 * MIB),
+        random_4k_speed(&mut pi, false, 1, start, 100 * MIB, 50_000),
+        random_4k_speed(&mut pi, true, 1, start, 100 * MIB, 100_000),
     ];
     let what = ["hdparm -t", "dd write", "4 KiB random read", "4 KiB random write"];
     let tolerance = [5.0, 5.0, 6.0, 6.0];
     (0..4)
         .map(|i| {
-            FidelityRow::new(name, what[i], "003", "MB/s").near(published[i], tolerance[i]).ours(found[i])
+            FidelityRow::new(name, what[i], "003", "MB/s")
+                .within_percent(published[i], tolerance[i])
+                .with_result(found[i])
         })
         .collect()
 }

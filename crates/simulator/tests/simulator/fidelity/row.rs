@@ -48,7 +48,7 @@ impl FidelityRow {
         }
     }
 
-    pub(crate) fn near(self, published: f64, percent: f64) -> FidelityRow {
+    pub(crate) fn within_percent(self, published: f64, percent: f64) -> FidelityRow {
         FidelityRow { bound: FigureBound::Near(published, percent), ..self }
     }
 
@@ -65,17 +65,17 @@ impl FidelityRow {
     }
 
     /// Sets the words or digits of the source.
-    pub(crate) fn printed(self, text: impl Into<String>) -> FidelityRow {
+    pub(crate) fn with_printed(self, text: impl Into<String>) -> FidelityRow {
         FidelityRow { printed: Some(text.into()), ..self }
     }
 
     /// Sets the model's result.
-    pub(crate) fn ours(self, value: f64) -> FidelityRow {
+    pub(crate) fn with_result(self, value: f64) -> FidelityRow {
         FidelityRow { ours: value, ..self }
     }
 
     /// Sets the reason why this row misses.
-    pub(crate) fn because(self, sentence: impl Into<String>) -> FidelityRow {
+    pub(crate) fn with_reason(self, sentence: impl Into<String>) -> FidelityRow {
         FidelityRow { why: Some(sentence.into()), ..self }
     }
 
@@ -91,17 +91,18 @@ impl FidelityRow {
         if self.ours == nearest { 0.0 } else { (self.ours / nearest - 1.0) * 100.0 }
     }
 
-    pub(crate) fn within(&self) -> bool {
+    pub(crate) fn is_within(&self) -> bool {
         let allowed = if let FigureBound::Near(_, percent) = self.bound { percent } else { 0.0 };
         // The margin allows for binary fractions: 11 instead of 10 is 10 %.
         self.deviation().abs() <= allowed + 1e-9
     }
 
     /// Error of the row, if it misses without a reason or has one without missing.
-    pub(crate) fn fault(&self) -> Option<String> {
+    pub(crate) fn row_error(&self) -> Option<String> {
         let FidelityRow { card, what, ours, .. } = self;
-        let figure = format!("{card}, {what}: {ours:.4} against {} ({})", self.published(), self.allowed());
-        match (self.within(), &self.why) {
+        let figure =
+            format!("{card}, {what}: {ours:.4} against {} ({})", self.published_text(), self.allowed_text());
+        match (self.is_within(), &self.why) {
             (false, None) => Some(format!("misses without a reason: {figure}")),
             (true, Some(_)) => Some(format!("no longer misses, so its reason must go: {figure}")),
             _ => None,
@@ -109,29 +110,29 @@ impl FidelityRow {
     }
 
     /// Reason of a miss, as a line of the page.
-    pub(crate) fn reason(&self) -> Option<String> {
+    pub(crate) fn reason_line(&self) -> Option<String> {
         self.why.as_ref().map(|why| format!("- `{}`, {}: {why}", self.card, self.what))
     }
 
-    pub(crate) fn line(&self) -> String {
+    pub(crate) fn table_line(&self) -> String {
         let off = match self.bound {
             FigureBound::Near(..) => format!("{:+.1} %", self.deviation()),
-            _ if self.within() => "inside".to_owned(),
+            _ if self.is_within() => "inside".to_owned(),
             _ => format!("{:+.1} %", self.deviation()),
         };
-        let off = if self.within() { off } else { format!("**{off}**") };
+        let off = if self.is_within() { off } else { format!("**{off}**") };
         format!(
             "| `{}` | {} | {} | {} | {} | {off} | {} |",
             self.card,
             self.what,
-            self.published(),
+            self.published_text(),
             self.source,
             self.with_unit(&three_digits(self.ours)),
-            self.allowed()
+            self.allowed_text()
         )
     }
 
-    fn published(&self) -> String {
+    fn published_text(&self) -> String {
         self.printed.clone().unwrap_or_else(|| match self.bound {
             FigureBound::Near(value, _) => self.with_unit(&value.to_string()),
             FigureBound::Between(low, high) => self.with_unit(&format!("{low} to {high}")),
@@ -140,7 +141,7 @@ impl FidelityRow {
         })
     }
 
-    fn allowed(&self) -> String {
+    fn allowed_text(&self) -> String {
         match self.bound {
             FigureBound::Near(_, percent) => format!("± {percent} %"),
             FigureBound::Between(low, high) => format!("{} to {}", three_digits(low), three_digits(high)),

@@ -1,11 +1,13 @@
 //! Error rates of speed levels, marks and ageing.
 
 use super::runs::Kind;
-use super::tables::{keep, percent, table};
+use super::tables::{percent, table, update_docs};
 use super::{TRIALS, share};
 use cardscope_model::random::SeededRandom;
 use cardscope_model::statistics::mean;
-use cardscope_statistics::comparing::{AgeEffect, DivisionEffect, age, groups, two_levels};
+use cardscope_statistics::significance::{
+    AgeEffect, DivisionEffect, age_trend, divide_by_group, split_two_levels,
+};
 
 #[test]
 fn two_level_detection_rates() {
@@ -13,7 +15,7 @@ fn two_level_detection_rates() {
     let found = |kind: Kind, n: usize| {
         let mut random = SeededRandom::from_state(77);
         let sessions: Vec<Vec<f64>> = (0..TRIALS).map(|_| kind.runs(n, &mut random)).collect();
-        share(&sessions, |runs| two_levels(runs).is_some())
+        share(&sessions, |runs| split_two_levels(runs).is_some())
     };
     let one = [
         Kind::Noise(0.02),
@@ -25,7 +27,7 @@ fn two_level_detection_rates() {
     ];
     let two = [Kind::Levels(0.6), Kind::Stay(0.7), Kind::Cache, Kind::Throttle];
     let row = |kind: &Kind| (kind.name(), counts.map(|n| percent(found(*kind, n))).to_vec());
-    keep(
+    update_docs(
         "levels",
         &table("runs", &counts.map(|n| n.to_string()), &one.iter().chain(&two).map(row).collect::<Vec<_>>()),
     );
@@ -51,7 +53,7 @@ fn meaningless_marks_have_5_percent_false_alarms() {
     for cards in [&[3, 3][..], &[10, 10], &[4, 3, 9, 1], &[12, 8, 6, 5, 3, 1, 1]] {
         let of = |factor: f64| -> Vec<DivisionEffect> {
             let mut random = SeededRandom::from_state(12_345 + cards.len() as u64);
-            (0..archives).map(|seed| groups(&archive(cards, factor, &mut random), seed)).collect()
+            (0..archives).map(|seed| divide_by_group(&archive(cards, factor, &mut random), seed)).collect()
         };
         let believed = |of: &[DivisionEffect]| share(of, |d| d.p.unwrap() < 0.05);
         let explained = |of: &[DivisionEffect]| {
@@ -66,7 +68,7 @@ fn meaningless_marks_have_5_percent_false_alarms() {
         rows.push((sizes, cells.to_vec()));
     }
     let heads = ["says nothing", "each twice as fast as the last"].map(str::to_owned);
-    keep("marks", &table("cards of each mark", &heads, &rows));
+    update_docs("marks", &table("cards of each mark", &heads, &rows));
 }
 
 /// Monthly sessions of three runs with a yearly change, and 2 % of noise between sessions.
@@ -84,14 +86,14 @@ fn ageing_has_at_most_5_percent_false_alarms() {
     let months = [4, 5, 8, 12, 24];
     let of = |months: usize, change: f64| -> Vec<AgeEffect> {
         let mut random = SeededRandom::from_state(2);
-        (0..TRIALS / 2).map(|_| age(&aging(months, change, &mut random)).unwrap()).collect()
+        (0..TRIALS / 2).map(|_| age_trend(&aging(months, change, &mut random)).unwrap()).collect()
     };
     let row = |change: f64| {
         let cells = months.map(|n| percent(share(&of(n, change), |age| age.real)));
         (format!("{:.0} % a year", 100.0 * change), cells.to_vec())
     };
     let rows: Vec<_> = [0.0, -0.05, -0.10, -0.20].into_iter().map(row).collect();
-    keep("age", &table("true change", &months.map(|n| format!("{n} months")), &rows));
+    update_docs("age", &table("true change", &months.map(|n| format!("{n} months")), &rows));
     for n in months {
         let all = of(n, 0.0);
         assert!(share(&all, |age| age.real) < 0.066, "{n} months");

@@ -2,8 +2,8 @@
 
 use cardscope_model::comparison::{ChanceGrade, PairVerdict};
 use cardscope_model::test_name::{IoOrder, TestOp};
-use cardscope_statistics::comparing::{CardDifference, difference, two_levels};
-use cardscope_statistics::usual::{SpreadKind, SpreadSubject, SpreadTable, UsualSpeed};
+use cardscope_statistics::priors::{SpreadKind, SpreadSubject, SpreadTable, UsualSpeed};
+use cardscope_statistics::significance::{CardDifference, compare_speeds, split_two_levels};
 use std::path::PathBuf;
 
 /// Speeds of one test in the order of runs. None, with a message, if the logs are missing.
@@ -26,16 +26,22 @@ const LEXAR_HOT: &str = "lexar-LX1TB71-passive-cooling.log";
 #[test]
 fn real_writes_have_two_levels_and_reads_one() {
     let Some(writes) = figures(ADATA, "Sequential Write:") else { return };
-    let found = two_levels(&writes).unwrap();
+    let found = split_two_levels(&writes).unwrap();
     assert!((found.share_low - 0.6).abs() < 1e-12 && found.high > 1.5 * found.low, "{found:?}");
-    assert_eq!(two_levels(&figures(ADATA, "Sequential Read:").unwrap()), None);
+    assert_eq!(split_two_levels(&figures(ADATA, "Sequential Read:").unwrap()), None);
 }
 
 /// Two SD Express cards in a sequential test.
 fn compared(op: TestOp, first: &[f64], second: &[f64]) -> CardDifference {
     let table = SpreadTable::shipped();
-    let spread = table.spread(SpreadKind { express: true, of: SpreadSubject::Test(IoOrder::Sequential, op) });
-    difference(UsualSpeed::of(first, spread).as_ref(), UsualSpeed::of(second, spread).as_ref(), table, 0.0)
+    let spread = table
+        .spread_of_kind(SpreadKind { express: true, subject: SpreadSubject::Test(IoOrder::Sequential, op) });
+    compare_speeds(
+        UsualSpeed::from_runs(first, spread).as_ref(),
+        UsualSpeed::from_runs(second, spread).as_ref(),
+        table,
+        0.0,
+    )
 }
 
 #[test]

@@ -43,8 +43,11 @@ impl Kind {
 
     /// Speeds of `count` runs in MB/s.
     pub(crate) fn runs(self, count: usize, random: &mut SeededRandom) -> Vec<f64> {
-        let mut state =
-            State { off: random.normal(), slow: random.unit() < 0.5, fast_runs: 2 + random.index(5) };
+        let mut state = State {
+            off: random.normal(),
+            slow: random.unit_interval() < 0.5,
+            fast_runs: 2 + random.below_usize(5),
+        };
         (0..count).map(|run| self.run(run, &mut state, random)).collect()
     }
 
@@ -55,15 +58,15 @@ impl Kind {
                 state.off = by * state.off + (1.0 - by * by).sqrt() * random.normal();
                 (100.0 * (spread * state.off).exp(), 0.0)
             }
-            Kind::Levels(slow) => (level(random.unit() < slow), 0.02),
+            Kind::Levels(slow) => (level(random.unit_interval() < slow), 0.02),
             Kind::Stay(stay) => {
-                state.slow ^= run > 0 && random.unit() > stay;
+                state.slow ^= run > 0 && random.unit_interval() > stay;
                 (level(state.slow), 0.02)
             }
-            Kind::Cache => (level(run >= state.fast_runs && random.unit() > 0.1), 0.05),
+            Kind::Cache => (level(run >= state.fast_runs && random.unit_interval() > 0.1), 0.05),
             Kind::Heat => (70.0 + 30.0 * (-(run as f64) / 4.0).exp(), 0.015),
             Kind::Throttle => (if run < 5 { 100.0 } else { 67.0 }, if run < 5 { 0.01 } else { 0.07 }),
-            Kind::Stalls => (if random.unit() < 1.0 / 12.0 { 40.0 } else { 100.0 }, 0.02),
+            Kind::Stalls => (if random.unit_interval() < 1.0 / 12.0 { 40.0 } else { 100.0 }, 0.02),
         };
         mean * (spread * random.normal()).exp()
     }

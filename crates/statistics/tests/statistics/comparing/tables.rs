@@ -15,6 +15,6 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// Prints the table, and writes it to `docs/comparing.md` if requested.
-pub(crate) fn keep(name: &str, table: &str) {
-    cardscope_testkit::written_docs::keep("comparing", &format!("comparing: {name}"), table);
+pub(crate) fn update_docs(name: &str, table: &str) {
+    cardscope_testkit::measured_tables::update_table("comparing", &format!("comparing: {name}"), table);
 }

@@ -6,7 +6,7 @@ use cardscope_model::card_map::property::{Property, PropertyStatus};
 use cardscope_model::flashbench::{AlignRow, FlashbenchTables, OpenAu};
 use cardscope_model::random::SeededRandom;
 use cardscope_model::units::parse_size;
-use cardscope_statistics::flashbench::geometry;
+use cardscope_statistics::flashbench::geometry_from_tables;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -88,7 +88,7 @@ fn read(wanted: impl Fn(&FlashbenchTables) -> bool) -> Option<BTreeMap<String, F
     let name = |p: &PathBuf| p.file_stem().unwrap().to_string_lossy().replace("result_", "");
     let read = |path: &PathBuf| {
         let tables = tables(&std::fs::read(path).unwrap());
-        wanted(&tables).then(|| (name(path), geometry(&tables)))
+        wanted(&tables).then(|| (name(path), geometry_from_tables(&tables)))
     };
     Some(logs()?.iter().filter_map(read).collect())
 }
@@ -172,7 +172,8 @@ fn logs_of_one_card_agree() {
 fn two_mode_card_has_no_geometry() {
     // The SD NAND of the public logs takes 0.23 or 1.64 ms for a place, and flashbench prints means over seven places.
     let mut random = SeededRandom::from_state(32);
-    let mut mean = || (0..7).map(|_| if random.index(2) == 0 { 230.0 } else { 1640.0 }).sum::<f64>() / 7.0;
+    let mut mean =
+        || (0..7).map(|_| if random.below_usize(2) == 0 { 230.0 } else { 1640.0 }).sum::<f64>() / 7.0;
     for _ in 0..50 {
         let rows = (0..20).map(|k| {
             let (pre, on, post) = (mean(), mean(), mean());
@@ -180,7 +181,8 @@ fn two_mode_card_has_no_geometry() {
             let diff_us = Some(on - (pre + post) / 2.0);
             AlignRow { align_bytes: 2048 << k, pre_us, on_us, post_us, diff_us, test: 1 }
         });
-        let shown = geometry(&FlashbenchTables { align: rows.collect(), ..FlashbenchTables::default() });
+        let shown =
+            geometry_from_tables(&FlashbenchTables { align: rows.collect(), ..FlashbenchTables::default() });
         assert_eq!((shown.page_bytes.value, shown.erase_block_bytes.value), (None, None), "{shown:?}");
     }
 }
@@ -264,8 +266,11 @@ fn reviewed_lexar_has_the_published_geometry() {
         (5, true, &[9.84, 12.7, 12.4, 12.2, 11.7, 10.7, 9.06, 6.94, 4.7, 2.63, 1.06]),
         (5, true, &[10.7, 12.2, 12.1, 12.0, 11.3, 10.2, 8.54, 6.48, 4.38, 2.47, 1.03]),
     ]);
-    let found =
-        geometry(&FlashbenchTables { align: align.collect(), open_au, ..FlashbenchTables::default() });
+    let found = geometry_from_tables(&FlashbenchTables {
+        align: align.collect(),
+        open_au,
+        ..FlashbenchTables::default()
+    });
     assert_eq!(found.page_bytes.value, Some(4 << 10), "{:?}", found.page_bytes);
     assert_eq!(found.erase_block_bytes.value, Some(4 << 20), "{:?}", found.erase_block_bytes);
     let open = [&found.open_blocks.linear, &found.open_blocks.random].map(|open| open.value);
@@ -278,7 +283,7 @@ fn open_blocks_need_adjacent_counts() {
     let dear: &[f64] = &[9.0, 4.0, 2.0, 1.0, 0.5, 0.2];
     let read = |rounds: &[(u32, bool, &[f64])]| {
         let open_au = open(rounds);
-        geometry(&FlashbenchTables { open_au, ..FlashbenchTables::default() }).open_blocks.linear
+        geometry_from_tables(&FlashbenchTables { open_au, ..FlashbenchTables::default() }).open_blocks.linear
     };
     let said = |rounds: &[(u32, bool, &[f64])]| read(rounds).reason.unwrap_or_default();
     assert_eq!(read(&[(1, false, free), (2, false, free), (3, false, dear)]).value, Some(2));
@@ -295,13 +300,15 @@ fn noise_is_no_open_block_limit() {
     let mut named = 0;
     for _ in 0..200 {
         let mut line = || {
-            let stall = if random.index(30) == 0 { 2.0 } else { 1.0 };
+            let stall = if random.below_usize(30) == 0 { 2.0 } else { 1.0 };
             8.0 * (0.08 * random.normal()).exp() / stall
         };
         let rounds: Vec<Vec<f64>> = (0..7).map(|_| (0..11).map(|_| line()).collect()).collect();
         let rounds: Vec<_> = (1..).zip(&rounds).map(|(n, speeds)| (n, false, speeds.as_slice())).collect();
         let open_au = open(&rounds);
-        let found = geometry(&FlashbenchTables { open_au, ..FlashbenchTables::default() }).open_blocks.linear;
+        let found = geometry_from_tables(&FlashbenchTables { open_au, ..FlashbenchTables::default() })
+            .open_blocks
+            .linear;
         named += u32::from(found.status == PropertyStatus::Measured);
     }
     assert!(named <= 2, "{named} of 200 cards without a limit have one");

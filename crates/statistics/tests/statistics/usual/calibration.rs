@@ -1,12 +1,12 @@
 //! Calibration of comparisons, on pairs of cards drawn from the spread table.
 
 use super::drawn::{Law, apart};
-use crate::comparing::tables::{keep, percent, table};
-use cardscope_model::comparison::NOTICED;
+use crate::comparing::tables::{percent, table, update_docs};
+use cardscope_model::comparison::NOTABLE_CHANGE;
 use cardscope_model::comparison::{ChanceGrade, PairVerdict};
 use cardscope_model::random::SeededRandom;
-use cardscope_statistics::comparing::{CardDifference, difference};
-use cardscope_statistics::usual::{KindSpread, SpreadKind, SpreadTable, UsualSpeed};
+use cardscope_statistics::priors::{KindSpread, SpreadKind, SpreadTable, UsualSpeed};
+use cardscope_statistics::significance::{CardDifference, compare_speeds};
 
 /// Numbers of runs of the two cards.
 const SIDES: [(usize, usize); 6] = [(1, 1), (2, 2), (3, 3), (3, 10), (5, 5), (10, 10)];
@@ -32,16 +32,18 @@ fn case(
     random: &mut SeededRandom,
 ) -> Case {
     let table = SpreadTable::shipped();
-    let spread = table.spread(kind);
-    let known = |runs: &[f64]| UsualSpeed::of(runs, spread);
+    let spread = table.spread_of_kind(kind);
+    let known = |runs: &[f64]| UsualSpeed::from_runs(runs, spread);
     let first = known(&laws[0].runs(4.0, sides.0, random));
     let second = known(&laws[1].runs(4.0 + truth, sides.1, random));
     let jumps = laws.iter().any(|law| matches!(law, Law::Jumping { .. }));
-    Case { truth, jumps, found: difference(first.as_ref(), second.as_ref(), table, 0.0) }
+    Case { truth, jumps, found: compare_speeds(first.as_ref(), second.as_ref(), table, 0.0) }
 }
 
 fn of_tests() -> Vec<SpreadKind> {
-    SpreadKind::all().filter(|kind| kind.of != cardscope_statistics::usual::SpreadSubject::AllTests).collect()
+    SpreadKind::all_kinds()
+        .filter(|kind| kind.subject != cardscope_statistics::priors::SpreadSubject::AllTests)
+        .collect()
 }
 
 fn cases(count: usize, sides: (usize, usize), truth: impl Fn(&mut SeededRandom) -> f64) -> Vec<Case> {
@@ -50,7 +52,7 @@ fn cases(count: usize, sides: (usize, usize), truth: impl Fn(&mut SeededRandom) 
     let mut random = SeededRandom::from_state(sides.0 as u64 * 100 + sides.1 as u64);
     let mut one = |at: usize| {
         let kind = kinds[at % kinds.len()];
-        let laws = [(); 2].map(|()| Law::draw(table.spread(kind), &mut random));
+        let laws = [(); 2].map(|()| Law::draw(table.spread_of_kind(kind), &mut random));
         let truth = truth(&mut random);
         case(kind, sides, truth, laws, &mut random)
     };
@@ -62,7 +64,7 @@ fn share<T>(of: &[T], holds: impl Fn(&T) -> bool) -> f64 {
 }
 
 fn noticed() -> f64 {
-    (1.0 + NOTICED).ln()
+    (1.0 + NOTABLE_CHANGE).ln()
 }
 
 /// False for the wrong card, and for a difference that nobody would notice.
@@ -87,7 +89,7 @@ fn grades_are_calibrated() {
         all.extend(of);
     }
     let heads = ["almost certain", "likely", "leans", "even"].map(str::to_owned);
-    keep("grades", &table("runs", &heads, &rows));
+    update_docs("grades", &table("runs", &heads, &rows));
     let right = |grade: ChanceGrade| {
         let of: Vec<&Case> = all.iter().filter(|case| case.found.grade == grade).collect();
         (share(&of, |case| is_right(case)), of.len())
@@ -120,7 +122,7 @@ fn equal_cards_have_5_percent_false_alarms_and_95_percent_coverage() {
         "one jumps",
     ];
     let heads = heads.map(str::to_owned);
-    keep("alike drawn", &table("runs", &heads, &rows));
+    update_docs("alike drawn", &table("runs", &heads, &rows));
 }
 
 /// True if a test with the true spread and correlation of both cards finds the difference.
@@ -151,7 +153,7 @@ fn power_is_nine_tenths_of_an_oracle() {
             let (mut found, mut corrected, mut oracle) = (0, 0, 0);
             for at in 0..FEWER {
                 let kind = kinds[at % kinds.len()];
-                let spread = shipped.spread(kind);
+                let spread = shipped.spread_of_kind(kind);
                 let steady = KindSpread { jumping: 0.0, ..spread.clone() };
                 let mut law = || loop {
                     let law = Law::draw(&steady, &mut random);
@@ -162,12 +164,12 @@ fn power_is_nine_tenths_of_an_oracle() {
                 let laws = [law(), law()];
                 let first = laws[0].runs(4.0, sides.0, &mut random);
                 let second = laws[1].runs(4.0 + f64::ln(factor), sides.1, &mut random);
-                let known = |runs: &[f64]| UsualSpeed::of(runs, spread);
-                let seen = difference(known(&first).as_ref(), known(&second).as_ref(), shipped, 0.0);
+                let known = |runs: &[f64]| UsualSpeed::from_runs(runs, spread);
+                let seen = compare_speeds(known(&first).as_ref(), known(&second).as_ref(), shipped, 0.0);
                 found += usize::from(seen.verdict == PairVerdict::SecondFaster);
                 // One of twelve tests that are equally clear.
                 let p = (12.0 * seen.p.unwrap_or(1.0)).min(1.0);
-                corrected += usize::from(seen.corrected(p).verdict == PairVerdict::SecondFaster);
+                corrected += usize::from(seen.with_corrected_p(p).verdict == PairVerdict::SecondFaster);
                 oracle += usize::from(by_an_oracle(laws, sides, [&first, &second]));
             }
             let of = |count: usize| percent(count as f64 / FEWER as f64);
@@ -178,6 +180,6 @@ fn power_is_nine_tenths_of_an_oracle() {
         }
     }
     let heads = ["found", "by the oracle", "of that", "found in twelve tests at once"].map(str::to_owned);
-    keep("oracle", &table("truth", &heads, &rows));
+    update_docs("oracle", &table("truth", &heads, &rows));
     assert!(sums.0 as f64 >= 0.9 * sums.1 as f64, "{sums:?}");
 }

@@ -1,7 +1,7 @@
 //! Series drawn from the spread table, with parameters between its entries, which the method does not know.
 
 use cardscope_model::random::SeededRandom;
-use cardscope_statistics::usual::{KindSpread, SpreadTable, lists};
+use cardscope_statistics::priors::{KindSpread, SpreadTable, lists};
 
 /// Kind of series with its parameters.
 #[derive(Debug, Clone, Copy)]
@@ -12,13 +12,13 @@ pub(super) enum Law {
 
 /// Draws from a list by its shares, moved by up to half a step, evenly on a linear or logarithmic scale.
 fn pick(shares: &[f64], list: &[f64], random: &mut SeededRandom, logarithmic: bool) -> f64 {
-    let mut left = random.unit() * shares.iter().sum::<f64>();
+    let mut left = random.unit_interval() * shares.iter().sum::<f64>();
     let at = shares.iter().position(|share| {
         left -= share;
         left <= 0.0
     });
     let at = at.unwrap_or(list.len() - 1);
-    let by = random.unit() - 0.5;
+    let by = random.unit_interval() - 0.5;
     let next = if by > 0.0 { (at + 1).min(list.len() - 1) } else { at.saturating_sub(1) };
     if logarithmic {
         (list[at].ln() * (1.0 - by.abs()) + list[next].ln() * by.abs()).exp()
@@ -29,11 +29,11 @@ fn pick(shares: &[f64], list: &[f64], random: &mut SeededRandom, logarithmic: bo
 
 impl Law {
     pub(super) fn draw(spread: &KindSpread, random: &mut SeededRandom) -> Law {
-        if random.unit() < spread.jumping {
+        if random.unit_interval() < spread.jumping {
             Law::Jumping {
-                deviation: pick(&spread.within, &lists::DEVIATIONS[..lists::WITHIN], random, true),
-                slow: pick(&spread.slow, &lists::SLOW, random, false),
-                stay: pick(&spread.stay, &lists::STAYS, random, false),
+                deviation: pick(&spread.within, &lists::DEVIATIONS[..lists::LEVEL_DEVIATIONS], random, true),
+                slow: pick(&spread.slow, &lists::SLOW_SHARES, random, false),
+                stay: pick(&spread.stay, &lists::STAY_PROBABILITIES, random, false),
                 step: spread.factor.ln() + spread.factor_deviation * random.normal(),
             }
         } else {
@@ -57,10 +57,10 @@ impl Law {
                 (0..count).map(&mut run).collect()
             }
             Law::Jumping { deviation, slow, stay, step } => {
-                let mut at_slow = random.unit() < slow;
+                let mut at_slow = random.unit_interval() < slow;
                 let mut run = |place| {
-                    if place > 0 && random.unit() > stay {
-                        at_slow = random.unit() < slow;
+                    if place > 0 && random.unit_interval() > stay {
+                        at_slow = random.unit_interval() < slow;
                     }
                     let level = if at_slow { -step * (1.0 - slow) } else { step * slow };
                     (usual + level + deviation * random.normal()).exp()
@@ -73,5 +73,5 @@ impl Law {
 
 /// Distance of two cards by the table.
 pub(super) fn apart(table: &SpreadTable, random: &mut SeededRandom) -> f64 {
-    pick(&table.cards, &lists::APART, random, true) * random.normal()
+    pick(&table.cards, &lists::CARD_DISTANCES, random, true) * random.normal()
 }

@@ -5,9 +5,9 @@ use cardscope_model::collection;
 use cardscope_model::log::CardLog;
 use cardscope_model::setting::Setting;
 use cardscope_model::test_name::{TestName, TestOp};
-use cardscope_statistics::usual::{
-    ConditionEffect, KindSpread, KnownSeries, SpreadKind, SpreadSubject, SpreadTable, UnitSpread, apart,
-    learn,
+use cardscope_statistics::priors::{
+    ConditionEffect, KindSpread, KnownSeries, SpreadKind, SpreadSubject, SpreadTable, UnitSpread,
+    learn_distances, learn_spread,
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ fn real_logs() -> Option<Vec<CardLog>> {
         let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
         files.sort();
         let read = |file: &PathBuf| {
-            cardscope_import::readers::read(&std::fs::read(file).unwrap()).unwrap_or_default()
+            cardscope_import::readers::read_logs(&std::fs::read(file).unwrap()).unwrap_or_default()
         };
         found.extend(files.iter().flat_map(read));
     }
@@ -70,7 +70,7 @@ fn real_logs() -> Option<Vec<CardLog>> {
 }
 
 fn collected() -> Vec<(String, CardLog)> {
-    let reports = collection::builtin().unwrap();
+    let reports = collection::load_builtin_reports().unwrap();
     reports.into_iter().flat_map(|r| r.logs.into_iter().map(move |log| (r.name.clone(), log))).collect()
 }
 
@@ -135,7 +135,7 @@ pub(super) fn all_series() -> Option<Vec<Series>> {
 
 fn learned(series: &[&Series], parent: &KindSpread, strength: f64) -> KindSpread {
     let seen: Vec<KnownSeries> = series.iter().map(|s| KnownSeries::Runs(s.logs.clone())).collect();
-    let mut found = KindSpread { series: series.len() as f64, ..learn(&seen, parent, strength) };
+    let mut found = KindSpread { series: series.len() as f64, ..learn_spread(&seen, parent, strength) };
     for (share, usual) in found.correlation.iter_mut().zip(USUAL) {
         *share = (1.0 - UNSEEN) * *share + UNSEEN * usual;
     }
@@ -145,19 +145,19 @@ fn learned(series: &[&Series], parent: &KindSpread, strength: f64) -> KindSpread
 /// Spreads of all kinds, each with that of the tests of the same direction on the same sort of card as prior, and those with
 /// the spread of all tests.
 pub(super) fn kinds(series: &[Series]) -> BTreeMap<String, KindSpread> {
-    let all = learned(&series.iter().collect::<Vec<_>>(), &KindSpread::even(), NOTHING);
+    let all = learned(&series.iter().collect::<Vec<_>>(), &KindSpread::even_spread(), NOTHING);
     let mut found = BTreeMap::new();
-    for kind in SpreadKind::all() {
+    for kind in SpreadKind::all_kinds() {
         let related = |other: &&Series| {
             other.kind.express == kind.express
-                && match (kind.of, other.kind.of) {
+                && match (kind.subject, other.kind.subject) {
                     (SpreadSubject::Test(_, op), SpreadSubject::Test(_, other)) => op == other,
                     _ => true,
                 }
         };
         let parent = learned(&series.iter().filter(related).collect::<Vec<_>>(), &all, PARENT);
         let own: Vec<&Series> = series.iter().filter(|s| s.kind == kind).collect();
-        found.insert(kind.name(), learned(&own, &parent, PARENT));
+        found.insert(kind.table_key(), learned(&own, &parent, PARENT));
     }
     found
 }
@@ -238,7 +238,7 @@ fn table(series: &[Series]) -> SpreadTable {
         .collect();
     rounded(SpreadTable {
         kinds: kinds(series),
-        cards: apart(&between),
+        cards: learn_distances(&between),
         units: UNITS,
         effects: effects(&sides),
     })

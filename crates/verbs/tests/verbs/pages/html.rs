@@ -1,13 +1,13 @@
 //! HTML pages: valid for any card name, small, self-contained, and readable without the script.
 
-use cardscope_compare::page::publication::page::page as page_of;
+use cardscope_compare::page::publication::page::publication_page as page_of;
 use cardscope_model::publication::Publication;
 use cardscope_page::tree::Page;
-use cardscope_page::tree::html::document;
+use cardscope_page::tree::html::render_document;
 use cardscope_testkit::samples as sample;
 
 fn html(publication: &Publication) -> String {
-    document(&page_of(publication))
+    render_document(&page_of(publication))
 }
 
 /// Parses the page as XML after removing head and script.
@@ -75,7 +75,7 @@ fn page_of_twenty_cards_is_small_and_complete() {
 #[test]
 fn empty_publication_gives_valid_page() {
     well_formed(&html(&sample::publication(0, 0, 0)));
-    well_formed(&document(&Page::default()));
+    well_formed(&render_document(&Page::default()));
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn register_fields_match_specification_places() {
         ..HexRegisters::default()
     });
     let page = page(&identity.unwrap(), TemperatureUnit::Celsius);
-    let html = html::fragment(&page);
+    let html = html::render_fragment(&page);
     let mut seen = 0;
     for section in page.sections.iter().filter(|section| section.head.ends_with(')')) {
         for (label, _) in section.blocks.iter().flat_map(|block| match block {

@@ -4,39 +4,43 @@ use cardscope_compare::page::comparison::ComparisonLayout;
 use cardscope_model::job::{JOBS, Job};
 use cardscope_model::recipe::{ExplainedRecipe, RECIPES};
 use cardscope_model::report::NewsTone;
-use cardscope_page::plot;
-use cardscope_page::tree::terminal::{ScreenOptions, lines, spaced, text};
+use cardscope_page::text_chart;
+use cardscope_page::tree::terminal::{ScreenOptions, expand_tabs, render_lines, render_text};
 use cardscope_page::tree::{Page, PageBlock, fact};
 use cardscope_testkit::samples as sample;
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
 fn job(name: &str) -> Job {
-    cardscope_model::job::find(name).unwrap()
+    cardscope_model::job::find_job(name).unwrap()
 }
 
 fn recipe(name: &str) -> ExplainedRecipe {
-    let text = RECIPES.find(name).unwrap();
-    cardscope_model::recipe::parse(text, None).unwrap().explained()
+    let text = RECIPES.find_text(name).unwrap();
+    cardscope_model::recipe::parse(text, None).unwrap().explain_recipe()
 }
 
 /// Pages of all kinds of documents.
 fn pages() -> Vec<Page> {
-    let of_files = RECIPES.names().map(|name| cardscope_bench::page::recipes::page(&recipe(name)));
-    let of_files = of_files.chain(JOBS.names().map(|name| cardscope_compare::page::jobs::page(&job(name))));
+    let of_files = RECIPES.names().map(|name| cardscope_bench::page::recipes::recipe_page(&recipe(name)));
+    let of_files =
+        of_files.chain(JOBS.names().map(|name| cardscope_compare::page::jobs::job_page(&job(name))));
     let pages = vec![
-        cardscope_bench::page::recipes::list(&RECIPES.names().map(recipe).collect::<Vec<_>>()),
-        cardscope_compare::page::jobs::list(&JOBS.names().map(job).collect::<Vec<_>>()),
-        cardscope_host::page::observe::page(&sample::watch()),
-        cardscope_import::page::page(&sample::dry_run()),
-        cardscope_compare::page::comparison::page(&sample::comparison(2, 3, 4), ComparisonLayout::default()),
-        cardscope_compare::page::comparison::page(
+        cardscope_bench::page::recipes::list_page(&RECIPES.names().map(recipe).collect::<Vec<_>>()),
+        cardscope_compare::page::jobs::job_list_page(&JOBS.names().map(job).collect::<Vec<_>>()),
+        cardscope_host::page::observe::page(&sample::observe_report()),
+        cardscope_import::page::import_page(&sample::import_report()),
+        cardscope_compare::page::comparison::comparison_page(
+            &sample::comparison(2, 3, 4),
+            ComparisonLayout::default(),
+        ),
+        cardscope_compare::page::comparison::comparison_page(
             &sample::comparison(20, 10, 12),
             ComparisonLayout::default(),
         ),
-        cardscope_compare::page::ranking::page(&sample::ranking(12)),
-        cardscope_flash::page::page(&sample::map()),
-        cardscope_endurance::page::sustain::page(&sample::long_run()),
+        cardscope_compare::page::ranking::ranking_page(&sample::ranking(12)),
+        cardscope_flash::page::page(&sample::map_report()),
+        cardscope_endurance::page::sustain::sustain_page(&sample::sustain_report()),
     ];
     of_files.chain(pages).collect()
 }
@@ -61,8 +65,10 @@ fn keeps_its_width(page: &Page, line: &str) -> bool {
     fn within(blocks: &[PageBlock], line: &str) -> bool {
         blocks.iter().any(|block| match block {
             PageBlock::Commands(commands) => commands.iter().any(|command| line.trim() == command),
-            PageBlock::Verbatim(text) => text.lines().any(|other| spaced(other) == line),
-            PageBlock::Chart(chart) => plot::text(chart).lines().any(|other| other == line),
+            PageBlock::Verbatim(text) => text.lines().any(|other| expand_tabs(other) == line),
+            PageBlock::Chart(chart) => {
+                text_chart::render_text_chart(chart).lines().any(|other| other == line)
+            }
             PageBlock::Section(section) => within(&section.blocks, line),
             _ => false,
         })
@@ -75,7 +81,7 @@ fn keeps_its_width(page: &Page, line: &str) -> bool {
 #[test]
 fn answer_comes_first_with_at_most_five_reasons() {
     for page in pages() {
-        let first = lines(&page, &ScreenOptions { columns: 80, details: false }).remove(0);
+        let first = render_lines(&page, &ScreenOptions { columns: 80, details: false }).remove(0);
         let first: String = first.into_iter().map(|span| span.text).collect();
         assert_eq!(first, *page.answer, "the answer takes one line of 80 columns");
         assert!(page.reasons.len() <= 5 && !page.answer.is_empty());
@@ -84,9 +90,9 @@ fn answer_comes_first_with_at_most_five_reasons() {
 
 #[test]
 fn details_are_shown_on_request_or_named() {
-    let page = cardscope_endurance::page::sustain::page(&sample::long_run());
-    let first = text(&page, &ScreenOptions { columns: 80, details: false });
-    let all = text(&page, &ScreenOptions { columns: 80, details: true });
+    let page = cardscope_endurance::page::sustain::sustain_page(&sample::sustain_report());
+    let first = render_text(&page, &ScreenOptions { columns: 80, details: false });
+    let all = render_text(&page, &ScreenOptions { columns: 80, details: true });
     assert!(first.contains("More with --details: ") && !all.contains("More with --details"), "{first}");
     assert!(all.lines().count() > first.lines().count());
 }
@@ -99,7 +105,7 @@ proptest! {
         let mut job = job("pi-boot");
         recipe.title.clone_from(&title);
         job.title.clone_from(&title);
-        for answer in [cardscope_bench::page::recipes::page(&recipe).answer, cardscope_compare::page::jobs::page(&job).answer] {
+        for answer in [cardscope_bench::page::recipes::recipe_page(&recipe).answer, cardscope_compare::page::jobs::job_page(&job).answer] {
             prop_assert!(is_one_sentence(&answer), "{answer:?}");
         }
     }
@@ -110,14 +116,14 @@ proptest! {
         let mut all = pages();
         let mut named = sample::comparison(3, 2, 2);
         named.entries[0].name = name.clone();
-        all.push(cardscope_compare::page::comparison::page(&named, ComparisonLayout::default()));
+        all.push(cardscope_compare::page::comparison::comparison_page(&named, ComparisonLayout::default()));
         let mut page = Page::new(&name, NewsTone::Bad, format!("{name} {name}"));
-        page.because(NewsTone::Bad, name.clone());
+        page.add_reason(NewsTone::Bad, name.clone());
         page.figures = vec![fact(&name, &name)];
-        page.step(name.clone(), Some(name.clone()));
+        page.add_step(name.clone(), Some(name.clone()));
         all.push(page);
         for page in all {
-            for line in text(&page, &ScreenOptions { columns, details }).lines() {
+            for line in render_text(&page, &ScreenOptions { columns, details }).lines() {
                 prop_assert!(line.width() <= columns || keeps_its_width(&page, line), "{columns}: {line:?}");
             }
         }

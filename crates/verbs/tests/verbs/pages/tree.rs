@@ -5,7 +5,8 @@ use cardscope_testkit::samples as sample;
 
 #[test]
 fn page_tree_serializes_completely() {
-    let page = comparison::page(&sample::comparison(2, 3, 1), comparison::ComparisonLayout::default());
+    let page =
+        comparison::comparison_page(&sample::comparison(2, 3, 1), comparison::ComparisonLayout::default());
     let json = serde_json::to_value(&page).unwrap();
     assert_eq!(json["answer"], *page.answer);
     assert_eq!(json["tone"], "plain");

@@ -1,7 +1,7 @@
 //! Bar charts of speed and temperature over time.
 
-use super::text::{RowCursor, ScreenStyle, cell, span, styled};
-use crate::progress::words::time;
+use super::styled_text::{RowCursor, ScreenStyle, padded_cell, safe_span, styled_line};
+use crate::progress::format::format_time;
 use crate::verbs::top::series::{SpeedPoint, SpeedSeries};
 use cardscope_model::units::{SpeedMbS, three_digits};
 use ratatui::Frame;
@@ -15,25 +15,25 @@ const LABEL_WIDTH: u16 = 17;
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Draws speed, temperature and the time axis.
-pub(super) fn charts(frame: &mut Frame<'_>, series: &SpeedSeries, area: Rect, looks: ScreenStyle) {
+pub(super) fn draw_charts(frame: &mut Frame<'_>, series: &SpeedSeries, area: Rect, looks: ScreenStyle) {
     let hot = series.range(SpeedPoint::celsius);
     let below = match (hot, area.height) {
         (None, _) | (_, 0..4) => 0,
         (Some(_), 4..7) => 1,
         (Some(_), _) => 2,
     };
-    let mut rows = RowCursor { left: area };
+    let mut rows = RowCursor { remaining: area };
     let axis = u16::from(area.height >= 3);
     let above = area.height.saturating_sub(below + axis);
     if let Some((_, high)) = series.range(SpeedPoint::mb_s) {
         let scale = [format!("speed {:>10}", SpeedMbS(high).to_string()), format!("{:>16}", "0")];
         draw_chart(
             frame,
-            &series.columns(value_columns(area), SpeedPoint::mb_s),
+            &series.column_values(value_columns(area), SpeedPoint::mb_s),
             (0.0, high),
             &scale,
-            rows.take(above),
-            looks.colour(Color::Cyan),
+            rows.take_rows(above),
+            looks.colour_style(Color::Cyan),
         );
     }
     if let (Some((low, high)), true) = (hot, below > 0) {
@@ -45,22 +45,22 @@ pub(super) fn charts(frame: &mut Frame<'_>, series: &SpeedSeries, area: Rect, lo
         let scale = if below == 1 { one } else { scale };
         draw_chart(
             frame,
-            &series.columns(value_columns(area), SpeedPoint::celsius),
+            &series.column_values(value_columns(area), SpeedPoint::celsius),
             (low, top),
             &scale,
-            rows.take(below),
-            looks.colour(Color::Magenta),
+            rows.take_rows(below),
+            looks.colour_style(Color::Magenta),
         );
     }
     if axis > 0 {
         let span_s = series.seconds();
-        let all = if span_s < 10.0 { format!("{} s", three_digits(span_s)) } else { time(span_s) };
+        let all = if span_s < 10.0 { format!("{} s", three_digits(span_s)) } else { format_time(span_s) };
         let line = format!(
             "{}0 s{}",
             " ".repeat(usize::from(LABEL_WIDTH)),
-            cell(&all, area.width.saturating_sub(LABEL_WIDTH + 3), true)
+            padded_cell(&all, area.width.saturating_sub(LABEL_WIDTH + 3), true)
         );
-        frame.render_widget(styled(&line, looks.dim()), rows.take(1));
+        frame.render_widget(styled_line(&line, looks.dim_style()), rows.take_rows(1));
     }
 }
 
@@ -96,7 +96,10 @@ fn draw_chart(
         };
         let bars: String = values.iter().map(bar).collect();
         let y = area.y + u16::try_from(row).unwrap_or_default();
-        let line = Line::from(vec![span(&cell(label, LABEL_WIDTH, false), Style::new()), span(&bars, style)]);
+        let line = Line::from(vec![
+            safe_span(&padded_cell(label, LABEL_WIDTH, false), Style::new()),
+            safe_span(&bars, style),
+        ]);
         frame.render_widget(line, Rect { y, height: 1, ..area });
     }
 }

@@ -1,8 +1,8 @@
 //! Details of the selected row.
 
-use super::list::title_of;
-use super::panel::{about, idle, weight};
-use super::text::{RowCursor, ScreenStyle, cell, lines_of, show, styled};
+use super::list::row_title;
+use super::panel::{device_lines, task_lines, weight_label};
+use super::styled_text::{RowCursor, ScreenStyle, draw_lines, padded_cell, styled_line, wrap_lines};
 use crate::verbs::top::state::{TopRow, TopState};
 use cardscope_model::units::SpeedMbS;
 use cardscope_server::api::{Device, TaskResource, TaskState as Progress};
@@ -13,7 +13,7 @@ use ratatui::text::Line;
 use std::cmp::Ordering;
 
 /// Draws the details from a line on; returns the last line to which they can scroll.
-pub(super) fn details(
+pub(super) fn draw_details(
     frame: &mut Frame<'_>,
     state: &TopState,
     from: usize,
@@ -21,12 +21,12 @@ pub(super) fn details(
     looks: ScreenStyle,
 ) -> usize {
     let all = state.rows();
-    let Some(row) = all.get(state.selected(&all)) else { return 0 };
-    let mut rows = RowCursor { left: area };
-    frame.render_widget(title_of(row, 0, area.width, looks), rows.take(1));
+    let Some(row) = all.get(state.selected_index(&all)) else { return 0 };
+    let mut rows = RowCursor { remaining: area };
+    frame.render_widget(row_title(row, 0, area.width, looks), rows.take_rows(1));
     let lines = detail_lines(row, area.width, looks);
-    let last = lines.len().saturating_sub(usize::from(rows.left.height));
-    show(frame, &lines[from.min(last)..], rows.left);
+    let last = lines.len().saturating_sub(usize::from(rows.remaining.height));
+    draw_lines(frame, &lines[from.min(last)..], rows.remaining);
     last
 }
 
@@ -40,7 +40,7 @@ struct DetailLines {
 impl DetailLines {
     fn add_heading(&mut self, text: &str) {
         self.lines.push(Line::default());
-        self.lines.push(styled(text, self.strong));
+        self.lines.push(styled_line(text, self.strong));
     }
 
     fn add_text(&mut self, text: &str) {
@@ -48,20 +48,20 @@ impl DetailLines {
     }
 
     fn add_styled(&mut self, text: &str, style: Style) {
-        let lines = lines_of(text, self.wide.saturating_sub(2));
-        self.lines.extend(lines.iter().map(|line| styled(&format!("  {line}"), style)));
+        let lines = wrap_lines(text, self.wide.saturating_sub(2));
+        self.lines.extend(lines.iter().map(|line| styled_line(&format!("  {line}"), style)));
     }
 }
 
 fn detail_lines(row: &TopRow<'_>, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
-    let mut page = DetailLines { lines: Vec::new(), wide, strong: looks.strong() };
+    let mut page = DetailLines { lines: Vec::new(), wide, strong: looks.strong_style() };
     if let Some(task) = row.task {
-        page.lines.extend(about(task, wide, looks));
+        page.lines.extend(task_lines(task, wide, looks));
         add_test(&mut page, task, looks);
     }
     if let Some(device) = row.device {
         if row.task.is_none() {
-            page.lines.extend(idle(device, row, wide));
+            page.lines.extend(device_lines(device, row, wide));
         }
         add_device(&mut page, device);
     }
@@ -73,7 +73,7 @@ fn add_test(page: &mut DetailLines, task: &TaskResource, looks: ScreenStyle) {
         page.add_heading("Findings");
     }
     for found in &task.findings {
-        let (word, style) = weight(found.weight, looks);
+        let (word, style) = weight_label(found.weight, looks);
         page.add_styled(&format!("{word}: {}", found.verdict), style);
         found.advice.iter().for_each(|advice| page.add_text(&format!("  {advice}")));
     }
@@ -83,7 +83,7 @@ fn add_test(page: &mut DetailLines, task: &TaskResource, looks: ScreenStyle) {
     for figure in &task.figures {
         page.add_text(&format!(
             "{} {:>11}",
-            cell(&figure.what, 28, false),
+            padded_cell(&figure.what, 28, false),
             SpeedMbS(figure.mb_s).to_string()
         ));
     }
@@ -98,7 +98,7 @@ fn add_test(page: &mut DetailLines, task: &TaskResource, looks: ScreenStyle) {
             Ordering::Equal if !task.state.has_ended() => "now",
             _ => "",
         };
-        page.add_text(&format!("{number} {} {mark}", cell(&stage.name, 40, false)));
+        page.add_text(&format!("{number} {} {mark}", padded_cell(&stage.name, 40, false)));
     }
     if !task.notes.is_empty() {
         page.add_heading("Notes");

@@ -1,13 +1,13 @@
 //! Table of cards with the panel of the selected one.
 
-use super::panel::panel;
-use super::text::{RowCursor, ScreenStyle, cell, plain, show, styled};
-use crate::progress::words::cut;
+use super::panel::draw_panel;
+use super::styled_text::{RowCursor, ScreenStyle, draw_lines, padded_cell, plain_line, styled_line};
+use crate::progress::format::cut_to_width;
 use crate::verbs::top::client::ConnectionState;
 use crate::verbs::top::state::{TopRow, TopState};
-use cardscope_model::outside;
 use cardscope_model::report::NewsTone;
-use cardscope_page::tree::width as columns;
+use cardscope_model::untrusted_text;
+use cardscope_page::tree::display_width as columns;
 use ratatui::Frame;
 use ratatui::style::Modifier;
 use ratatui::text::Line;
@@ -42,42 +42,42 @@ impl ColumnWidths {
 }
 
 /// Draws the table and the panel of the selected row.
-pub(super) fn list(frame: &mut Frame<'_>, state: &TopState, rows: &mut RowCursor, looks: ScreenStyle) {
-    let (wide, all) = (rows.left.width, state.rows());
+pub(super) fn draw_list(frame: &mut Frame<'_>, state: &TopState, rows: &mut RowCursor, looks: ScreenStyle) {
+    let (wide, all) = (rows.remaining.width, state.rows());
     let widths = ColumnWidths::for_width(wide);
     let heads = ["card", "size", "model", "state"].map(str::to_owned);
     let figures = ["done", "MB/s", "latency", "°C", "left"].map(str::to_owned);
     frame.render_widget(
-        styled(&table_line("  ", &heads, Some(&figures), &widths, wide), looks.dim()),
-        rows.take(1),
+        styled_line(&table_line("  ", &heads, Some(&figures), &widths, wide), looks.dim_style()),
+        rows.take_rows(1),
     );
     if all.is_empty() {
-        show(frame, &empty_lines(state), rows.take(2));
+        draw_lines(frame, &empty_lines(state), rows.take_rows(2));
         return;
     }
-    let selected = state.selected(&all);
+    let selected = state.selected_index(&all);
     // The panel below gets the larger half.
-    let height = usize::from((rows.left.height / 2).saturating_sub(1).max(2)).min(all.len());
+    let height = usize::from((rows.remaining.height / 2).saturating_sub(1).max(2)).min(all.len());
     let first = (selected + 1).saturating_sub(height);
-    let area = rows.take(u16::try_from(height).unwrap_or(u16::MAX));
+    let area = rows.take_rows(u16::try_from(height).unwrap_or(u16::MAX));
     let shown = all.iter().enumerate().skip(first).take(height);
     let lines: Vec<Line<'static>> =
-        shown.map(|(at, row)| line(row, at == selected, &widths, wide, looks)).collect();
-    show(frame, &lines, area);
+        shown.map(|(at, row)| row_line(row, at == selected, &widths, wide, looks)).collect();
+    draw_lines(frame, &lines, area);
     if let Some(row) = all.get(selected) {
         let more = all.len().saturating_sub(first + height);
-        let title = rows.take(1);
-        frame.render_widget(title_of(row, more, wide, looks), title);
-        panel(frame, row, rows.left, looks);
+        let title = rows.take_rows(1);
+        frame.render_widget(row_title(row, more, wide, looks), title);
+        draw_panel(frame, row, rows.remaining, looks);
     }
 }
 
 fn empty_lines(state: &TopState) -> Vec<Line<'static>> {
     match state.link {
-        ConnectionState::Connecting => vec![plain("  Asking the server…")],
+        ConnectionState::Connecting => vec![plain_line("  Asking the server…")],
         _ => vec![
-            plain("  No card, stick or reader found, and no test."),
-            plain("  Plug one in, or try a simulated card: `cardscope sim list`"),
+            plain_line("  No card, stick or reader found, and no test."),
+            plain_line("  Plug one in, or try a simulated card: `cardscope sim list`"),
         ],
     }
 }
@@ -90,58 +90,67 @@ fn table_line(
     widths: &ColumnWidths,
     wide: u16,
 ) -> String {
-    let mut line =
-        format!("{mark}{} {} ", cell(name, ColumnWidths::NAME, false), cell(size, ColumnWidths::SIZE, true));
+    let mut line = format!(
+        "{mark}{} {} ",
+        padded_cell(name, ColumnWidths::NAME, false),
+        padded_cell(size, ColumnWidths::SIZE, true)
+    );
     if widths.model > 0 {
-        line += &format!("{} ", cell(model, widths.model, false));
+        line += &format!("{} ", padded_cell(model, widths.model, false));
     }
     let Some([done, speed, latency, celsius, left]) = figures else {
         let room = usize::from(wide).saturating_sub(columns(&line));
-        return line + &cell(state, u16::try_from(room).unwrap_or_default(), false);
+        return line + &padded_cell(state, u16::try_from(room).unwrap_or_default(), false);
     };
     line += &format!(
         "{} {} {} ",
-        cell(state, widths.state, false),
-        cell(done, ColumnWidths::DONE, true),
-        cell(speed, ColumnWidths::SPEED, true)
+        padded_cell(state, widths.state, false),
+        padded_cell(done, ColumnWidths::DONE, true),
+        padded_cell(speed, ColumnWidths::SPEED, true)
     );
     if widths.latency > 0 {
-        line += &format!("{} ", cell(latency, widths.latency, true));
+        line += &format!("{} ", padded_cell(latency, widths.latency, true));
     }
-    line + &format!("{} {}", cell(celsius, ColumnWidths::CELSIUS, true), cell(left, ColumnWidths::LEFT, true))
+    line + &format!(
+        "{} {}",
+        padded_cell(celsius, ColumnWidths::CELSIUS, true),
+        padded_cell(left, ColumnWidths::LEFT, true)
+    )
 }
 
-fn line(
+fn row_line(
     row: &TopRow<'_>,
     selected: bool,
     widths: &ColumnWidths,
     wide: u16,
     looks: ScreenStyle,
 ) -> Line<'static> {
-    let (state, tone) = row.state();
+    let (state, tone) = row.state_text();
     let sign = match tone {
         NewsTone::Plain => "",
         NewsTone::Good => "✓ ",
         NewsTone::Warning => "! ",
         NewsTone::Bad => "✗ ",
     };
-    let figures = [row.done(), row.speed(), row.latency(), row.celsius(), row.left()];
+    let figures =
+        [row.done_text(), row.speed_text(), row.latency_text(), row.celsius_text(), row.time_left_text()];
     let some = figures.iter().any(|figure| !figure.is_empty());
-    let words = [row.name().to_owned(), row.size(), row.model().to_owned(), format!("{sign}{state}")];
+    let words =
+        [row.short_name().to_owned(), row.size_text(), row.model_text().to_owned(), format!("{sign}{state}")];
     let mark = if selected { "> " } else { "  " };
     let text = table_line(mark, &words, some.then_some(&figures), widths, wide);
-    let style = looks.tone(tone);
-    styled(&text, if selected { style.add_modifier(Modifier::REVERSED) } else { style })
+    let style = looks.tone_style(tone);
+    styled_line(&text, if selected { style.add_modifier(Modifier::REVERSED) } else { style })
 }
 
-pub(super) fn title_of(row: &TopRow<'_>, more: usize, wide: u16, looks: ScreenStyle) -> Line<'static> {
-    let (name, size) = (row.device.map_or(row.name(), |device| &device.info.path), row.size());
-    let model = row.model();
+pub(super) fn row_title(row: &TopRow<'_>, more: usize, wide: u16, looks: ScreenStyle) -> Line<'static> {
+    let (name, size) = (row.device.map_or(row.short_name(), |device| &device.info.path), row.size_text());
+    let model = row.model_text();
     let size = if model.ends_with(&size) { "" } else { &size };
     let parts: Vec<&str> = [name, model, size].into_iter().filter(|part| !part.is_empty()).collect();
     let more = if more > 0 { format!(" {more} more below ──") } else { String::new() };
     let room = usize::from(wide).saturating_sub(columns(&more) + 5);
-    let text = format!("── {} ", cut(&outside::line(&parts.join(" · ")), room));
+    let text = format!("── {} ", cut_to_width(&untrusted_text::escape_line(&parts.join(" · ")), room));
     let rule = "─".repeat(usize::from(wide).saturating_sub(columns(&text) + columns(&more)));
-    styled(&format!("{text}{rule}{more}"), looks.dim())
+    styled_line(&format!("{text}{rule}{more}"), looks.dim_style())
 }

@@ -4,50 +4,55 @@ mod chart;
 mod details;
 mod list;
 mod panel;
-mod text;
+mod styled_text;
 
 use super::client::ConnectionState;
 use super::keys::{self, ScreenMode};
 use super::state::{self, TopState};
-use crate::progress::words::cut;
-use cardscope_model::outside;
+use crate::progress::format::cut_to_width;
 use cardscope_model::report::NewsTone;
+use cardscope_model::untrusted_text;
 use cardscope_server::api::TaskState as Progress;
-use details::details;
-use list::list;
+use details::draw_details;
+use list::draw_list;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
-pub(super) use text::ScreenStyle;
-use text::{RowCursor, cell, cut_text, lines_of, plain, show, span, styled};
+pub(super) use styled_text::ScreenStyle;
+use styled_text::{
+    RowCursor, cut_text, draw_lines, padded_cell, plain_line, safe_span, styled_line, wrap_lines,
+};
 
 /// Minimum size of the terminal: columns and rows.
 const MIN_SIZE: (u16, u16) = (60, 15);
 
 /// Draws a frame; returns the last line to which details can scroll.
-pub(super) fn draw(frame: &mut Frame<'_>, state: &TopState, looks: ScreenStyle) -> usize {
+pub(super) fn draw_frame(frame: &mut Frame<'_>, state: &TopState, looks: ScreenStyle) -> usize {
     let area = frame.area();
     if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
         let short = format!("{}×{} characters; cardscope top needs", area.width, area.height);
         for (text, y) in
             [short, format!("{}×{}. q quits.", MIN_SIZE.0, MIN_SIZE.1)].iter().zip(0..area.height)
         {
-            frame.render_widget(plain(&cut(text, usize::from(area.width))), Rect { y, height: 1, ..area });
+            frame.render_widget(
+                plain_line(&cut_to_width(text, usize::from(area.width))),
+                Rect { y, height: 1, ..area },
+            );
         }
         return 0;
     }
-    let mut rows = RowCursor { left: Rect { height: area.height - 1, ..area } };
-    frame.render_widget(head(state, area.width, looks), rows.take(1));
-    let hint = hint(state).map(|hint| lines_of(&hint, area.width)).unwrap_or_default();
+    let mut rows = RowCursor { remaining: Rect { height: area.height - 1, ..area } };
+    frame.render_widget(header_line(state, area.width, looks), rows.take_rows(1));
+    let hint = server_hint(state).map(|hint| wrap_lines(&hint, area.width)).unwrap_or_default();
     for line in hint.iter().take(2) {
-        frame.render_widget(styled(line, looks.tone(NewsTone::Warning)), rows.take(1));
+        frame.render_widget(styled_line(line, looks.tone_style(NewsTone::Warning)), rows.take_rows(1));
     }
     let last = match &state.mode {
-        ScreenMode::Help => draw_help(frame, rows.left),
-        ScreenMode::Details(from) => details(frame, state, *from, rows.left, looks),
+        ScreenMode::Help => draw_help(frame, rows.remaining),
+        ScreenMode::Details(from) => draw_details(frame, state, *from, rows.remaining, looks),
         ScreenMode::List | ScreenMode::Confirm(_) => {
-            list(frame, state, &mut rows, looks);
+            draw_list(frame, state, &mut rows, looks);
             0
         }
     };
@@ -56,26 +61,29 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &TopState, looks: ScreenStyle) 
     last
 }
 
-fn head(state: &TopState, wide: u16, looks: ScreenStyle) -> Line<'static> {
-    let cards = state::count_of(state.devices());
+fn header_line(state: &TopState, wide: u16, looks: ScreenStyle) -> Line<'static> {
+    let cards = state::count_text(state.devices());
     let link = match state.link {
         ConnectionState::Connecting => "connecting",
-        ConnectionState::Live => "connected",
-        ConnectionState::Away(_) if state.served => "disconnected",
-        ConnectionState::Away(_) => "no server",
+        ConnectionState::Connected => "connected",
+        ConnectionState::Unreachable(_) if state.was_connected => "disconnected",
+        ConnectionState::Unreachable(_) => "no server",
     };
-    let newest = state.newest.as_ref().map(|clock| format!("newest event {clock}"));
+    let newest = state.newest_event.as_ref().map(|clock| format!("newest event {clock}"));
     let computer = cut_text(&state.computer, wide / 3);
     let parts = [Some(computer).filter(|name| !name.is_empty()), Some(cards), newest, Some(link.to_owned())];
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    Line::from(vec![span("cardscope top", looks.strong()), span(&format!(" · {text}"), Style::new())])
+    Line::from(vec![
+        safe_span("cardscope top", looks.strong_style()),
+        safe_span(&format!(" · {text}"), Style::new()),
+    ])
 }
 
 /// Hint for the user if the server does not answer.
-fn hint(state: &TopState) -> Option<String> {
-    let ConnectionState::Away(why) = &state.link else { return None };
+fn server_hint(state: &TopState) -> Option<String> {
+    let ConnectionState::Unreachable(why) = &state.link else { return None };
     let url = state.url.trim_start_matches("http://");
-    Some(match (state.served, why.as_str()) {
+    Some(match (state.was_connected, why.as_str()) {
         (true, why) => format!("{url}: {why}. Tests are shown as they last were."),
         (false, "no server answers") => {
             format!("No server at {url}. To run and see tests: `cardscope serve`")
@@ -87,9 +95,9 @@ fn hint(state: &TopState) -> Option<String> {
 fn footer_line(state: &TopState, wide: u16, looks: ScreenStyle) -> Line<'static> {
     let wide = usize::from(wide);
     let question = |id: &str| {
-        let task = state.find(id)?;
-        let what = cut(
-            &outside::line(&format!("Stop {} of {}?", task.verb, task.target)),
+        let task = state.find_task(id)?;
+        let what = cut_to_width(
+            &untrusted_text::escape_line(&format!("Stop {} of {}?", task.verb, task.target)),
             wide.saturating_sub(48).max(24),
         );
         let then = match (task.state, task.loses_data) {
@@ -99,27 +107,29 @@ fn footer_line(state: &TopState, wide: u16, looks: ScreenStyle) -> Line<'static>
         };
         Some(format!("{what} {then} y/n"))
     };
-    let text = match (&state.mode, &state.said) {
+    let text = match (&state.mode, &state.message) {
         (ScreenMode::Confirm(id), _) => question(id).unwrap_or_else(|| "The test is gone. n".to_owned()),
-        (_, Some(said)) => cut(&outside::line(said), wide),
+        (_, Some(said)) => cut_to_width(&untrusted_text::escape_line(said), wide),
         (ScreenMode::List, None) => {
             let keys = "↑↓ select  Enter details  s stop  ? help  q quit";
-            return styled(keys, looks.dim());
+            return styled_line(keys, looks.dim_style());
         }
         (ScreenMode::Details(_), None) => {
-            return styled("↑↓ scroll  Esc back  s stop  ? help  q quit", looks.dim());
+            return styled_line("↑↓ scroll  Esc back  s stop  ? help  q quit", looks.dim_style());
         }
-        (ScreenMode::Help, None) => return styled("Esc back  q quit", looks.dim()),
+        (ScreenMode::Help, None) => return styled_line("Esc back  q quit", looks.dim_style()),
     };
-    styled(&text, looks.strong())
+    styled_line(&text, looks.strong_style())
 }
 
 fn draw_help(frame: &mut Frame<'_>, area: Rect) -> usize {
     let mut lines: Vec<Line<'static>> = vec![Line::default()];
-    lines.extend(keys::HELP.iter().map(|(key, what)| plain(&format!("  {} {what}", cell(key, 19, false)))));
+    lines.extend(
+        keys::HELP.iter().map(|(key, what)| plain_line(&format!("  {} {what}", padded_cell(key, 19, false)))),
+    );
     lines.push(Line::default());
-    lines.push(plain("  ✓ good   ! warning   ✗ bad: the answer of a test that has ended"));
-    show(frame, &lines, area);
+    lines.push(plain_line("  ✓ good   ! warning   ✗ bad: the answer of a test that has ended"));
+    draw_lines(frame, &lines, area);
     0
 }
 

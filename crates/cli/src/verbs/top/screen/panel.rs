@@ -1,8 +1,8 @@
 //! Panel with a summary of the selected row.
 
-use super::chart::charts;
-use super::text::{RowCursor, ScreenStyle, cut_text, lines_of, plain, show, styled};
-use crate::progress::words::{of_bytes, time};
+use super::chart::draw_charts;
+use super::styled_text::{RowCursor, ScreenStyle, cut_text, draw_lines, plain_line, styled_line, wrap_lines};
+use crate::progress::format::{bytes_of_total, format_time};
 use crate::verbs::top::state::{self, TopRow};
 use cardscope_model::finding::FindingWeight;
 use cardscope_model::report::NewsTone;
@@ -14,76 +14,76 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
 /// Draws state, charts and findings of a row.
-pub(super) fn panel(frame: &mut Frame<'_>, row: &TopRow<'_>, area: Rect, looks: ScreenStyle) {
-    let mut rows = RowCursor { left: area };
+pub(super) fn draw_panel(frame: &mut Frame<'_>, row: &TopRow<'_>, area: Rect, looks: ScreenStyle) {
+    let mut rows = RowCursor { remaining: area };
     let wide = area.width;
     let above = match (row.task, row.device) {
-        (Some(task), _) => about(task, wide, looks),
-        (None, Some(device)) => idle(device, row, wide),
+        (Some(task), _) => task_lines(task, wide, looks),
+        (None, Some(device)) => device_lines(device, row, wide),
         (None, None) => Vec::new(),
     };
-    let findings = row.task.map(|task| findings(task, wide, looks)).unwrap_or_default();
+    let findings = row.task.map(|task| result_lines(task, wide, looks)).unwrap_or_default();
     let few = u16::try_from(above.len()).unwrap_or(u16::MAX).min(area.height / 2);
-    show(frame, &above, rows.take(few));
+    draw_lines(frame, &above, rows.take_rows(few));
     if let Some(series) = row.series.filter(|series| series.seconds() > 0.0) {
-        let room = rows.left.height.saturating_sub(u16::try_from(findings.len().min(3)).unwrap_or(3));
-        charts(frame, series, rows.take(room.min(10)), looks);
+        let room = rows.remaining.height.saturating_sub(u16::try_from(findings.len().min(3)).unwrap_or(3));
+        draw_charts(frame, series, rows.take_rows(room.min(10)), looks);
     }
     // If not all fit, the newest are shown; the details have all.
-    let height = usize::from(rows.left.height);
-    show(frame, &findings[findings.len().saturating_sub(height)..], rows.left);
+    let height = usize::from(rows.remaining.height);
+    draw_lines(frame, &findings[findings.len().saturating_sub(height)..], rows.remaining);
 }
 
 /// Lines about a running or ended test.
-pub(super) fn about(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
+pub(super) fn task_lines(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if task.state.has_ended() {
         lines.extend(answer_lines(task, wide, looks));
     } else if let Some(moment) = &task.moment {
         let bytes = moment.bytes.map(|bytes| match moment.total_bytes {
-            Some(all) if all > 0 => of_bytes(bytes.min(all), all),
+            Some(all) if all > 0 => bytes_of_total(bytes.min(all), all),
             _ => DecimalSize(bytes).to_string(),
         });
         let waits = moment.waits_for.as_ref().map(|what| format!("waiting for {what}"));
         let phase = Some(moment.phase.clone()).filter(|phase| !phase.is_empty());
-        let left = moment.left_s.map(|left| format!("{} left", time(left)));
-        let parts = [Some(state::progress(task)), phase, bytes, waits, left];
+        let left = moment.left_s.map(|left| format!("{} left", format_time(left)));
+        let parts = [Some(state::progress_text(task)), phase, bytes, waits, left];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-        lines.push(plain(&cut_text(&text, wide)));
+        lines.push(plain_line(&cut_text(&text, wide)));
     } else {
-        lines.push(plain(&state::progress(task)));
+        lines.push(plain_line(&state::progress_text(task)));
     }
     if !task.says.is_empty() && !task.state.has_ended() {
-        lines.push(styled(&cut_text(&task.says, wide), looks.dim()));
+        lines.push(styled_line(&cut_text(&task.says, wide), looks.dim_style()));
     }
     lines
 }
 
 /// Answer of an ended test, preceded by its tone as a word.
 fn answer_lines(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
-    let tone = state::tone(task);
+    let tone = state::task_tone(task);
     let word = match tone {
         NewsTone::Plain => "",
         NewsTone::Good => "good: ",
         NewsTone::Warning => "warning: ",
         NewsTone::Bad => "bad: ",
     };
-    let style = looks.tone(tone).add_modifier(Modifier::BOLD);
-    let text = format!("{word}{}", state::progress(task));
+    let style = looks.tone_style(tone).add_modifier(Modifier::BOLD);
+    let text = format!("{word}{}", state::progress_text(task));
     let mut lines: Vec<Line<'static>> =
-        lines_of(&text, wide).iter().map(|line| styled(line, style)).collect();
+        wrap_lines(&text, wide).iter().map(|line| styled_line(line, style)).collect();
     let why = task.error.as_ref().filter(|why| !text.contains(why.as_str()));
-    lines.extend(why.into_iter().flat_map(|why| lines_of(why, wide)).map(|line| plain(&line)));
+    lines.extend(why.into_iter().flat_map(|why| wrap_lines(why, wide)).map(|line| plain_line(&line)));
     let ended = task
         .ended_at
         .as_ref()
         .map(|at| format!("{} ended {}", task.verb, at.replace('T', " ").replace('Z', " UTC")));
-    lines.extend(ended.map(|ended| styled(&ended, looks.dim())));
+    lines.extend(ended.map(|ended| styled_line(&ended, looks.dim_style())));
     lines
 }
 
 /// Lines about a device without a test.
-pub(super) fn idle(device: &Device, row: &TopRow<'_>, wide: u16) -> Vec<Line<'static>> {
+pub(super) fn device_lines(device: &Device, row: &TopRow<'_>, wide: u16) -> Vec<Line<'static>> {
     let mut lines: Vec<String> = Vec::new();
     match (device.info.safe, &device.info.reason) {
         (true, _) => lines.push(format!("Safe to test: `cardscope check {}`", device.info.path)),
@@ -97,21 +97,21 @@ pub(super) fn idle(device: &Device, row: &TopRow<'_>, wide: u16) -> Vec<Line<'st
         let speeds = [traffic.read_mb_s, traffic.write_mb_s].map(|mb_s| SpeedMbS(mb_s).to_string());
         lines.push(format!("The kernel counts: reads {}, writes {}", speeds[0], speeds[1]));
     }
-    lines.iter().flat_map(|line| lines_of(line, wide)).map(|line| plain(&line)).collect()
+    lines.iter().flat_map(|line| wrap_lines(line, wide)).map(|line| plain_line(&line)).collect()
 }
 
-pub(super) fn weight(weight: FindingWeight, looks: ScreenStyle) -> (&'static str, Style) {
+pub(super) fn weight_label(weight: FindingWeight, looks: ScreenStyle) -> (&'static str, Style) {
     match weight {
-        FindingWeight::Bad => ("bad", looks.tone(NewsTone::Bad)),
-        FindingWeight::Hint => ("hint", looks.tone(NewsTone::Warning)),
+        FindingWeight::Bad => ("bad", looks.tone_style(NewsTone::Bad)),
+        FindingWeight::Hint => ("hint", looks.tone_style(NewsTone::Warning)),
         FindingWeight::Note => ("note", Style::new()),
     }
 }
 
 /// Speeds and findings, one line each.
-fn findings(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
+fn result_lines(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
     let found = task.findings.iter().map(|found| {
-        let (word, style) = weight(found.weight, looks);
+        let (word, style) = weight_label(found.weight, looks);
         (format!("{word}: {}", found.verdict), style)
     });
     let speeds = task
@@ -119,5 +119,5 @@ fn findings(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'sta
         .iter()
         .map(|figure| (format!("{}: {}", figure.what, SpeedMbS(figure.mb_s)), Style::new()));
     let all: Vec<(String, Style)> = speeds.chain(found).collect();
-    all.iter().map(|(text, style)| styled(&cut_text(text, wide), *style)).collect()
+    all.iter().map(|(text, style)| styled_line(&cut_text(text, wide), *style)).collect()
 }

@@ -7,14 +7,14 @@
 
 mod version_3;
 
-use crate::page::comparison::words::RunMeasure;
+use crate::page::comparison::sentences::RunMeasure;
 use cardscope_model::comparison::{ComparedEntry, ComparedTest, Comparison};
-use cardscope_model::outside;
 use cardscope_model::publication::{CardPart, Publication, TestLatencies};
 use cardscope_model::recipe::{self, RECIPES};
-use cardscope_model::statistics::distinct;
+use cardscope_model::statistics::distinct_values;
 use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 use cardscope_model::units::{BinarySize, KIB, MB, MIB};
+use cardscope_model::untrusted_text;
 use std::fmt::Write;
 
 /// Bytes of KDiskMark's MB: it divides KiB by 1000.
@@ -32,7 +32,7 @@ struct DiskMarkLine<'a> {
 }
 
 impl DiskMarkLine<'_> {
-    fn iops(&self) -> f64 {
+    fn line_iops(&self) -> f64 {
         self.mb_s * MB / self.test.test.pattern.block.max(1) as f64
     }
 }
@@ -41,7 +41,7 @@ impl DiskMarkLine<'_> {
 pub(super) fn crystaldiskmark(publication: &Publication) -> String {
     join_reports(publication, RunMeasure::Best, |entry, lines| {
         let measured: Vec<(TestName, f64)> = lines.iter().map(|line| (line.test.test, line.mb_s)).collect();
-        match version_3::lines(&measured) {
+        match version_3::format_lines(&measured) {
             Some(old) => crystaldiskmark_3(publication, entry, lines, &old),
             None => crystaldiskmark_8(publication, entry, lines),
         }
@@ -49,24 +49,24 @@ pub(super) fn crystaldiskmark(publication: &Publication) -> String {
 }
 
 /// Head with rules, the program's name, and the meaning of its speeds.
-fn head(publication: &Publication, version: u32, width: usize) -> String {
+fn report_head(publication: &Publication, version: u32, width: usize) -> String {
     let rule = "-".repeat(width);
     format!(
         "{rule}\nCardscope {}, in the layout of CrystalDiskMark {version}\n{:>width$}\n{rule}\n",
-        outside::line(&publication.tool_version),
+        untrusted_text::escape_line(&publication.tool_version),
         "MB/s are true: 10^6 bytes a second; the fastest run counts",
     )
 }
 
 fn crystaldiskmark_8(publication: &Publication, entry: &ComparedEntry, lines: &[DiskMarkLine<'_>]) -> String {
-    let head = head(publication, 8, CDM_WIDTH)
+    let head = report_head(publication, 8, CDM_WIDTH)
         + "* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]\n* KB = 1000 bytes, KiB = 1024 bytes\n";
     let foot = format!(
         "Profile: {}\n   Test: {} (x{}) [{}]\n   Mode:\n   Date: {}\n     OS: {}\n",
-        recipe(entry),
-        size(entry),
+        recipe_names(entry),
+        test_sizes(entry),
         total_loops(entry, lines),
-        outside::line(&entry.name),
+        untrusted_text::escape_line(&entry.name),
         report_date(publication, entry).replace('-', "/"),
         kernel_name(entry),
     );
@@ -79,13 +79,13 @@ fn crystaldiskmark_3(
     lines: &[DiskMarkLine<'_>],
     old: &str,
 ) -> String {
-    let head = head(publication, 3, version_3::WIDTH)
+    let head = report_head(publication, 3, version_3::WIDTH)
         + "* MB/s = 1,000,000 byte/s [SATA/300 = 300,000,000 byte/s]\n\n";
     let foot = format!(
         "  Test : {} [{}] (x{})\n  Date : {}\n    OS : {}\n",
         // MB of a size are 2^20 bytes in version 3.
-        size(entry).replace("iB", "B"),
-        outside::line(&entry.name),
+        test_sizes(entry).replace("iB", "B"),
+        untrusted_text::escape_line(&entry.name),
         total_loops(entry, lines),
         report_date(publication, entry).replace('-', "/"),
         kernel_name(entry),
@@ -97,7 +97,7 @@ fn crystaldiskmark_3(
 pub(super) fn kdiskmark(publication: &Publication) -> String {
     let made = format!(
         "Cardscope ({}), in the layout and units of KDiskMark 3.3.0",
-        outside::line(&publication.tool_version)
+        untrusted_text::escape_line(&publication.tool_version)
     );
     let head = format!(
         "{made:>KDM_WIDTH$}\n{:>KDM_WIDTH$}\n{}\n\
@@ -108,12 +108,12 @@ pub(super) fn kdiskmark(publication: &Publication) -> String {
     join_reports(publication, RunMeasure::Average, |entry, lines| {
         let foot = format!(
             "Profile: {}\n   Test: {} (x{})\n   Date: {}\n     OS: {}\n Target: {}\n",
-            recipe(entry),
-            size(entry),
+            recipe_names(entry),
+            test_sizes(entry),
             total_loops(entry, lines),
             report_date(publication, entry),
             kernel_name(entry),
-            outside::line(&entry.name),
+            untrusted_text::escape_line(&entry.name),
         );
         format!("{head}{}\n{foot}", format_sections(lines, kdiskmark_line))
     })
@@ -127,14 +127,14 @@ fn join_reports(
 ) -> String {
     let all = &publication.comparison;
     let each = all.entries.iter().enumerate().filter_map(|(number, entry)| {
-        let lines = lines(all, number, publication.part(&entry.card_id), measure);
+        let lines = entry_lines(all, number, publication.card_part(&entry.card_id), measure);
         (!lines.is_empty()).then(|| report(entry, &lines))
     });
     each.collect::<Vec<_>>().join("\n")
 }
 
 /// Tests of one entry that have a speed. Latencies are those of its own runs, not of the card under other settings.
-fn lines<'a>(
+fn entry_lines<'a>(
     all: &'a Comparison,
     entry: usize,
     part: Option<&CardPart>,
@@ -144,14 +144,14 @@ fn lines<'a>(
     let is_crystaldiskmark = all.entries[entry].settings.iter().all(|setting| {
         let recipe = setting.recipe.to_lowercase();
         recipe.starts_with("crystaldiskmark")
-            || RECIPES.find(&recipe).is_ok() && recipe.starts_with("cdm") && recipe != "cdm-fio"
+            || RECIPES.find_text(&recipe).is_ok() && recipe.starts_with("cdm") && recipe != "cdm-fio"
     });
     let line = |test: &'a ComparedTest| {
         let spread = test.spreads.get(entry)?.as_ref()?;
         // The best of several loops is not the mean of a run; it is known only if CrystalDiskMark's recipe was run.
         let best = spread.as_printed.as_ref().filter(|_| measure == RunMeasure::Best && is_crystaldiskmark);
         let best = best.map(|own| &own.best).filter(|own| own.unit == "MB/s").map(|own| own.value);
-        let mb_s = best.unwrap_or_else(|| measure.of(spread));
+        let mb_s = best.unwrap_or_else(|| measure.value_in(spread));
         let same = |l: &&TestLatencies| l.test == test.test && l.step == test.step && l.entry == *name;
         let timed = part.and_then(|part| part.latencies.iter().find(same));
         let latency_us = timed.map(|l| l.histogram.mean() / 1e3).filter(|us| *us > 0.0);
@@ -162,8 +162,9 @@ fn lines<'a>(
 
 /// Reads, writes, and mixes by their share of reads.
 fn format_sections(lines: &[DiskMarkLine<'_>], write: impl Fn(&DiskMarkLine<'_>) -> String) -> String {
-    let ops =
-        distinct([TestOp::Read, TestOp::Write].into_iter().chain(lines.iter().map(|line| line.test.test.op)));
+    let ops = distinct_values(
+        [TestOp::Read, TestOp::Write].into_iter().chain(lines.iter().map(|line| line.test.test.op)),
+    );
     let mut out = String::new();
     for op in ops {
         let of: String = lines.iter().filter(|line| line.test.test.op == op).map(&write).collect();
@@ -181,7 +182,7 @@ fn format_sections(lines: &[DiskMarkLine<'_>], write: impl Fn(&DiskMarkLine<'_>)
 }
 
 /// Block in the largest unit of these tools that fits.
-fn block(bytes: u64) -> (u64, &'static str) {
+fn block_in_units(bytes: u64) -> (u64, &'static str) {
     match bytes {
         n if n >= MIB && n % MIB == 0 => (n / MIB, "MiB"),
         n if n >= KIB && n % KIB == 0 => (n / KIB, "KiB"),
@@ -192,21 +193,21 @@ fn block(bytes: u64) -> (u64, &'static str) {
 fn crystaldiskmark_line(line: &DiskMarkLine<'_>) -> String {
     let pattern = line.test.test.pattern;
     let order = if pattern.order == IoOrder::Sequential { "SEQ" } else { "RND" };
-    let (size, unit) = block(pattern.block);
+    let (size, unit) = block_in_units(pattern.block);
     let latency = line.latency_us.map(|us| format!(" <{us:>9.2} us>")).unwrap_or_default();
     format!(
         "  {order} {size:>4}{unit} (Q={:>3}, T={:>2}): {:>9.3} MB/s [{:>9.1} IOPS]{latency}\n",
         pattern.queue,
         pattern.threads,
         line.mb_s,
-        line.iops()
+        line.line_iops()
     )
 }
 
 fn kdiskmark_line(line: &DiskMarkLine<'_>) -> String {
     let pattern = line.test.test.pattern;
     let order = if pattern.order == IoOrder::Sequential { "Sequential" } else { "Random" };
-    let (size, unit) = block(pattern.block);
+    let (size, unit) = block_in_units(pattern.block);
     // Blanks in place of a missing latency keep the columns aligned.
     let latency = line.latency_us.map_or(" ".repeat(15), |us| format!(" <{us:>9.2} us>"));
     let text = format!(
@@ -214,18 +215,18 @@ fn kdiskmark_line(line: &DiskMarkLine<'_>) -> String {
         pattern.queue,
         pattern.threads,
         line.mb_s * MB / KDISKMARK_MB,
-        line.iops()
+        line.line_iops()
     );
     format!("{:>KDM_WIDTH$}", text).trim_end().to_owned() + "\n"
 }
 
-fn recipe(entry: &ComparedEntry) -> String {
+fn recipe_names(entry: &ComparedEntry) -> String {
     let mut recipes: Vec<&str> = entry.settings.iter().map(|setting| setting.recipe.as_str()).collect();
     recipes.dedup();
-    outside::line(&recipes.join(", ")).into_owned()
+    untrusted_text::escape_line(&recipes.join(", ")).into_owned()
 }
 
-fn size(entry: &ComparedEntry) -> String {
+fn test_sizes(entry: &ComparedEntry) -> String {
     let mut sizes: Vec<String> = entry
         .settings
         .iter()
@@ -239,17 +240,20 @@ fn size(entry: &ComparedEntry) -> String {
 /// Loops behind the figures: runs times the loops of the recipe.
 fn total_loops(entry: &ComparedEntry, lines: &[DiskMarkLine<'_>]) -> u32 {
     let runs = lines.iter().map(|line| line.runs).max().unwrap_or(0);
-    let recipe = entry.settings.first().and_then(|setting| RECIPES.find(&setting.recipe).ok());
+    let recipe = entry.settings.first().and_then(|setting| RECIPES.find_text(&setting.recipe).ok());
     let of_recipe = recipe.and_then(|text| recipe::parse(text, None).ok());
     let each = of_recipe.and_then(|recipe| recipe.tests.iter().map(|test| test.loops).max());
     runs.saturating_mul(each.unwrap_or(1))
 }
 
 fn report_date(publication: &Publication, entry: &ComparedEntry) -> String {
-    outside::line(entry.measured.as_ref().map_or(&publication.made_on, |[_, last]| last)).into_owned()
+    untrusted_text::escape_line(entry.measured.as_ref().map_or(&publication.made_on, |[_, last]| last))
+        .into_owned()
 }
 
 fn kernel_name(entry: &ComparedEntry) -> String {
-    outside::line(entry.settings.iter().find_map(|s| s.condition.get("kernel")).unwrap_or("unknown"))
-        .into_owned()
+    untrusted_text::escape_line(
+        entry.settings.iter().find_map(|s| s.condition.get("kernel")).unwrap_or("unknown"),
+    )
+    .into_owned()
 }

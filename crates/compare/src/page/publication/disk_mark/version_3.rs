@@ -1,7 +1,7 @@
 //! Lines of CrystalDiskMark 3, for a card with tests of that version: no other version has blocks of 512 KB. Labels, widths
 //! and order are those of the program's reports (docs/reference/tools.md#crystaldiskmark).
 
-use cardscope_model::comparison::iops;
+use cardscope_model::comparison::iops_at_speed;
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MIB};
 use std::fmt::Write;
@@ -24,9 +24,9 @@ const TESTS: [(IoOrder, u64, u32); 4] = [
 ];
 
 /// Lines of these tests with their MB/s (10^6); `None` if the tests are not those of version 3.
-pub(super) fn lines(measured: &[(TestName, f64)]) -> Option<String> {
+pub(super) fn format_lines(measured: &[(TestName, f64)]) -> Option<String> {
     let all: Vec<TestName> =
-        TESTS.iter().flat_map(|test| [TestOp::Read, TestOp::Write].map(|op| name(*test, op))).collect();
+        TESTS.iter().flat_map(|test| [TestOp::Read, TestOp::Write].map(|op| test_name(*test, op))).collect();
     let has_medium = measured.iter().any(|(test, _)| test.pattern.block == MEDIUM_BLOCK);
     if !has_medium || measured.iter().any(|(test, _)| !all.contains(test)) {
         return None;
@@ -39,7 +39,7 @@ pub(super) fn lines(measured: &[(TestName, f64)]) -> Option<String> {
     Some(out)
 }
 
-fn name((order, block, queue): (IoOrder, u64, u32), op: TestOp) -> TestName {
+fn test_name((order, block, queue): (IoOrder, u64, u32), op: TestOp) -> TestName {
     TestName { pattern: AccessPattern { order, block, queue, threads: 1 }, op }
 }
 
@@ -52,7 +52,7 @@ fn format_line(test: TestName, mb_s: f64) -> String {
         _ => format!("Random {op} 4KB (QD={queue})"),
     };
     let mut out = format!("{label:>LABEL_WIDTH$} :{mb_s:>10.3} MB/s");
-    let small = iops(mb_s, block).filter(|_| block == 4 * KIB);
+    let small = iops_at_speed(mb_s, block).filter(|_| block == 4 * KIB);
     small.into_iter().for_each(|iops| {
         let _ = write!(out, " [{iops:>8.1} IOPS]");
     });
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     fn measured(tests: &[(&str, f64)]) -> Option<String> {
-        lines(&tests.iter().map(|(test, mb_s)| (test.parse().unwrap(), *mb_s)).collect::<Vec<_>>())
+        format_lines(&tests.iter().map(|(test, mb_s)| (test.parse().unwrap(), *mb_s)).collect::<Vec<_>>())
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl<'a> OverTime<'a> {
     }
 
     /// Adds the counted runs of a session.
-    pub(super) fn add(&mut self, session: SessionFile) {
+    pub(super) fn add_session(&mut self, session: SessionFile) {
         let id = session.session;
         for run in session.runs {
             let places = self.runs.get(&(id.clone(), run.run)).cloned().unwrap_or_default();

@@ -1,11 +1,11 @@
 //! Runs of one card under two coolings, and the content of series.
 
 use super::*;
-use crate::judge::comparison::{RunDivision, columns};
+use crate::judge::comparison::{RunDivision, divide_runs};
 use cardscope_model::histogram::LatencyHistogram;
 use cardscope_model::result::TemperatureC;
 use cardscope_model::run::{CardRun, Run};
-use cardscope_testkit::cards::{card, run};
+use cardscope_testkit::cards::{one_test_run, stored_card};
 
 const READ: &str = "SEQ1M Q8T1 read";
 
@@ -42,12 +42,12 @@ fn record(latency: u64) -> SampleRecord {
 /// Columns of runs 1 and 2 with a fan, and run 3 without.
 fn columns_of_two_coolings() -> Vec<ComparedColumn> {
     let measured = |number: u32, cooling: &str| {
-        let one = run(cooling, 20.0);
+        let one = one_test_run(cooling, 20.0);
         CardRun { run: Run { run: number, ..one.run }, ..one }
     };
     let runs =
         vec![measured(1, "cooling=active"), measured(2, "cooling=active"), measured(3, "cooling=passive")];
-    columns(&card("A"), runs, &RunDivision::BySetting)
+    divide_runs(&stored_card("A"), runs, &RunDivision::BySetting)
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn coolings_stay_separate_and_each_run_counts_once() {
 fn runs_are_numbered_by_column() {
     let columns = columns_of_two_coolings();
     let found = OverTime::new(&columns.iter().collect::<Vec<_>>(), &[]);
-    let session = run("cooling=active", 1.0).session;
+    let session = one_test_run("cooling=active", 1.0).session;
     assert_eq!(found.runs[&(session.clone(), 2)], [(0, 2)]);
     assert_eq!(found.runs[&(session.clone(), 3)], [(1, 1)]);
     assert_eq!(found.runs.get(&(session, 4)), None, "what is not compared is not shown");

@@ -1,14 +1,14 @@
 //! Distinguishes throttling from the end of the cache: by the card's own counters, else by reads, which heat slows
 //! and a full cache does not (docs/reference/flash.md#causes-of-a-slow-spell).
 
-use super::super::bench::WriteTester;
-use super::super::span::{SMALL, places};
-use cardscope_engine::card::ProbeStop;
+use super::super::span::{SMALL_BYTES, random_extents};
+use super::super::write_tester::WriteTester;
+use cardscope_engine::io_driver::ProbeStop;
 use cardscope_model::card_map::property::PropertyEvidence;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{DecimalSize, SpeedMbS, three_digits};
-use cardscope_statistics::drop::SpeedFall;
+use cardscope_statistics::speed_fall::SpeedFall;
 
 const READS: usize = 16;
 
@@ -26,24 +26,24 @@ pub(super) struct HeatReading {
     read_s: Option<f64>,
     celsius: Option<f64>,
     /// Transitions to light and to heavy throttling, then seconds in each.
-    counters: Option<[u32; 4]>,
+    throttling_counters: Option<[u32; 4]>,
 }
 
 impl HeatReading {
     /// Times reads within the first `bytes` of the written range, after `written` bytes in total.
-    pub(super) fn at(
+    pub(super) fn take_reading(
         bench: &mut WriteTester<'_, '_, '_>,
         start: u64,
         bytes: u64,
         written: u64,
     ) -> Result<HeatReading, ProbeStop> {
         let mut times = Vec::new();
-        if bytes >= u64::from(SMALL) {
-            for extent in places(bench, start, bytes, READS) {
+        if bytes >= u64::from(SMALL_BYTES) {
+            for extent in random_extents(bench, start, bytes, READS) {
                 if !bench.context.has_time(0.0) {
                     break;
                 }
-                times.extend(bench.context.read(extent)?);
+                times.extend(bench.context.time_read(extent)?);
             }
         }
         let counters = bench.context.health().map(|log| {
@@ -54,30 +54,37 @@ impl HeatReading {
                 log.thermal_management_t2_seconds,
             ]
         });
-        Ok(HeatReading { written, read_s: median(&times), celsius: bench.context.temperature(), counters })
+        Ok(HeatReading {
+            written,
+            read_s: median(&times),
+            celsius: bench.context.temperature(),
+            throttling_counters: counters,
+        })
     }
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct HeatSeries {
-    looks: Vec<HeatReading>,
+    readings: Vec<HeatReading>,
     throttled: Vec<SpeedFall>,
 }
 
 impl HeatSeries {
     pub(super) fn add(&mut self, look: HeatReading) {
-        self.looks.push(look);
+        self.readings.push(look);
     }
 
-    pub(super) fn note(&mut self, fall: SpeedFall) {
+    pub(super) fn add_throttling(&mut self, fall: SpeedFall) {
         self.throttled.push(fall);
     }
 
     /// True if throttling explains a drop to `ratio` of the speed after `written` bytes.
-    pub(super) fn explains(&self, ratio: f64, written: u64) -> bool {
-        let Some(now) = self.looks.last() else { return false };
-        let before = self.looks.iter().rev().find(|look| look.written < written).or(self.looks.first());
-        if let (Some(now), Some(then)) = (now.counters, before.and_then(|look| look.counters)) {
+    pub(super) fn explains_drop(&self, ratio: f64, written: u64) -> bool {
+        let Some(now) = self.readings.last() else { return false };
+        let before = self.readings.iter().rev().find(|look| look.written < written).or(self.readings.first());
+        if let (Some(now), Some(then)) =
+            (now.throttling_counters, before.and_then(|look| look.throttling_counters))
+        {
             let (light, heavy) = (now[0] > then[0] || now[2] > then[2], now[1] > then[1] || now[3] > then[3]);
             return heavy || (light && ratio > MIN_LIGHT_SHARE);
         }
@@ -85,21 +92,21 @@ impl HeatSeries {
     }
 
     fn are_reads_slower(&self, now: &HeatReading) -> bool {
-        let first: Vec<f64> = self.looks.iter().filter_map(|l| l.read_s).take(3).collect();
+        let first: Vec<f64> = self.readings.iter().filter_map(|l| l.read_s).take(3).collect();
         let (Some(now), Some(then)) = (now.read_s, median(&first)) else { return false };
         now > HEAT_FACTOR * then
     }
 
     pub(super) fn evidence(&self, evidence: PropertyEvidence) -> PropertyEvidence {
-        let reads: Vec<f64> = self.looks.iter().filter_map(|l| l.read_s).collect();
+        let reads: Vec<f64> = self.readings.iter().filter_map(|l| l.read_s).collect();
         let first = reads.first().map(|s| ("4 KiB read at first", s * 1e6, "µs"));
         let last = reads.last().map(|s| ("4 KiB read at last", s * 1e6, "µs"));
-        let highest = self.highest().map(|c| ("highest temperature", c, "°C"));
-        evidence.numbers([first, last, highest].into_iter().flatten())
+        let highest = self.highest_celsius().map(|c| ("highest temperature", c, "°C"));
+        evidence.with_numbers([first, last, highest].into_iter().flatten())
     }
 
-    fn highest(&self) -> Option<f64> {
-        self.looks.iter().filter_map(|l| l.celsius).reduce(f64::max)
+    fn highest_celsius(&self) -> Option<f64> {
+        self.readings.iter().filter_map(|l| l.celsius).reduce(f64::max)
     }
 
     pub(super) fn finding(&self) -> Option<Finding> {
@@ -111,8 +118,8 @@ impl HeatSeries {
                 "speed",
                 format!("{} to {}", three_digits(first.before / 1e6), SpeedMbS(first.after / 1e6)),
             );
-        let highest = self.highest().map(|c| format!("{c:.0} °C"));
+        let highest = self.highest_celsius().map(|c| format!("{c:.0} °C"));
         let finding = highest.into_iter().fold(finding, |f, c| f.because("highest temperature", c));
-        Some(finding.advise("Cool the card, and run `cardscope sustain` to see its speed under load."))
+        Some(finding.with_advice("Cool the card, and run `cardscope sustain` to see its speed under load."))
     }
 }

@@ -5,15 +5,15 @@ mod heat;
 mod stalls;
 mod write_run;
 
-use super::bench::{LARGEST, WriteTester};
+use super::write_tester::{MAX_WRITE, WriteTester};
 use crate::probe::discard;
-use cardscope_engine::card::ProbeStop;
-use cardscope_model::card_map::advice::AS_IT_WAS;
+use cardscope_engine::io_driver::ProbeStop;
+use cardscope_model::card_map::advice::BEFORE_DISCARD;
 use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
 use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{DecimalSize, MIB};
-use cardscope_statistics::drop::SpeedFall;
+use cardscope_statistics::speed_fall::SpeedFall;
 use std::time::Duration;
 use write_run::{WriteRun, WriteRunEnd};
 
@@ -35,7 +35,7 @@ const RECOVERY: Duration = Duration::from_secs(30);
 const CHUNKS_AFTER: usize = 16;
 const CHUNKS_RECOVERED: usize = 8;
 
-pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+pub(super) fn measure_cache(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     // A cache may be nearly as large as the card, so a whole card is written a little more than once.
     let percent = if bench.is_whole_card() { MAX_PERCENT_OF_CARD } else { 100 };
     let round = bench.slots.bytes() / 100 * percent / MIB * MIB;
@@ -47,45 +47,48 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
         return Ok(());
     }
     let rest = if most < MIN_BYTES_FOR_END { Duration::ZERO } else { REST };
-    bench.afford(rest.as_secs_f64() + 5.0)?;
-    let before = bench.context.spent();
+    bench.require_time(rest.as_secs_f64() + 5.0)?;
+    let before = bench.context.total_cost();
     discard_if_allowed(bench)?;
-    bench.context.settle(rest);
+    bench.context.rest(rest);
     let whole = most == round;
     let mut write_run = WriteRun::new(bench, most);
-    let end = write_run.run(bench)?;
+    let end = write_run.run_to_end(bench)?;
     let evidence = write_run.evidence();
     match end {
-        WriteRunEnd::Fell(fall) => {
-            let after = write_run.after(bench, CHUNKS_AFTER)?;
-            let recovered = write_run.recovery(bench, RECOVERY, CHUNKS_RECOVERED, fall)?;
+        WriteRunEnd::SpeedDropped(fall) => {
+            let after = write_run.write_more(bench, CHUNKS_AFTER)?;
+            let recovered = write_run.recovered_bytes(bench, RECOVERY, CHUNKS_RECOVERED, fall)?;
             let cost = bench.context.cost_since(before);
-            let evidence =
-                drop_evidence(evidence, fall, recovered).plot(plot(&write_run, Some(fall))).cost(cost);
+            let evidence = drop_evidence(evidence, fall, recovered)
+                .with_plot(plot(&write_run, Some(fall)))
+                .with_cost(cost);
             let confidence = (1.0 - (-fall.sigmas / 2.0).exp()).clamp(0.5, 0.98);
             bench.into.slc_cache_bytes = Property::measured(fall.bytes as u64, confidence, evidence.clone());
             let level = median(&after).unwrap_or(fall.after);
             bench.into.after_cache_mb_s = Property::measured(level / 1e6, confidence, evidence);
         }
-        WriteRunEnd::Bytes if whole && bench.is_whole_card() && write_run.is_complete() => {
-            let evidence = evidence.plot(plot(&write_run, None)).cost(bench.context.cost_since(before));
+        WriteRunEnd::WriteLimit if whole && bench.is_whole_card() && write_run.is_complete() => {
+            let evidence =
+                evidence.with_plot(plot(&write_run, None)).with_cost(bench.context.cost_since(before));
             bench.into.slc_cache_bytes = Property::none(0.97, evidence.clone());
             bench.into.after_cache_mb_s = Property::none(0.97, evidence);
         }
-        WriteRunEnd::Failed if write_run.written() == 0 => {
+        WriteRunEnd::WritesFail if write_run.written_bytes() == 0 => {
             skip_cache(bench, "no write of it succeeded");
         }
-        WriteRunEnd::Time if write_run.written() == 0 => return Err(ProbeStop::Limit),
-        WriteRunEnd::Bytes | WriteRunEnd::Time | WriteRunEnd::Failed => {
-            let evidence = evidence.plot(plot(&write_run, None)).cost(bench.context.cost_since(before));
+        WriteRunEnd::TimeLimit if write_run.written_bytes() == 0 => return Err(ProbeStop::Limit),
+        WriteRunEnd::WriteLimit | WriteRunEnd::TimeLimit | WriteRunEnd::WritesFail => {
+            let evidence =
+                evidence.with_plot(plot(&write_run, None)).with_cost(bench.context.cost_since(before));
             bench.into.slc_cache_bytes = {
                 // Overwriting the same addresses needs no additional cache.
-                let distinct = write_run.written().min(bench.slots.bytes());
+                let distinct = write_run.written_bytes().min(bench.slots.bytes());
                 Property::at_least(distinct, 0.95, evidence)
             };
-            let written = DecimalSize(write_run.written());
+            let written = DecimalSize(write_run.written_bytes());
             let why = match end {
-                WriteRunEnd::Failed => {
+                WriteRunEnd::WritesFail => {
                     format!("the card accepted no more writes after {written}, before the end of a cache")
                 }
                 _ => format!("no end of a cache within {written} written"),
@@ -109,10 +112,10 @@ fn discard_if_allowed(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     if bench.context.saves_first() || !bench.options.card_addresses {
         return Ok(());
     }
-    let beside = discard::seconds() + REST.as_secs_f64() + 5.0;
-    if bench.context.has_time(beside) && bench.context.may_write(discard::most_written() + MIN_BYTES) {
-        bench.into.small_writes = Some(discard::small_writes(bench.context, AS_IT_WAS)?);
-        bench.context.shape(LARGEST, 1)?;
+    let beside = discard::series_seconds() + REST.as_secs_f64() + 5.0;
+    if bench.context.has_time(beside) && bench.context.may_write(discard::series_bytes() + MIN_BYTES) {
+        bench.into.small_writes = Some(discard::time_small_writes(bench.context, BEFORE_DISCARD)?);
+        bench.context.set_queue(MAX_WRITE, 1)?;
     }
     bench.context.discard(bench.context.region.start, bench.context.region.len)?;
     Ok(())
@@ -120,10 +123,10 @@ fn discard_if_allowed(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
 
 fn drop_evidence(evidence: PropertyEvidence, fall: SpeedFall, recovered: Option<f64>) -> PropertyEvidence {
     evidence
-        .number("before the end", fall.before / 1e6, "MB/s")
-        .number("after the end", fall.after / 1e6, "MB/s")
-        .number("written before the end", fall.bytes, "bytes")
-        .numbers(recovered.map(|bytes| ("cache freed by 30 s of rest", bytes, "bytes")))
+        .with_number("before the end", fall.before / 1e6, "MB/s")
+        .with_number("after the end", fall.after / 1e6, "MB/s")
+        .with_number("written before the end", fall.bytes, "bytes")
+        .with_numbers(recovered.map(|bytes| ("cache freed by 30 s of rest", bytes, "bytes")))
 }
 
 fn plot(write_run: &WriteRun, fall: Option<SpeedFall>) -> Plot {
@@ -132,6 +135,6 @@ fn plot(write_run: &WriteRun, fall: Option<SpeedFall>) -> Plot {
         PlotAxis::new("speed", "MB/s", AxisScale::Linear),
     );
     Plot::new("write speed by bytes written", x, y)
-        .line("chunks", write_run.points())
-        .marked(fall.map(|f| (f.bytes, "end of the cache".to_owned())))
+        .with_line("chunks", write_run.chart_points())
+        .with_marks(fall.map(|f| (f.bytes, "end of the cache".to_owned())))
 }

@@ -2,7 +2,7 @@
 
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::quantile;
-use cardscope_statistics::period::strongest;
+use cardscope_statistics::period::strongest_period;
 
 const MIB: f64 = 1048576.0;
 
@@ -46,7 +46,7 @@ impl CacheStalls {
         }
     }
 
-    pub(super) fn add(&mut self, place: u64, bytes: f64, seconds: f64) {
+    pub(super) fn add_write(&mut self, place: u64, bytes: f64, seconds: f64) {
         let rate = seconds / bytes;
         self.bytes += bytes;
         self.writes += 1;
@@ -76,7 +76,7 @@ impl CacheStalls {
             .because("per GB", format!("{rate:.2} ({least:.2} to {most:.2})"))
             .because("median stall", format!("{:.0} ms", length(0.5)))
             .because("99 % below", format!("{:.0} ms", length(0.99)));
-        let periodic = strongest(&self.places, &self.periods).filter(|p| p.chance < MAX_CHANCE);
+        let periodic = strongest_period(&self.places, &self.periods).filter(|p| p.chance < MAX_CHANCE);
         let period = periodic.map(|p| format!("{:.0} MiB", p.period / MIB));
         Some(period.into_iter().fold(finding, |finding, period| finding.because("period", period)))
     }
@@ -91,7 +91,7 @@ mod tests {
         let mut stalls = CacheStalls::new(Some(32 << 20));
         for i in 0..400u64 {
             let seconds = if i % 16 == 15 { 0.5 } else { 0.02 };
-            stalls.add(i * (4 << 20), f64::from(4 << 20), seconds);
+            stalls.add_write(i * (4 << 20), f64::from(4 << 20), seconds);
         }
         let finding = stalls.finding().unwrap();
         let evidence = |what: &str| finding.evidence.iter().find(|(w, _)| w == what).unwrap().1.clone();
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn even_writes_have_no_stalls() {
         let mut stalls = CacheStalls::new(None);
-        (0..400u64).for_each(|i| stalls.add(i << 22, 4e6, 0.02 + 0.001 * (i % 7) as f64));
+        (0..400u64).for_each(|i| stalls.add_write(i << 22, 4e6, 0.02 + 0.001 * (i % 7) as f64));
         assert_eq!(stalls.finding(), None);
     }
 }

@@ -1,14 +1,14 @@
 //! Sequential writes in chunks until the speed drops for good, with reads and temperatures in between.
 
-use super::super::bench::WriteTester;
+use super::super::write_tester::WriteTester;
 use super::heat::{HeatReading, HeatSeries};
 use super::stalls::CacheStalls;
-use cardscope_engine::card::{CardExtent, ProbeStop, extents};
+use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
 use cardscope_model::card_map::property::PropertyEvidence;
 use cardscope_model::finding::Finding;
 use cardscope_model::statistics::median;
 use cardscope_model::units::MIB;
-use cardscope_statistics::drop::{SpeedFall, WriteChunk, fall};
+use cardscope_statistics::speed_fall::{SpeedFall, WriteChunk, find_fall};
 use std::time::Duration;
 
 /// Smallest chunk (docs/reference/flash.md#pslc-cache) and largest, in bytes.
@@ -29,11 +29,11 @@ const RECOVERED_SHARE: f64 = 0.8;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum WriteRunEnd {
     /// The speed dropped, and not because of heat.
-    Fell(SpeedFall),
+    SpeedDropped(SpeedFall),
     /// The write limit is reached.
-    Bytes,
-    Time,
-    Failed,
+    WriteLimit,
+    TimeLimit,
+    WritesFail,
 }
 
 pub(super) struct WriteRun {
@@ -42,7 +42,7 @@ pub(super) struct WriteRun {
     len: u64,
     most: u64,
     /// Bytes attempted; the position in the range is this modulo `len`.
-    at: u64,
+    attempted: u64,
     written: u64,
     chunks: Vec<WriteChunk>,
     /// First chunk of the current speed level; throttling starts a new one.
@@ -57,12 +57,13 @@ impl WriteRun {
         // Rounded to MiB, so that the last write ends on a sector.
         let most = most / MIB * MIB;
         let len = most.min(bench.slots.bytes() / MIB * MIB);
-        let start = bench.slots.span(len, &mut bench.context.random).unwrap_or(bench.context.region.start);
+        let start =
+            bench.slots.random_span(len, &mut bench.context.random).unwrap_or(bench.context.region.start);
         WriteRun {
             start,
             len,
             most,
-            at: 0,
+            attempted: 0,
             written: 0,
             chunks: Vec::new(),
             level_from: 0,
@@ -72,7 +73,7 @@ impl WriteRun {
         }
     }
 
-    pub(super) fn written(&self) -> u64 {
+    pub(super) fn written_bytes(&self) -> u64 {
         self.written
     }
 
@@ -80,36 +81,43 @@ impl WriteRun {
         self.written >= self.most
     }
 
-    pub(super) fn run(&mut self, bench: &mut WriteTester<'_, '_, '_>) -> Result<WriteRunEnd, ProbeStop> {
+    pub(super) fn run_to_end(
+        &mut self,
+        bench: &mut WriteTester<'_, '_, '_>,
+    ) -> Result<WriteRunEnd, ProbeStop> {
         self.take_heat_reading(bench)?;
-        while self.at < self.most {
+        while self.attempted < self.most {
             if !self.may_write_chunk(bench) {
-                return Ok(WriteRunEnd::Time);
+                return Ok(WriteRunEnd::TimeLimit);
             }
             if self.write_chunk(bench)?.is_none() {
-                return Ok(if bench.context.has_time(0.0) { WriteRunEnd::Failed } else { WriteRunEnd::Time });
+                return Ok(if bench.context.has_time(0.0) {
+                    WriteRunEnd::WritesFail
+                } else {
+                    WriteRunEnd::TimeLimit
+                });
             }
             if self.chunks.len().is_multiple_of(CHUNKS_PER_READING) {
                 self.take_heat_reading(bench)?;
             }
-            bench.context.events.progress(self.written);
-            let Some(mut found) = fall(&self.chunks[self.level_from..]) else { continue };
+            bench.context.events.report_bytes(self.written);
+            let Some(mut found) = find_fall(&self.chunks[self.level_from..]) else { continue };
             self.take_heat_reading(bench)?;
             found.bytes += self.bytes_from as f64;
             found.chunks += self.level_from;
             let before = self.chunks.iter().take(found.chunks).map(|c| c.bytes as u64).sum();
-            if !self.heat.explains(found.after / found.before, before) {
-                return Ok(WriteRunEnd::Fell(found));
+            if !self.heat.explains_drop(found.after / found.before, before) {
+                return Ok(WriteRunEnd::SpeedDropped(found));
             }
-            self.heat.note(found);
+            self.heat.add_throttling(found);
             self.level_from = self.chunks.len();
             self.bytes_from = self.written;
         }
-        Ok(WriteRunEnd::Bytes)
+        Ok(WriteRunEnd::WriteLimit)
     }
 
     /// Writes up to `n` further chunks and returns their rates in bytes per second.
-    pub(super) fn after(
+    pub(super) fn write_more(
         &mut self,
         bench: &mut WriteTester<'_, '_, '_>,
         n: usize,
@@ -120,34 +128,34 @@ impl WriteRun {
                 break;
             }
             let Some(chunk) = self.write_chunk(bench)? else { break };
-            rates.push(chunk.rate());
+            rates.push(chunk.bytes_per_second());
         }
         Ok(rates)
     }
 
     /// Bytes that are written fast again after a pause; `None` if no limit allows the test.
-    pub(super) fn recovery(
+    pub(super) fn recovered_bytes(
         &mut self,
         bench: &mut WriteTester<'_, '_, '_>,
         rest: Duration,
         n: usize,
         fall: SpeedFall,
     ) -> Result<Option<f64>, ProbeStop> {
-        if !bench.context.has_time(rest.as_secs_f64() + self.chunk_seconds()) || self.at >= self.most {
+        if !bench.context.has_time(rest.as_secs_f64() + self.chunk_seconds()) || self.attempted >= self.most {
             return Ok(None);
         }
-        bench.context.settle(rest);
-        let rates = self.after(bench, n)?;
+        bench.context.rest(rest);
+        let rates = self.write_more(bench, n)?;
         let tail = &self.chunks[self.chunks.len() - rates.len()..];
-        let fast = tail.iter().take_while(|c| c.rate() > RECOVERED_SHARE * fall.before);
+        let fast = tail.iter().take_while(|c| c.bytes_per_second() > RECOVERED_SHARE * fall.before);
         Ok((!rates.is_empty()).then(|| fast.map(|c| c.bytes).sum()))
     }
 
     fn chunk_bytes(&self) -> u64 {
-        (self.at / CHUNK_SHARE / MIB * MIB)
+        (self.attempted / CHUNK_SHARE / MIB * MIB)
             .clamp(CHUNK.0, CHUNK.1)
-            .min(self.most - self.at)
-            .min(self.len - self.at % self.len)
+            .min(self.most - self.attempted)
+            .min(self.len - self.attempted % self.len)
     }
 
     fn may_write_chunk(&self, bench: &mut WriteTester<'_, '_, '_>) -> bool {
@@ -161,9 +169,9 @@ impl WriteRun {
     /// Writes one chunk, shortened if the time ends; `None` if nothing was written.
     fn write_chunk(&mut self, bench: &mut WriteTester<'_, '_, '_>) -> Result<Option<WriteChunk>, ProbeStop> {
         let bytes = self.chunk_bytes();
-        let from = self.start + self.at % self.len;
-        let write: Vec<CardExtent> = extents(from, from + bytes, WRITE).collect();
-        if !bench.context.prepare_in_time(&write)? {
+        let from = self.start + self.attempted % self.len;
+        let write: Vec<CardExtent> = split_extents(from, from + bytes, WRITE).collect();
+        if !bench.context.try_save_before_write(&write)? {
             return Ok(None);
         }
         let mut chunk = WriteChunk { bytes: 0.0, seconds: 0.0 };
@@ -171,9 +179,9 @@ impl WriteRun {
             if !bench.context.has_time(0.0) {
                 break;
             }
-            self.at += u64::from(extent.len);
-            if let Some(seconds) = bench.context.write(extent)? {
-                self.stalls.add(extent.offset, f64::from(extent.len), seconds);
+            self.attempted += u64::from(extent.len);
+            if let Some(seconds) = bench.context.time_write(extent)? {
+                self.stalls.add_write(extent.offset, f64::from(extent.len), seconds);
                 chunk.bytes += f64::from(extent.len);
                 self.written += u64::from(extent.len);
                 chunk.seconds += seconds;
@@ -187,28 +195,33 @@ impl WriteRun {
     }
 
     fn take_heat_reading(&mut self, bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
-        self.heat.add(HeatReading::at(bench, self.start, self.at.min(self.len), self.written)?);
+        self.heat.add(HeatReading::take_reading(
+            bench,
+            self.start,
+            self.attempted.min(self.len),
+            self.written,
+        )?);
         Ok(())
     }
 
     pub(super) fn evidence(&self) -> PropertyEvidence {
-        let rates: Vec<f64> = self.chunks.iter().map(|c| c.rate() / 1e6).collect();
-        let evidence = PropertyEvidence::by(
+        let rates: Vec<f64> = self.chunks.iter().map(|c| c.bytes_per_second() / 1e6).collect();
+        let evidence = PropertyEvidence::from_method(
             "sequential writes in chunks of 16 MiB and more; a lasting fall by 15 %, with reads and \
              temperature to exclude throttling",
         )
-        .number("written", self.written as f64, "bytes")
-        .number("median speed", median(&rates).unwrap_or(0.0), "MB/s");
+        .with_number("written", self.written as f64, "bytes")
+        .with_number("median speed", median(&rates).unwrap_or(0.0), "MB/s");
         self.heat.evidence(evidence)
     }
 
     /// Points of the chart: bytes written and MB/s, thinned.
-    pub(super) fn points(&self) -> Vec<(f64, f64)> {
+    pub(super) fn chart_points(&self) -> Vec<(f64, f64)> {
         let step = self.chunks.len().div_ceil(MAX_POINTS).max(1);
         let mut at = 0.0;
         let all = self.chunks.iter().map(|c| {
             at += c.bytes;
-            (at, c.rate() / 1e6)
+            (at, c.bytes_per_second() / 1e6)
         });
         all.step_by(step).collect()
     }

@@ -18,11 +18,11 @@ pub(super) struct LogFields {
 
 impl LogFields {
     /// Parses text. Lines of `-H` that explain bits (`[0:0] : …`) are skipped.
-    pub(super) fn of_text(text: &str) -> Self {
+    pub(super) fn parse_text(text: &str) -> Self {
         let mut fields = LogFields::default();
         let mut state = None;
         for line in text.lines().map(str::trim).filter(|line| !line.starts_with('[')) {
-            if let Some((feature, value)) = feature(line) {
+            if let Some((feature, value)) = parse_feature(line) {
                 fields.features.entry(feature).or_insert(value);
             } else if let Some((number, rest)) = parse_power_state(line) {
                 state = (!fields.states.contains_key(&number)).then_some(number);
@@ -40,7 +40,7 @@ impl LogFields {
     }
 
     /// Parses `-o json`, one answer or several in a row; `None` for any other text.
-    pub(super) fn of_json(text: &str) -> Option<Self> {
+    pub(super) fn parse_json(text: &str) -> Option<Self> {
         let text = text.trim();
         if !text.starts_with('{') {
             return None;
@@ -48,7 +48,7 @@ impl LogFields {
         let mut fields = LogFields::default();
         let mut rest = text;
         while !rest.is_empty() {
-            let (object, length) = json::first(rest, rest.len(), json::ALL).ok()?;
+            let (object, length) = json::parse_first(rest, rest.len(), json::KEEP_ALL).ok()?;
             fields.add_object(object.as_object()?);
             rest = rest[length..].trim_start();
         }
@@ -96,7 +96,7 @@ impl LogFields {
 }
 
 /// `get-feature:0x04 (Temperature Threshold), Current value:0x00000164`
-fn feature(line: &str) -> Option<(u8, u32)> {
+fn parse_feature(line: &str) -> Option<(u8, u32)> {
     let (number, rest) = line.strip_prefix("get-feature:")?.split_once(' ')?;
     let (_, value) = rest.rsplit_once("value:")?;
     let hex = |text: &str| u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok();

@@ -8,9 +8,9 @@ mod fields;
 mod structure;
 
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
-use crate::readers::parts;
-use crate::readers::text::{LogText, filled};
+use crate::readers::notes::new_log;
+use crate::readers::split_reports;
+use crate::readers::text::{LogText, trimmed_text};
 use cardscope_model::card::CardFacts;
 use cardscope_model::log::CardLog;
 use cardscope_sd::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, SmartLog, ThermalFeatures};
@@ -22,8 +22,8 @@ pub(crate) fn recognise(text: &LogText) -> bool {
     const HEADINGS: [&str; 3] = ["NVME Identify Controller:", "Smart Log for NVME device", "get-feature:0x"];
     let head = text.head();
     text.lines().any(|line| HEADINGS.iter().any(|heading| line.trim_start().starts_with(heading)))
-        || LogFields::of_json(head).is_some_and(|fields| fields.has_controller() || fields.has_smart())
-        || LogFields::of_text(head).has_controller()
+        || LogFields::parse_json(head).is_some_and(|fields| fields.has_controller() || fields.has_smart())
+        || LogFields::parse_text(head).has_controller()
 }
 
 /// Reads the text; a second controller, or second counters, begin another log.
@@ -38,7 +38,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
         seen.push(name);
         known
     };
-    let mut logs = parts::each(text, again, read_answer)?;
+    let mut logs = split_reports::read_each(text, again, read_answer)?;
     // Counters that are read again after a test belong to the controller of the log before.
     for at in 1..logs.len() {
         if logs[at].card.is_empty() {
@@ -55,10 +55,10 @@ fn first_field_name(line: &str) -> Option<String> {
 }
 
 fn read_answer(text: &LogText) -> ReaderOutcome {
-    let fields = LogFields::of_json(text.body()).unwrap_or_else(|| LogFields::of_text(text.body()));
-    let mut log = log_of("nvme-cli", None);
-    let identify = fields.has_controller().then(|| controller(&fields, &mut log)).flatten();
-    let smart = fields.has_smart().then(|| smart(&fields, &mut log)).flatten();
+    let fields = LogFields::parse_json(text.body()).unwrap_or_else(|| LogFields::parse_text(text.body()));
+    let mut log = new_log("nvme-cli", None);
+    let identify = fields.has_controller().then(|| decode_controller(&fields, &mut log)).flatten();
+    let smart = fields.has_smart().then(|| decode_smart(&fields, &mut log)).flatten();
     let features = ThermalFeatures::from_results(fields.feature(0x04), fields.feature(0x10));
     if identify.is_none() && smart.is_none() && fields.features().is_empty() {
         return Ok(vec![log]);
@@ -68,18 +68,18 @@ fn read_answer(text: &LogText) -> ReaderOutcome {
     }
     let sd_express = identify.as_ref().and_then(ExpressIdentity::from_names);
     let identity = NvmeIdentity { identify, smart, features, sd_express, ..NvmeIdentity::default() };
-    log.other.insert("nvme".into(), document(&identity, &fields));
+    log.other.insert("nvme".into(), to_document(&identity, &fields));
     Ok(vec![log])
 }
 
-fn controller(fields: &LogFields, log: &mut CardLog) -> Option<IdentifyController> {
-    let (bytes, missing) = structure::controller(fields);
+fn decode_controller(fields: &LogFields, log: &mut CardLog) -> Option<IdentifyController> {
+    let (bytes, missing) = structure::build_controller(fields);
     doubt_missing("id-ctrl", &missing, log);
     IdentifyController::decode(&bytes).ok()
 }
 
-fn smart(fields: &LogFields, log: &mut CardLog) -> Option<SmartLog> {
-    let (bytes, missing) = structure::smart(fields);
+fn decode_smart(fields: &LogFields, log: &mut CardLog) -> Option<SmartLog> {
+    let (bytes, missing) = structure::build_smart_log(fields);
     doubt_missing("smart-log", &missing, log);
     SmartLog::decode(&bytes).ok()
 }
@@ -94,16 +94,16 @@ fn doubt_missing(page: &str, missing: &[&str], log: &mut CardLog) {
 
 fn controller_facts(identify: &IdentifyController) -> CardFacts {
     CardFacts {
-        model: filled(&identify.mn),
-        serial: filled(&identify.sn),
-        firmware: filled(&identify.fr),
+        model: trimmed_text(&identify.mn),
+        serial: trimmed_text(&identify.sn),
+        firmware: trimmed_text(&identify.fr),
         capacity_bytes: Some(identify.tnvmcap).filter(|bytes| *bytes > 0),
         ..CardFacts::default()
     }
 }
 
 /// Identity in the form of `info --json`, without parts that are not in the log; the features are added.
-fn document(identity: &NvmeIdentity, fields: &LogFields) -> Value {
+fn to_document(identity: &NvmeIdentity, fields: &LogFields) -> Value {
     let mut document = serde_json::to_value(identity).unwrap_or_default();
     if let Some(parts) = document.as_object_mut() {
         parts.retain(|_, value| !value.is_null());

@@ -66,7 +66,7 @@ const STATE_BYTES: usize = 32;
 const STATES_OFFSET: usize = 2048;
 
 /// Builds Identify Controller; also returns the names of missing fields.
-pub(super) fn controller(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
+pub(super) fn build_controller(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
     let mut bytes = vec![0; 4096];
     let missing = write_fields(&CONTROLLER_FIELDS, fields, &mut bytes);
     for (name, offset, length) in CONTROLLER_TEXTS {
@@ -81,15 +81,15 @@ pub(super) fn controller(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
 }
 
 /// Builds the SMART log; also returns the names of missing fields.
-pub(super) fn smart(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
+pub(super) fn build_smart_log(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
     let mut bytes = vec![0; 512];
     let mut missing = write_fields(&SMART_FIELDS, fields, &mut bytes);
-    match fields.get("temperature").and_then(kelvin) {
+    match fields.get("temperature").and_then(parse_kelvin) {
         Some(kelvin) => write_number(u128::from(kelvin), &mut bytes[1..3]),
         None => missing.push("temperature"),
     }
     for sensor in 1..=8 {
-        let kelvin = fields.get(&format!("temperature_sensor_{sensor}")).and_then(kelvin);
+        let kelvin = fields.get(&format!("temperature_sensor_{sensor}")).and_then(parse_kelvin);
         let place = 198 + 2 * sensor;
         write_number(u128::from(kelvin.unwrap_or(0)), &mut bytes[place..place + 2]);
     }
@@ -99,7 +99,7 @@ pub(super) fn smart(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
 fn write_fields(places: &[FieldAt], fields: &LogFields, bytes: &mut [u8]) -> Vec<&'static str> {
     let mut missing = Vec::new();
     for (names, offset, length) in places {
-        let value = names.iter().find_map(|name| number(name, fields.get(name)?));
+        let value = names.iter().find_map(|name| parse_number(name, fields.get(name)?));
         match value {
             Some(value) => write_number(value, &mut bytes[*offset..offset + length]),
             None => missing.push(names[0]),
@@ -117,7 +117,7 @@ fn write_number(value: u128, place: &mut [u8]) {
 }
 
 /// Parses `0x1cc1`, `252,874,588,160`, `191842 (98.22 GB)` or `100%`. Old versions print version and ids in hex without `0x`.
-fn number(name: &str, text: &str) -> Option<u128> {
+fn parse_number(name: &str, text: &str) -> Option<u128> {
     let word = text.split_whitespace().next()?.trim_end_matches('%').replace(',', "");
     match word.strip_prefix("0x") {
         Some(hex) => u128::from_str_radix(hex, 16).ok(),
@@ -127,7 +127,7 @@ fn number(name: &str, text: &str) -> Option<u128> {
 }
 
 /// Kelvin from `96 °F (309 K)`, `36 °C (309 K)` or `36 C`. nvme-cli's difference between the scales is 273.
-fn kelvin(text: &str) -> Option<u16> {
+fn parse_kelvin(text: &str) -> Option<u16> {
     if let Some((_, bracket)) = text.split_once('(') {
         return bracket.split_whitespace().next()?.parse().ok();
     }
@@ -141,7 +141,7 @@ fn kelvin(text: &str) -> Option<u16> {
 fn write_power_state(line: &str, bytes: &mut [u8]) {
     let value = |name: &str| line.split_whitespace().find_map(|word| word.strip_prefix(name));
     let plain = |name: &str| value(name).and_then(|n| n.parse::<u128>().ok()).unwrap_or(0);
-    let power = |name: &str| value(name).and_then(steps);
+    let power = |name: &str| value(name).and_then(power_steps);
     let (most, scale) = power("mp:").unwrap_or((0, 2));
     write_number(most, &mut bytes[0..2]);
     // Flags: steps of 0.1 mW; not operational.
@@ -160,7 +160,7 @@ fn write_power_state(line: &str, bytes: &mut [u8]) {
 }
 
 /// Watts as steps and their scale: 1 is 0.1 mW, or 2 is 10 mW for a power that the finer scale cannot hold.
-fn steps(text: &str) -> Option<(u128, u8)> {
+fn power_steps(text: &str) -> Option<(u128, u8)> {
     let watts: f64 = text.strip_suffix('W')?.parse().ok().filter(|w: &f64| w.is_finite() && *w >= 0.0)?;
     let fine = (watts * 10_000.0).round();
     let fits = fine <= f64::from(u16::MAX);

@@ -28,7 +28,7 @@ pub(super) struct F3Write {
 
 impl F3Write {
     /// Parses a line; returns false if it is not of this f3write.
-    pub(super) fn take(&mut self, line: &str) -> bool {
+    pub(super) fn parse_write_line(&mut self, line: &str) -> bool {
         if let Some(size) = line.strip_prefix("Free space:") {
             return self.set_free_space(size);
         }
@@ -70,7 +70,7 @@ pub(super) struct F3Read {
 
 impl F3Read {
     /// Parses a line; returns false if it is not of this f3read.
-    pub(super) fn take(&mut self, line: &str) -> bool {
+    pub(super) fn parse_read_line(&mut self, line: &str) -> bool {
         if let Some(rest) = line.strip_prefix("Validating file ") {
             if self.speed.is_some() {
                 return false;
@@ -90,7 +90,7 @@ impl F3Read {
 
     fn read_count(&mut self, line: &str) -> bool {
         let Some((name, rest)) = line.split_once(':') else { return false };
-        let count = sectors(rest);
+        let count = parse_sectors(rest);
         match (name.trim(), count) {
             ("Data OK", Some(n)) => (self.ok, self.sectors.ok) = (Some(n), n),
             ("Corrupted", Some(n)) => self.sectors.corrupted = n,
@@ -112,31 +112,31 @@ impl F3Read {
             return self.sectors;
         }
         let mut sum = SectorCounts::default();
-        self.files.iter().for_each(|(_, counts)| sum.add(counts));
+        self.files.iter().for_each(|(_, counts)| sum.add_counts(counts));
         sum
     }
 
     pub(super) fn tested_bytes(&self) -> Option<u64> {
-        Some(bytes(self.total_sectors().all())).filter(|bytes| *bytes > 0)
+        Some(sector_bytes(self.total_sectors().total_sectors())).filter(|bytes| *bytes > 0)
     }
 
     /// Result in the form of `verify --files`.
-    pub(super) fn document(&self) -> Value {
+    pub(super) fn to_document(&self) -> Value {
         let sectors = self.total_sectors();
         // f3read cannot distinguish a fake from a fault, so losses count as damage.
-        let verdict = match (self.ok.is_some(), sectors.lost()) {
+        let verdict = match (self.ok.is_some(), sectors.lost_sectors()) {
             (_, 1..) => Verdict::Damaged,
             (true, _) if sectors.ok > 0 => Verdict::Genuine,
             _ => Verdict::Inconclusive,
         };
-        let bad = self.files.iter().filter(|(_, counts)| counts.lost() > 0);
+        let bad = self.files.iter().filter(|(_, counts)| counts.lost_sectors() > 0);
         let bad: Vec<Value> =
             bad.map(|(number, counts)| json!({"number": number, "sectors": counts})).collect();
         json!({
             "verdict": verdict,
-            "tested_bytes": bytes(sectors.all()),
-            "good_bytes": bytes(sectors.ok),
-            "lost_bytes": bytes(sectors.lost()),
+            "tested_bytes": sector_bytes(sectors.total_sectors()),
+            "good_bytes": sector_bytes(sectors.ok),
+            "lost_bytes": sector_bytes(sectors.lost_sectors()),
             "sectors": sectors,
             "files": self.files.len(),
             "files_with_losses": bad,
@@ -145,7 +145,7 @@ impl F3Read {
     }
 }
 
-fn bytes(sectors: u64) -> u64 {
+fn sector_bytes(sectors: u64) -> u64 {
     sectors.saturating_mul(SECTOR)
 }
 
@@ -173,7 +173,7 @@ fn parse_sector_counts(text: &str) -> Option<SectorCounts> {
     possible.then_some(SectorCounts { ok, corrupted, changed, overwritten, ..SectorCounts::default() })
 }
 
-fn sectors(text: &str) -> Option<u64> {
+fn parse_sectors(text: &str) -> Option<u64> {
     let (_, rest) = text.rsplit_once('(')?;
     rest.split_once(" sectors")?.0.trim().parse().ok().filter(|n| *n <= u64::MAX >> 16)
 }

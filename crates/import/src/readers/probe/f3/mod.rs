@@ -7,10 +7,10 @@ mod files;
 mod prober;
 
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
-use crate::readers::numbers::{amount, binary_mb_s, sequential, step};
-use crate::readers::parts;
+use crate::readers::notes::new_log;
+use crate::readers::numbers::{binary_mb_s, parse_amount, sequential_test, step_figure};
 use crate::readers::runs::RunBuilder;
+use crate::readers::split_reports;
 use crate::readers::text::LogText;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{Run, TestFigure};
@@ -34,7 +34,7 @@ const PROGRAM_NAMES: [&str; 3] = ["F3 probe ", "F3 write ", "F3 read "];
 /// True if the text has a line that only f3 prints.
 pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().map(str::trim).any(|line| {
-        PROGRAM_NAMES.iter().any(|name| version(line, name).is_some())
+        PROGRAM_NAMES.iter().any(|name| parse_version(line, name).is_some())
             || prober::is_own_line(line)
             || files::is_own_line(line)
     })
@@ -42,15 +42,15 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 /// Reads the text; each device that f3probe judges is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    parts::of_devices(text, |line| Some(prober::verdict(line)?.0), read_device)
+    split_reports::read_by_device(text, |line| Some(prober::parse_verdict(line)?.0), read_device)
 }
 
 fn read_device(text: &LogText) -> ReaderOutcome {
     let version =
-        text.lines().find_map(|line| PROGRAM_NAMES.iter().find_map(|name| version(line.trim(), name)));
-    let mut log = log_of("f3", version);
+        text.lines().find_map(|line| PROGRAM_NAMES.iter().find_map(|name| parse_version(line.trim(), name)));
+    let mut log = new_log("f3", version);
     let mut runs = RunBuilder::default();
-    for said in programs(text) {
+    for said in split_programs(text) {
         add_output(said, version, &mut runs, &mut log);
     }
     log.runs = runs.finish();
@@ -58,19 +58,19 @@ fn read_device(text: &LogText) -> ReaderOutcome {
 }
 
 /// Version in `F3 read 8.0`.
-fn version<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+fn parse_version<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let version = line.strip_prefix(name)?;
     version.starts_with(|c: char| c.is_ascii_digit()).then_some(version)
 }
 
 /// Outputs of the programs, in order.
-fn programs(text: &LogText) -> Vec<F3Output> {
+fn split_programs(text: &LogText) -> Vec<F3Output> {
     let mut programs: Vec<F3Output> = Vec::new();
     for line in text.lines().map(str::trim) {
         let taken = programs.last_mut().is_some_and(|said| match said {
-            F3Output::Probe(probe) => probe.take(line),
-            F3Output::Write(writing) => writing.take(line),
-            F3Output::Read(reading) => reading.take(line),
+            F3Output::Probe(probe) => probe.parse_probe_line(line),
+            F3Output::Write(writing) => writing.parse_write_line(line),
+            F3Output::Read(reading) => reading.parse_read_line(line),
         });
         if !taken {
             programs.extend(begin_program(line));
@@ -82,34 +82,37 @@ fn programs(text: &LogText) -> Vec<F3Output> {
 /// Program whose output begins with this line.
 fn begin_program(line: &str) -> Option<F3Output> {
     let (mut probe, mut writing, mut reading) = (F3Probe::default(), F3Write::default(), F3Read::default());
-    if version(line, "F3 probe ").is_some() || probe.take(line) {
+    if parse_version(line, "F3 probe ").is_some() || probe.parse_probe_line(line) {
         return Some(F3Output::Probe(probe));
     }
-    if version(line, "F3 write ").is_some() || writing.take(line) {
+    if parse_version(line, "F3 write ").is_some() || writing.parse_write_line(line) {
         return Some(F3Output::Write(writing));
     }
-    (version(line, "F3 read ").is_some() || reading.take(line)).then_some(F3Output::Read(reading))
+    (parse_version(line, "F3 read ").is_some() || reading.parse_read_line(line))
+        .then_some(F3Output::Read(reading))
 }
 
 fn add_output(said: F3Output, version: Option<&str>, runs: &mut RunBuilder, log: &mut CardLog) {
     match said {
         F3Output::Probe(probe) if !probe.is_empty() => {
             log.card.capacity_bytes = log.card.capacity_bytes.or(probe.announced_bytes());
-            log.doubts.extend(probe.doubts(version));
-            add_document(log, "f3probe", probe.document());
+            log.doubts.extend(probe.size_doubt(version));
+            add_document(log, "f3probe", probe.to_document());
         }
         F3Output::Write(writing) if !writing.is_empty() => {
-            runs.begin(Run::default());
-            figure("f3write", TestOp::Write, &writing.speed).into_iter().for_each(|figure| runs.add(figure));
+            runs.begin_run(Run::default());
+            speed_figure("f3write", TestOp::Write, &writing.speed)
+                .into_iter()
+                .for_each(|figure| runs.add_figure(figure));
             add_document(log, "f3write", json!(writing));
         }
         F3Output::Read(reading) if !reading.is_empty() => {
             // A read of the files that the write before it made belongs to the same run.
-            if let Some(read) = figure("f3read", TestOp::Read, &reading.speed) {
-                runs.add(read);
-                runs.last_mut().size_bytes = reading.tested_bytes();
+            if let Some(read) = speed_figure("f3read", TestOp::Read, &reading.speed) {
+                runs.add_figure(read);
+                runs.current_run().size_bytes = reading.tested_bytes();
             }
-            add_document(log, "f3read", reading.document());
+            add_document(log, "f3read", reading.to_document());
         }
         _ => {}
     }
@@ -126,7 +129,7 @@ fn add_document(log: &mut CardLog, name: &str, document: Value) {
     }
 }
 
-fn figure(name: &str, op: TestOp, printed: &Option<String>) -> Option<TestFigure> {
-    let speed = amount(printed.as_deref()?)?;
-    Some(step(name, sequential(MIB, op), speed, binary_mb_s(speed.unit)?))
+fn speed_figure(name: &str, op: TestOp, printed: &Option<String>) -> Option<TestFigure> {
+    let speed = parse_amount(printed.as_deref()?)?;
+    Some(step_figure(name, sequential_test(MIB, op), speed, binary_mb_s(speed.unit)?))
 }

@@ -1,6 +1,6 @@
 //! f3probe: verdict and geometry of a device.
 
-use crate::readers::numbers::{PrintedAmount, amount, binary_bytes, seconds};
+use crate::readers::numbers::{PrintedAmount, binary_bytes, parse_amount, parse_seconds};
 use cardscope_model::verify::Verdict;
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,7 @@ pub(super) struct F3Probe {
 #[derive(Debug, Clone, Copy)]
 struct PrintedSize {
     /// Printed size, in bytes.
-    about: f64,
+    printed_bytes: f64,
     blocks: u64,
 }
 
@@ -32,8 +32,8 @@ const BLOCK_POWERS: std::ops::RangeInclusive<u32> = 9..=16;
 
 impl F3Probe {
     /// Parses a line; returns false if it is not of this f3probe.
-    pub(super) fn take(&mut self, line: &str) -> bool {
-        if let Some((device, verdict)) = verdict(line) {
+    pub(super) fn parse_probe_line(&mut self, line: &str) -> bool {
+        if let Some((device, verdict)) = parse_verdict(line) {
             let first = self.verdict.is_none();
             if first {
                 (self.device, self.verdict) = (Some(device.to_owned()), Some(verdict));
@@ -50,17 +50,18 @@ impl F3Probe {
 
     fn read_field(&mut self, name: &str, value: &str) -> bool {
         match name {
-            "*Usable* size" if self.usable.is_none() => self.usable = size(value),
-            "Announced size" if self.announced.is_none() => self.announced = size(value),
-            "Module" => self.module_power = power(value),
+            "*Usable* size" if self.usable.is_none() => self.usable = parse_size(value),
+            "Announced size" if self.announced.is_none() => self.announced = parse_size(value),
+            "Module" => self.module_power = parse_power(value),
             "Approximate cache size" => {
-                self.cache = size(value);
+                self.cache = parse_size(value);
                 self.needs_reset = value.split_once("need-reset=").map(|(_, word)| word.starts_with("yes"));
             }
-            "Physical block size" => self.block_power = power(value),
-            "Probe time" => self.seconds = seconds(value),
+            "Physical block size" => self.block_power = parse_power(value),
+            "Probe time" => self.seconds = parse_seconds(value),
             "Read" | "Write" | "Reset" if self.announced.is_some() => {
-                self.operations.extend(operation(value).map(|operation| (name.to_lowercase(), operation)));
+                self.operations
+                    .extend(parse_operation(value).map(|operation| (name.to_lowercase(), operation)));
             }
             _ => return false,
         }
@@ -76,7 +77,9 @@ impl F3Probe {
         let printed = self.block_power.filter(|power| BLOCK_POWERS.contains(power));
         let fits = |power: &u32| {
             let size = self.announced.filter(|size| size.blocks > 0);
-            size.is_some_and(|s| ((s.blocks as f64 * f64::from(1u32 << power)) / s.about - 1.0).abs() < 0.25)
+            size.is_some_and(|s| {
+                ((s.blocks as f64 * f64::from(1u32 << power)) / s.printed_bytes - 1.0).abs() < 0.25
+            })
         };
         printed.or_else(|| BLOCK_POWERS.clone().find(fits)).map(|power| 1 << power)
     }
@@ -90,7 +93,7 @@ impl F3Probe {
     }
 
     /// Result in the form of `verify`.
-    pub(super) fn document(&self) -> Value {
+    pub(super) fn to_document(&self) -> Value {
         json!({
             "device": self.device,
             "verdict": self.verdict.unwrap_or(Verdict::Inconclusive),
@@ -111,7 +114,7 @@ impl F3Probe {
 
     /// Doubts a verdict that f3probe before version 10 gets wrong: it reports the power of two at or above half of the announced
     /// size as the real size whenever its first bad answer lies above (f3's issue 243).
-    pub(super) fn doubts(&self, version: Option<&str>) -> Option<String> {
+    pub(super) fn size_doubt(&self, version: Option<&str>) -> Option<String> {
         let (usable, announced) = (self.usable?.blocks, self.announced?.blocks);
         let major: u32 = version.and_then(|v| v.split('.').next()).and_then(|v| v.parse().ok()).unwrap_or(0);
         let middle = (announced / 2).checked_next_power_of_two()?;
@@ -125,11 +128,11 @@ impl F3Probe {
 }
 
 pub(super) fn is_own_line(line: &str) -> bool {
-    verdict(line).is_some() || line.starts_with("*Usable* size:") && size(line).is_some()
+    parse_verdict(line).is_some() || line.starts_with("*Usable* size:") && parse_size(line).is_some()
 }
 
 /// ``Bad news: The device `/dev/sdb' is a counterfeit of type limbo``
-pub(super) fn verdict(line: &str) -> Option<(&str, Verdict)> {
+pub(super) fn parse_verdict(line: &str) -> Option<(&str, Verdict)> {
     let (_, rest) = line.split_once("news: The device `")?;
     let (device, said) = rest.split_once("' is ")?;
     let verdict = match said.trim_end_matches(['.', ' ']) {
@@ -143,24 +146,24 @@ pub(super) fn verdict(line: &str) -> Option<(&str, Verdict)> {
     Some((device, verdict))
 }
 
-fn size(text: &str) -> Option<PrintedSize> {
+fn parse_size(text: &str) -> Option<PrintedSize> {
     let text = text.strip_prefix("*Usable* size:").unwrap_or(text);
-    let PrintedAmount { value, unit } = amount(text)?;
+    let PrintedAmount { value, unit } = parse_amount(text)?;
     let (_, rest) = text.split_once('(')?;
     let blocks = rest.split_once(" blocks)")?.0.parse().ok()?;
-    Some(PrintedSize { about: value * binary_bytes(unit)?, blocks })
+    Some(PrintedSize { printed_bytes: value * binary_bytes(unit)?, blocks })
 }
 
 /// Power in `32.00 GB (2^35 Bytes)`.
-fn power(text: &str) -> Option<u32> {
+fn parse_power(text: &str) -> Option<u32> {
     let (_, rest) = text.split_once("(2^")?;
     rest.split(' ').next()?.parse().ok().filter(|power| *power < 64)
 }
 
 /// Parses `347.8ms / 4815 = 72us`.
-fn operation(text: &str) -> Option<Value> {
+fn parse_operation(text: &str) -> Option<Value> {
     let (time, rest) = text.split_once(" / ")?;
     let (count, _) = rest.split_once(" = ")?;
     let count: u64 = count.trim().parse().ok()?;
-    Some(json!({"seconds": seconds(time)?, "count": count}))
+    Some(json!({"seconds": parse_seconds(time)?, "count": count}))
 }

@@ -9,11 +9,11 @@ mod script;
 mod tables;
 
 use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::log_of;
+use crate::readers::notes::new_log;
 use crate::readers::text::LogText;
 use cardscope_model::flashbench::{FlashbenchTables, TABLES};
 use cardscope_model::log::CardLog;
-use cardscope_model::outside::shortened;
+use cardscope_model::untrusted_text::shorten_text;
 use parts::LogPart;
 use serde_json::json;
 use std::collections::HashSet;
@@ -24,19 +24,19 @@ const MOST_NAMED_SECTIONS: usize = 3;
 
 /// True if the text has a row of flashbench, or two headings of the script.
 pub(crate) fn recognise(text: &LogText) -> bool {
-    let headings = text.head().lines().filter(|line| parts::is_heading(line)).take(2).count();
+    let headings = text.head().lines().filter(|line| parts::is_script_heading(line)).take(2).count();
     headings == 2
-        || text.head().lines().any(tables::is_own_row)
-        || TableReader::of(text.head().lines()).tables.rows() > 1
+        || text.head().lines().any(tables::is_align_row)
+        || TableReader::from_lines(text.head().lines()).tables.rows() > 1
 }
 
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    let parts = parts::split(text);
-    let mut log = log_of("flashbench", None);
-    let tested = script::tested(&parts);
-    script::put_identity(&tested, &parts, &mut log);
-    script::put_runs(&parts, &tested, &mut log);
-    let tables = tables(&parts);
+    let parts = parts::split_parts(text);
+    let mut log = new_log("flashbench", None);
+    let tested = script::find_device(&parts);
+    script::add_identity(&tested, &parts, &mut log);
+    script::add_runs(&parts, &tested, &mut log);
+    let tables = read_tables(&parts);
     if tables.rows() > 0 {
         log.other.insert(TABLES.into(), json!(tables));
     }
@@ -44,12 +44,12 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     Ok(vec![log])
 }
 
-fn tables(parts: &[LogPart<'_>]) -> FlashbenchTables {
+fn read_tables(parts: &[LogPart<'_>]) -> FlashbenchTables {
     let mut reader = TableReader::default();
     for part in parts {
-        reader.enter(part.heading.clone());
+        reader.begin_section(part.heading.clone());
         if part.heading.holds_rows() {
-            part.lines.iter().for_each(|line| reader.feed(line));
+            part.lines.iter().for_each(|line| reader.read_line(line));
         }
     }
     reader.tables
@@ -65,7 +65,8 @@ fn doubt_empty_sections(parts: &[LogPart<'_>], log: &mut CardLog) {
     let parents: HashSet<&str> = parts.iter().filter_map(|part| part.parent).collect();
     titles.retain(|title| !parents.contains(title));
     if !titles.is_empty() {
-        let shown: Vec<_> = titles.iter().take(MOST_NAMED_SECTIONS).map(|title| shortened(title)).collect();
+        let shown: Vec<_> =
+            titles.iter().take(MOST_NAMED_SECTIONS).map(|title| shorten_text(title)).collect();
         let more = match titles.len() - shown.len() {
             0 => String::new(),
             more => format!("; and {more} more"),
@@ -95,7 +96,7 @@ mod tests {
             ("1.0.0.x", None),
             ("-", None),
         ] {
-            let found = tables::micros(text);
+            let found = tables::parse_micros(text);
             assert_eq!(found.is_some(), us.is_some(), "{text}");
             assert!((found.unwrap_or(0.0) - us.unwrap_or(0.0)).abs() < 1e-9, "{text}: {found:?}");
         }

@@ -56,7 +56,7 @@ impl PartHeading {
         matches!(self, Dd(..) | Hdparm | Align(_) | Fat(_) | OpenAu { .. })
     }
 
-    fn of(title: &str) -> Self {
+    fn parse(title: &str) -> Self {
         let number = |prefix: &str| -> Option<u32> { title.strip_prefix(prefix)?.trim().parse().ok() };
         let align = number("Align test:").map(PartHeading::Align);
         let test =
@@ -103,29 +103,29 @@ fn parse_dd(title: &str) -> Option<PartHeading> {
 }
 
 /// True for headings that only this script has.
-pub(super) fn is_heading(line: &str) -> bool {
-    let title = title(line);
-    title.is_some_and(|title| !matches!(PartHeading::of(title), PartHeading::Unknown | PartHeading::Start))
+pub(super) fn is_script_heading(line: &str) -> bool {
+    let title = heading_text(line);
+    title.is_some_and(|title| !matches!(PartHeading::parse(title), PartHeading::Unknown | PartHeading::Start))
 }
 
 /// Text of a heading inside its frame of `=`, or of a bare `AU=1, linear access`.
-fn title(line: &str) -> Option<&str> {
+fn heading_text(line: &str) -> Option<&str> {
     let line = line.trim();
     let inner = line.trim_matches('=').trim();
     let framed = line.starts_with("====") && line.ends_with("====") && !inner.is_empty();
     (framed || parse_open_au(line).is_some()).then_some(inner)
 }
 
-pub(super) fn split<'a>(text: &'a LogText<'_>) -> Vec<LogPart<'a>> {
+pub(super) fn split_parts<'a>(text: &'a LogText<'_>) -> Vec<LogPart<'a>> {
     let part = |heading, title, parent, run| LogPart { heading, title, parent, run, lines: Vec::new() };
     let mut parts = vec![part(PartHeading::Start, None, None, 1)];
     let mut section: Option<&str> = None;
     for line in text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()) {
-        match title(line) {
+        match heading_text(line) {
             None => parts.last_mut().expect("repeated").lines.push(line),
             Some(title) => match title.parse::<u32>() {
                 Ok(run) => {
-                    let heading = section.map_or(PartHeading::Unknown, PartHeading::of);
+                    let heading = section.map_or(PartHeading::Unknown, PartHeading::parse);
                     parts.push(part(heading, section, section, run.max(1)));
                 }
                 Err(_) => {
@@ -133,7 +133,7 @@ pub(super) fn split<'a>(text: &'a LogText<'_>) -> Vec<LogPart<'a>> {
                         title.starts_with("AU=") || title.contains(": ") && !title.starts_with("Device");
                     let parent = if is_test { section } else { None };
                     section = if is_test { section } else { Some(title) };
-                    parts.push(part(PartHeading::of(title), Some(title), parent, 1));
+                    parts.push(part(PartHeading::parse(title), Some(title), parent, 1));
                 }
             },
         }

@@ -2,14 +2,14 @@
 //! card's, and dd and hdparm as runs: pass k of each section is run k.
 
 use super::parts::{LogPart, PartHeading};
-use crate::readers::identity::facts::{facts, registers};
+use crate::readers::identity::facts::{card_facts, given_registers};
 use crate::readers::speed::{dd, hdparm};
 use crate::readers::text::LogText;
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{Run, TestFigure};
-use cardscope_model::units::grouped;
-use cardscope_sd::bus::bus_mode;
+use cardscope_model::units::group_digits;
+use cardscope_sd::bus::find_bus_mode;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -24,12 +24,12 @@ pub(super) struct ScriptFacts<'a> {
 
 impl ScriptFacts<'_> {
     /// True for a card in a built-in slot, false for a reader.
-    pub(super) fn in_slot(&self) -> Option<bool> {
+    pub(super) fn is_in_slot(&self) -> Option<bool> {
         self.device.map(|device| device.contains("mmcblk"))
     }
 }
 
-pub(super) fn tested<'a>(parts: &[LogPart<'a>]) -> ScriptFacts<'a> {
+pub(super) fn find_device<'a>(parts: &[LogPart<'a>]) -> ScriptFacts<'a> {
     let device = parts.iter().find_map(|part| part.title?.strip_prefix("Device:")).map(str::trim);
     let partitions = parts.iter().filter(|part| part.heading == PartHeading::Partitions);
     let bytes = partitions.flat_map(|part| &part.lines).find_map(|line| fdisk_bytes(line, device?));
@@ -45,7 +45,7 @@ fn fdisk_bytes(line: &str, device: &str) -> Option<u64> {
 }
 
 /// Sets capacity and identity, or adds a doubt if the identity is of another card.
-pub(super) fn put_identity(tested: &ScriptFacts<'_>, parts: &[LogPart<'_>], log: &mut CardLog) {
+pub(super) fn add_identity(tested: &ScriptFacts<'_>, parts: &[LogPart<'_>], log: &mut CardLog) {
     log.card.capacity_bytes = tested.bytes;
     let Some(line) = parts.iter().flat_map(|part| part.lines.first()).find(|line| line.starts_with("man:"))
     else {
@@ -56,11 +56,11 @@ pub(super) fn put_identity(tested: &ScriptFacts<'_>, parts: &[LogPart<'_>], log:
         Ok(identity) => match mismatch_reason(tested, &identity) {
             Some(why) => {
                 log.doubts.push(format!("{why}; its registers are under slot_identity"));
-                log.other.insert("slot_identity".into(), Value::Object(registers(&identity)));
+                log.other.insert("slot_identity".into(), Value::Object(given_registers(&identity)));
             }
             None => {
-                log.card.complete_from(&facts(&identity));
-                log.other.extend(registers(&identity));
+                log.card.fill_missing_from(&card_facts(&identity));
+                log.other.extend(given_registers(&identity));
             }
         },
     }
@@ -79,10 +79,10 @@ fn mismatch_reason(tested: &ScriptFacts<'_>, identity: &Identity) -> Option<Stri
         (Some(fdisk), Some(csd)) if fdisk != csd => Some(format!(
             "the registers are from another card ({} bytes; fdisk reports {} for {device}): the script \
              reads the built-in slot",
-            grouped(csd),
-            grouped(fdisk)
+            group_digits(csd),
+            group_digits(fdisk)
         )),
-        (None, _) if tested.in_slot() == Some(false) => Some(format!(
+        (None, _) if tested.is_in_slot() == Some(false) => Some(format!(
             "the registers may be from another card: the script reads the built-in slot, but {device} is in \
              a reader"
         )),
@@ -91,7 +91,7 @@ fn mismatch_reason(tested: &ScriptFacts<'_>, identity: &Identity) -> Option<Stri
 }
 
 /// Adds the runs, failed copies, and doubts about results from a cache.
-pub(super) fn put_runs(parts: &[LogPart<'_>], tested: &ScriptFacts<'_>, log: &mut CardLog) {
+pub(super) fn add_runs(parts: &[LogPart<'_>], tested: &ScriptFacts<'_>, log: &mut CardLog) {
     let mut runs: BTreeMap<u32, Vec<TestFigure>> = BTreeMap::new();
     let mut failures = Vec::new();
     for part in parts {
@@ -111,14 +111,16 @@ pub(super) fn put_runs(parts: &[LogPart<'_>], tested: &ScriptFacts<'_>, log: &mu
 /// Figures of a part, and its failed copies.
 fn read_part(part: &LogPart<'_>) -> (Vec<TestFigure>, Vec<Value>) {
     match &part.heading {
-        PartHeading::Hdparm => (hdparm::figures(&LogText::of(&part.lines.join("\n"))), Vec::new()),
+        PartHeading::Hdparm => {
+            (hdparm::timed_reads(&LogText::from_decoded(&part.lines.join("\n"))), Vec::new())
+        }
         PartHeading::Dd(op, block, step) => {
-            let all = dd::finished(part.lines.iter().copied());
-            let failures = all.iter().filter(|copy| copy.failed()).map(|copy| {
+            let all = dd::find_results(part.lines.iter().copied());
+            let failures = all.iter().filter(|copy| copy.has_failed()).map(|copy| {
                 json!({"run": part.run, "op": op.to_string(), "step": step, "bytes": copy.copied.bytes,
                     "seconds": copy.copied.seconds, "error": copy.error})
             });
-            let figures = all.iter().filter_map(|copy| copy.figure(Some((*op, *block)), step));
+            let figures = all.iter().filter_map(|copy| copy.to_figure(Some((*op, *block)), step));
             (figures.collect(), failures.collect())
         }
         _ => Default::default(),
@@ -132,8 +134,8 @@ fn mark_cached<'a>(
     log: &mut CardLog,
 ) {
     // Linux drives a built-in slot up to SDR104; a reader may be UHS-II.
-    let fastest = if tested.in_slot() == Some(true) { "SDR104" } else { "UHS-II HD312" };
-    let Some(mode) = bus_mode(fastest) else { return };
+    let fastest = if tested.is_in_slot() == Some(true) { "SDR104" } else { "UHS-II HD312" };
+    let Some(mode) = find_bus_mode(fastest) else { return };
     let mut count = 0;
     for figure in figures.filter(|figure| figure.mb_s > mode.ceiling_mb_s) {
         figure.step = Some(format!("{}, page cache", figure.step.as_deref().unwrap_or("dd")));

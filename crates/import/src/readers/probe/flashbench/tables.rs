@@ -13,25 +13,25 @@ pub(super) struct TableReader {
     /// Announced by the last heading or command.
     section: PartHeading,
     /// True after a command or heading: the next row begins a table.
-    fresh: bool,
+    table_begins: bool,
     /// Beginning of a command that continues in the next line.
     command: String,
 }
 
 impl TableReader {
-    pub(super) fn of<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
+    pub(super) fn from_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
         let mut reader = TableReader::default();
-        lines.for_each(|line| reader.feed(line));
+        lines.for_each(|line| reader.read_line(line));
         reader
     }
 
     /// Begins the section that a heading of the script, or a command, announces.
-    pub(super) fn enter(&mut self, heading: PartHeading) {
-        (self.fresh, self.section) = (true, heading);
+    pub(super) fn begin_section(&mut self, heading: PartHeading) {
+        (self.table_begins, self.section) = (true, heading);
     }
 
     /// Reads a line: a row, a command, or other text.
-    pub(super) fn feed(&mut self, line: &str) {
+    pub(super) fn read_line(&mut self, line: &str) {
         if let Some(row) = parse_align(line).or_else(|| parse_delay(line)) {
             self.add_align_row(row);
         } else if let Some((block_bytes, mb_s)) = parse_speeds(line) {
@@ -53,7 +53,8 @@ impl TableReader {
     }
 
     fn add_speed_row(&mut self, block_bytes: u64, mb_s: Vec<f64>) {
-        let next = |last: Option<u32>| last.map_or(1, |test| test.saturating_add(u32::from(self.fresh)));
+        let next =
+            |last: Option<u32>| last.map_or(1, |test| test.saturating_add(u32::from(self.table_begins)));
         match (&self.section, &mb_s[..]) {
             (PartHeading::Fat(test @ 1..), _) => {
                 self.tables.fat.push(FatRow { block_bytes, mb_s, test: *test })
@@ -81,7 +82,7 @@ impl TableReader {
                 self.tables.fat.push(FatRow { block_bytes, mb_s, test });
             }
         }
-        self.fresh = false;
+        self.table_begins = false;
     }
 
     fn read_command_line(&mut self, line: &str) {
@@ -107,7 +108,7 @@ impl TableReader {
         });
         // flashbench's default is two.
         let open_au = PartHeading::OpenAu { count: number.or(Some(2)), random: has(["-r", "--random"]) };
-        self.enter(match () {
+        self.begin_section(match () {
             () if has(["-O", "--open-au"]) => open_au,
             () if has(["-f", "--find-fat"]) => PartHeading::Fat(0),
             () => PartHeading::Unknown,
@@ -116,27 +117,28 @@ impl TableReader {
 }
 
 /// True for a row of `-a`, which no other tool prints.
-pub(super) fn is_own_row(line: &str) -> bool {
+pub(super) fn is_align_row(line: &str) -> bool {
     parse_align(line).or_else(|| parse_delay(line)).is_some()
 }
 
 fn parse_align(line: &str) -> Option<AlignRow> {
     let words: Vec<&str> = line.trim().strip_prefix("align ")?.split_whitespace().collect();
     let align_bytes = words.first()?.parse().ok()?;
-    let us =
-        |name: &str| words.iter().position(|word| *word == name).and_then(|at| micros(words.get(at + 1)?));
+    let us = |name: &str| {
+        words.iter().position(|word| *word == name).and_then(|at| parse_micros(words.get(at + 1)?))
+    };
     let [pre_us, on_us, post_us, diff_us] = ["pre", "on", "post", "diff"].map(us);
     on_us.map(|_| AlignRow { align_bytes, pre_us, on_us, post_us, diff_us, test: 0 })
 }
 
 fn parse_delay(line: &str) -> Option<AlignRow> {
     let (align_bytes, rest) = line.trim().strip_prefix("Aligned @")?.split_once("Delay:")?;
-    let (align_bytes, on_us) = (align_bytes.trim().parse().ok()?, Some(micros(rest.trim())?));
+    let (align_bytes, on_us) = (align_bytes.trim().parse().ok()?, Some(parse_micros(rest.trim())?));
     Some(AlignRow { align_bytes, pre_us: None, on_us, post_us: None, diff_us: None, test: 0 })
 }
 
 /// Parses `741µs`, `1.08ms`, `-13790n` or `1e+03µ` as microseconds.
-pub(super) fn micros(text: &str) -> Option<f64> {
+pub(super) fn parse_micros(text: &str) -> Option<f64> {
     let (value, unit) = split_number(text)?;
     Some(match unit.trim_end_matches('s') {
         "" if unit == "s" => value * 1e6,
@@ -155,12 +157,12 @@ fn parse_speeds(line: &str) -> Option<(u64, Vec<f64>)> {
     let block =
         words.next().filter(|word| word.ends_with('B') && word.starts_with(|c: char| c.is_ascii_digit()))?;
     let words: Vec<&str> = words.collect();
-    let mb_s: Vec<f64> = words.iter().map_while(|word| mb_s(word)).collect();
+    let mb_s: Vec<f64> = words.iter().map_while(|word| parse_mb_s(word)).collect();
     let whole = !mb_s.is_empty() && words.len() <= mb_s.len() + 1;
     Some((parse_size(block).ok()?, mb_s)).filter(|_| whole)
 }
 
-fn mb_s(word: &str) -> Option<f64> {
+fn parse_mb_s(word: &str) -> Option<f64> {
     let (value, unit) = split_number(word)?;
     let mb_s = match unit {
         "B/s" | "B/" => value / 1e6,
@@ -179,6 +181,6 @@ fn split_number(text: &str) -> Option<(f64, &str)> {
     let end = text[from.max(sign)..]
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .map_or(text.len(), |at| at + from.max(sign));
-    let value = crate::readers::numbers::number(&text[..end])?;
+    let value = crate::readers::numbers::parse_number(&text[..end])?;
     Some((value, &text[end..]))
 }

@@ -1,0 +1,197 @@
+//! Cards with repeating addresses: tests how much of the first period is real.
+//!
+//! The part before the first repetition is tested like a card: a run grows downwards from its end until any cache
+//! that hides losses overflows. Data that shows at two addresses is not from a cache, which identifies blocks by
+//! address; if all of it does, the run may be short.
+
+use super::alias::{self, AddressFold};
+use super::boundary::{self, CapacityBoundary, SearchMethod, SearchStart};
+use super::growing_run::{self, CacheFlood, GrowingRun};
+use super::markers::{best_step, spread_positions};
+use super::options::QuickOutcome;
+use super::quick_probe::{QuickProbe, mostly_lost};
+use super::stamper::{CheckedClaims, StampClaim, align_down, any_lost, lost_claims};
+use cardscope_engine::io_driver::{CardExtent, ProbeStop};
+use cardscope_probing::write_scope::SAVE_UNIT;
+
+/// Most bytes written in total to a fake without a cache.
+const MAX_WITHOUT_CACHE: u64 = 120 << 20;
+
+/// Seconds after which the run ends if no cache was detected. A card of 13 MB/s then overflows caches of 60 MB.
+const MAX_RUN_S: f64 = 5.0;
+
+/// Limit of a run inside the part while nothing is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LosslessReach {
+    /// Limit for fakes without a cache, as everything shows at two addresses.
+    Short,
+    /// Limit of the whole card, but only for some seconds: a cache is possible.
+    Timed,
+    /// Limit of the whole card: a cache was detected.
+    Whole,
+}
+
+/// Result of a run inside the part.
+struct InnerRun {
+    bytes: u64,
+    /// Run that evicts a cache, if a loss showed.
+    flood: Option<CacheFlood>,
+}
+
+impl QuickProbe<'_, '_> {
+    /// Tests the part before the first repetition.
+    pub(super) fn test_fold(
+        &mut self,
+        fold: AddressFold,
+        mut seen: CheckedClaims,
+    ) -> Result<QuickOutcome, ProbeStop> {
+        let end = fold.bytes();
+        let twice = align_down(end.min(self.stamper.context.card_bytes() - end));
+        self.stamper.context.begin_phase("reading one period of the addresses");
+        let method = SearchMethod::SecondAddress(end);
+        let extents = self.places_inside(twice);
+        let shown = method.observe(&mut self.stamper, &extents)?;
+        // The distance may be a multiple of the period so far, so the part is tested for repetitions itself.
+        let claims: Vec<StampClaim> = shown.iter().map(|(claim, _)| *claim).collect();
+        let hits = alias::misplaced_among(&self.stamper.check_claims(&claims)?);
+        if let Some(inner) = alias::confirm_fold(&mut self.stamper, &hits)?.filter(|f| f.bytes() < end) {
+            return self.test_fold(inner, seen);
+        }
+        if any_lost(&shown) {
+            seen.extend(shown.iter().filter(|(_, s)| !s.is_kept()).copied());
+            let found = self.find_end_inside(shown, twice, twice, method)?;
+            // Kept places above lost ones may be in a small cache.
+            if matches!(found, CapacityBoundary::NoStep(_))
+                && let Some(flood) = self.grow_inside(end, LosslessReach::Timed, 0)?.flood
+            {
+                return self.test_after_eviction(fold, flood, seen);
+            }
+            return self.judge_inside(fold, found, seen);
+        }
+        let proven = align_down(end) == twice;
+        let reach =
+            if proven && !self.options.thorough { LosslessReach::Short } else { LosslessReach::Timed };
+        let mut run = self.grow_inside(end, reach, 0)?;
+        // A cache that answers at both addresses proves nothing until it overflows.
+        let echoes = run.flood.is_none() && alias::has_cache_echoes(&mut self.stamper, fold)?;
+        if echoes {
+            run = self.grow_inside(end, LosslessReach::Whole, 0)?;
+        }
+        if let Some(flood) = run.flood {
+            return self.test_after_eviction(fold, flood, seen);
+        }
+        let found = self.wraparound_outcome(fold, &seen, shown.len(), (proven && !echoes, run.bytes));
+        Ok(if echoes {
+            Self::with_unknown_kind(QuickOutcome { usable_bytes: None, good_bytes: None, ..found })
+        } else {
+            found
+        })
+    }
+
+    /// Searches the end of the part after a run there evicted the cache.
+    fn test_after_eviction(
+        &mut self,
+        fold: AddressFold,
+        flood: CacheFlood,
+        mut seen: CheckedClaims,
+    ) -> Result<QuickOutcome, ProbeStop> {
+        let end = fold.bytes();
+        let extents = self.places_inside(flood.start(end));
+        let (bytes, high) = (flood.bytes(), flood.start(end));
+        self.flood = flood.clone();
+        let method = SearchMethod::AfterEviction(flood);
+        let inside = method.observe(&mut self.stamper, &extents)?;
+        seen.extend(inside.iter().filter(|(_, s)| !s.is_kept()).copied());
+        let found = self.find_end_inside(inside, high, end, method)?;
+        if matches!(found, CapacityBoundary::NoStep(_)) && bytes > 0 {
+            // The first loss does not reveal the size of the cache.
+            let run = self.grow_inside(end, LosslessReach::Whole, 4 * bytes)?;
+            if let Some(flood) = run.flood.filter(|flood| flood.bytes() > bytes) {
+                return self.test_after_eviction(fold, flood, seen);
+            }
+        }
+        self.judge_inside(fold, found, seen)
+    }
+
+    /// Searches the boundary below `high` in the part up to `end`, starting from the markers.
+    fn find_end_inside(
+        &mut self,
+        shown: CheckedClaims,
+        high: u64,
+        end: u64,
+        method: SearchMethod,
+    ) -> Result<CapacityBoundary, ProbeStop> {
+        let marks = best_step(&shown);
+        if marks.misfits > 0 {
+            return Ok(CapacityBoundary::NoStep(shown));
+        }
+        let (low, high) = (marks.kept.unwrap_or(0), marks.lost.unwrap_or(high));
+        boundary::find_boundary(
+            &mut self.stamper,
+            SearchStart { low, high, end, method, marker_s: self.marker_s },
+        )
+    }
+
+    fn judge_inside(
+        &mut self,
+        fold: AddressFold,
+        found: CapacityBoundary,
+        seen: CheckedClaims,
+    ) -> Result<QuickOutcome, ProbeStop> {
+        let at =
+            |quick: &mut Self, real, seen: CheckedClaims| Ok(quick.chain_outcome(real, fold.bytes(), &seen));
+        self.judge_boundary(found, seen, at, |quick, seen| {
+            let lost = lost_claims(&seen);
+            quick.judge_damaged(seen, &lost)
+        })
+    }
+
+    /// Positions all over the part up to `end`, and its last block.
+    fn places_inside(&mut self, end: u64) -> Vec<CardExtent> {
+        let most = if self.marker_s > boundary::DEAR_MARKER_S { 3 } else { 64 };
+        let last = align_down(end.saturating_sub(u64::from(SAVE_UNIT)));
+        let mut places = spread_positions(0, last, most, &mut self.stamper.context.random);
+        places.push(last);
+        let mut extents: Vec<CardExtent> =
+            places.into_iter().map(|p| self.stamper.block_of(p)).filter(|p| p.end() <= end).collect();
+        extents.sort_unstable_by_key(|p| p.offset);
+        extents.dedup();
+        extents
+    }
+
+    /// Grows a run downwards from `end` until data is lost, at least to `least` bytes.
+    fn grow_inside(&mut self, end: u64, reach: LosslessReach, least: u64) -> Result<InnerRun, ProbeStop> {
+        let wanted = self.options.run_bytes(end);
+        let most = match reach {
+            LosslessReach::Short => {
+                wanted.min(MAX_WITHOUT_CACHE.saturating_sub(self.stamper.context.written()))
+            }
+            LosslessReach::Timed | LosslessReach::Whole => wanted,
+        };
+        let begun = self.stamper.context.seconds();
+        let (mut run, mut lost) = (GrowingRun::ending_at(end), false);
+        for size in growing_run::run_lengths(most) {
+            let seconds = self.stamper.context.seconds() - begun;
+            if seconds > MAX_RUN_S && reach != LosslessReach::Whole {
+                break;
+            }
+            let next = run.extents_to_grow(&self.stamper, size);
+            if !self.stamper.may_stamp(&next, 0.0) {
+                self.cut_short |= reach != LosslessReach::Short;
+                break;
+            }
+            run.grow_to(&mut self.stamper, size)?;
+            self.stamper.context.events.report_bytes(size);
+            let look = run.read_blocks(&mut self.stamper)?;
+            lost |= mostly_lost(&look.old);
+            if lost && size >= least.min(most) {
+                if size > u64::from(SAVE_UNIT) {
+                    run.grow_to(&mut self.stamper, size + (2 << 20))?;
+                }
+                let flood = if size > u64::from(SAVE_UNIT) { run.flood() } else { CacheFlood::default() };
+                return Ok(InnerRun { bytes: run.bytes(), flood: Some(flood) });
+            }
+        }
+        Ok(InnerRun { bytes: run.bytes(), flood: lost.then(|| run.flood()) })
+    }
+}

@@ -1,0 +1,142 @@
+//! Read speed by address, at a hundred positions as in gnome-disks (docs/reference/tools.md#gnome-disks) with
+//! smaller samples. Slow positions are read again before they are reported.
+
+use super::reads::{ReadDeadline, ReadTester};
+use super::stages;
+use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::statistics::median;
+use cardscope_model::units::{DecimalSize, SpeedMbS};
+use cardscope_model::verify::{MapCell, MapSpeed, SpeedMap};
+use cardscope_probing::context::ProbeContext;
+
+const PLACES: u64 = 100;
+
+const UNIT: u64 = 1 << 20;
+
+/// Sample sizes in bytes with the seconds they need at about 20 MB/s; the first that fits is used.
+const SAMPLES: [(u64, f64); 3] = [(1 << 20, 8.0), (512 << 10, 5.0), (256 << 10, 3.0)];
+
+const BLOCK: u32 = 256 << 10;
+
+/// Expected seconds for all cells; a quarter of it is added to read slow ones again.
+const CELLS_S: f64 = 4.0;
+
+/// A cell that takes longer (below 17 MB/s) halves the sample of the next one …
+const SLOW_CELL_S: f64 = 1.5 * CELLS_S / PLACES as f64;
+
+/// … down to this many bytes.
+const MIN_SAMPLE: u64 = 512 << 10;
+
+/// Cells below this share of the median speed are read again.
+const SLOW_SHARE: f64 = 0.8;
+
+/// Reads of a slow cell, including the first; the fastest counts.
+const READS_PER_CELL: usize = 3;
+
+const MIN_SLOW_CELLS: usize = 2;
+
+/// Measures the read speed of all cells. Writes fill in their speeds later.
+pub(super) fn measure_addresses(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+    let all = reads.context.card_bytes();
+    let cell = all.div_ceil(PLACES).next_multiple_of(UNIT);
+    let Some((mut sample, _)) = SAMPLES.into_iter().find(|(_, seconds)| reads.context.has_time(*seconds))
+    else {
+        return Ok(());
+    };
+    reads.context.begin_stage(stages::BY_ADDRESS);
+    reads.context.set_queue(BLOCK, 1)?;
+    let mut cells: Vec<MapCell> = (0..all.div_ceil(cell))
+        .map(|n| n * cell)
+        .map(|start| MapCell { start, bytes: cell.min(all - start), ..MapCell::default() })
+        .collect();
+    let (mut bytes, mut seconds) = (0u64, 0.0);
+    let (end, end_again) = (reads.generous_deadline(CELLS_S), reads.generous_deadline(1.25 * CELLS_S));
+    let context = &mut *reads.context;
+    for cell in &mut cells {
+        if end.is_reached(context) {
+            break;
+        }
+        if let Some((read, time)) = read_cell(context, cell, sample, end)? {
+            cell.read_mb_s = Some(read as f64 / time / 1e6);
+            (bytes, seconds) = (bytes + read, seconds + time);
+            // A smaller sample on a slow card takes as long as a large one on a fast card.
+            if time > SLOW_CELL_S && sample > MIN_SAMPLE {
+                sample /= 2;
+            }
+        }
+    }
+    let Some(middle) = median_speed(&cells) else { return Ok(()) };
+    for cell in cells.iter_mut().filter(|c| c.read_mb_s.is_some_and(|s| s < SLOW_SHARE * middle)) {
+        for _ in 1..READS_PER_CELL {
+            let again =
+                read_cell(context, cell, sample, end_again)?.map(|(read, time)| read as f64 / time / 1e6);
+            cell.read_mb_s = cell.read_mb_s.zip(again).map(|(a, b)| a.max(b)).or(cell.read_mb_s);
+        }
+    }
+    // Unwritten areas answer faster, so written ones would all look slow in comparison.
+    if !reads.into.unmapped_share.is_measured() {
+        reads.into.findings.extend(slow_range(&cells, middle));
+    }
+    let speeds = || cells.iter().filter_map(|c| c.read_mb_s);
+    let read = MapSpeed {
+        min_mb_s: speeds().fold(f64::INFINITY, f64::min),
+        mean_mb_s: bytes as f64 / seconds / 1e6,
+        max_mb_s: speeds().fold(0.0, f64::max),
+        slowest_second: None,
+    };
+    reads.into.axis = Some(SpeedMap { cell_bytes: cell, cells, write: None, read: Some(read) });
+    Ok(())
+}
+
+/// Reads a sample in the middle of a cell until `end`. Returns bytes and seconds of the successful reads, `None` if
+/// there were none.
+fn read_cell(
+    context: &mut ProbeContext<'_, '_>,
+    cell: &MapCell,
+    sample: u64,
+    end: ReadDeadline,
+) -> Result<Option<(u64, f64)>, ProbeStop> {
+    if end.is_reached(context) {
+        return Ok(None);
+    }
+    let len = sample.min(cell.bytes);
+    let start = cell.start + (cell.bytes - len) / 2 / u64::from(BLOCK) * u64::from(BLOCK);
+    // One untimed read first, as in gnome-disks, since the jump to the cell would distort its speed.
+    context.time_read(CardExtent { offset: start, len: context.sector() })?;
+    let (mut bytes, mut seconds) = (0, 0.0);
+    for extent in split_extents(start, start + len, BLOCK) {
+        if end.is_reached(context) {
+            break;
+        }
+        if let Some(time) = context.time_read(extent)? {
+            (bytes, seconds) = (bytes + u64::from(extent.len), seconds + time);
+        }
+    }
+    Ok((seconds > 0.0).then_some((bytes, seconds)))
+}
+
+fn median_speed(cells: &[MapCell]) -> Option<f64> {
+    median(&cells.iter().filter_map(|c| c.read_mb_s).collect::<Vec<_>>())
+}
+
+fn slow_range(cells: &[MapCell], middle: f64) -> Option<Finding> {
+    let slow = |c: &MapCell| c.read_mb_s.is_some_and(|s| s < SLOW_SHARE * middle);
+    let longest =
+        cells.chunk_by(|a, b| slow(a) == slow(b)).filter(|run| slow(&run[0])).max_by_key(|run| run.len())?;
+    let [first, .., last] = longest else { return None };
+    let speeds: Vec<f64> = longest.iter().filter_map(|c| c.read_mb_s).collect();
+    let speed = median(&speeds).filter(|_| longest.len() >= MIN_SLOW_CELLS)?;
+    let (from, to) = (DecimalSize(first.start), DecimalSize(last.start + last.bytes));
+    let verdict = format!(
+        "The card reads slowly from {from} to {to}: {}, elsewhere {}.",
+        SpeedMbS(speed),
+        SpeedMbS(middle)
+    );
+    Some(
+        Finding::new("slow-stretch", FindingWeight::Hint, 0.9, verdict)
+            .because("positions in it", longest.len())
+            .because("reads of each", READS_PER_CELL)
+            .with_advice("Rewrite the data there and measure again: old or worn data reads slowly."),
+    )
+}

@@ -1,0 +1,256 @@
+//! Findings about the CID: unregistered makers, default names of controllers, impossible dates, and models with
+//! workarounds in the kernel.
+
+use super::finding_kinds::{MEDIUM, STRONG, WEAK, certain_note, crc_mismatch, is_sandisk_name, verify_hint};
+use crate::finding::Finding;
+use crate::identity::Identity;
+use cardscope_sd::maker::{self, OidFit, UNREGISTERED};
+use cardscope_sd::registers::{Cid, CrcStatus, CsdFamily};
+
+/// Serial numbers below this indicate small batches.
+const LOW_SERIAL_LIMIT: u32 = 0x1_0000;
+
+/// Makers of genuine cards with low serials: ADATA, Phison, Transcend.
+const LOW_SERIALS_ARE_USUAL: [u8; 3] = [0x1d, 0x27, 0x74];
+
+/// OEM id `42`, which belongs to Kingston's MID 41.
+const OID_42: u16 = 0x3432;
+
+type Field = (&'static str, fn(&Cid) -> String);
+
+const RAW: Field = ("cid", |cid| cid.raw.to_string());
+const MID: Field = ("mid", |cid| cid.mid_hex.clone());
+const MAKER: Field = ("mid/oid", |cid| format!("{}/{}", cid.mid_hex, cid.oid_hex));
+const PNM: Field = ("pnm", |cid| cid.pnm.clone());
+const PRV: Field = ("prv", |cid| cid.prv.clone());
+const PSN: Field = ("psn", |cid| cid.psn_hex.clone());
+
+/// Suspicious pattern within a CID.
+struct CidSign {
+    claim: &'static str,
+    strength: f64,
+    /// Sentence; `{pnm}` is replaced by the card's name.
+    verdict: &'static str,
+    evidence: &'static [Field],
+    applies: fn(&Cid) -> bool,
+}
+
+const SERIALS: &[CidSign] = &[
+    CidSign {
+        claim: "cid-blank-but-serial",
+        strength: STRONG,
+        verdict: "Maker, name and revision are zero, as on a known fake with an eighth of its capacity.",
+        evidence: &[RAW],
+        applies: |cid| cid.raw.0[..9].iter().all(|b| *b == 0),
+    },
+    CidSign {
+        claim: "serial-zero",
+        strength: STRONG,
+        verdict: "The serial number is 0, as on fakes only.",
+        evidence: &[PSN],
+        applies: |cid| cid.psn == 0,
+    },
+    CidSign {
+        claim: "serial-low",
+        strength: WEAK,
+        verdict: "The serial number is very low, as on fakes and some small brands.",
+        evidence: &[PSN, MID],
+        applies: |cid| (1..LOW_SERIAL_LIMIT).contains(&cid.psn) && !LOW_SERIALS_ARE_USUAL.contains(&cid.mid),
+    },
+];
+
+const NAMES: &[CidSign] = &[
+    CidSign {
+        claim: "name-smi",
+        strength: STRONG,
+        verdict: "The name is SMI, the controller's default, as on many counterfeits.",
+        evidence: &[PNM, MAKER],
+        applies: |cid| cid.pnm == "SMI",
+    },
+    CidSign {
+        claim: "name-as",
+        strength: STRONG,
+        verdict: "The name AS with SanDisk's maker number is found on counterfeits only.",
+        evidence: &[PNM, MID],
+        applies: |cid| cid.pnm == "AS" && cid.mid == 0x03,
+    },
+    CidSign {
+        claim: "name-zeros",
+        strength: MEDIUM,
+        verdict: "The name 00000 is Samsung's, but the maker number is not; genuine Gigastone cards do this \
+                  too.",
+        evidence: &[PNM, MAKER],
+        applies: |cid| cid.pnm == "00000" && !(cid.mid == 0x1b && cid.oid == "SM"),
+    },
+    CidSign {
+        claim: "sandisk-name",
+        strength: MEDIUM,
+        verdict: "The maker number is SanDisk's, but the name {pnm} is not (expected like SU08G, SR128, \
+                  AGGCE, WX64G).",
+        evidence: &[MID, PNM, PRV],
+        applies: |cid| cid.mid == 0x03 && cid.pnm != "AS" && !is_sandisk_name(&cid.pnm),
+    },
+    CidSign {
+        claim: "oid-42",
+        strength: MEDIUM,
+        verdict: "The OEM id 42 is Kingston's (maker 0x41), but the card has another maker number, as one \
+                  Gigastone card does.",
+        evidence: &[MAKER],
+        applies: |cid| cid.oid_number() == OID_42 && cid.mid != 0x41,
+    },
+    CidSign {
+        claim: "maker-unregistered",
+        strength: MEDIUM,
+        verdict: "The maker number is not registered, as on counterfeits and cheap rebrands (Gigastone \
+                  ships 0x12/0x3456 ASTC).",
+        evidence: &[MAKER, PNM],
+        applies: |cid| {
+            let placeholder = cid.mid == 0x12 && matches!(cid.oid_number(), 0x3456 | 0x5678);
+            UNREGISTERED.contains(&cid.mid) || placeholder || cid.pnm == "ASTC"
+        },
+    },
+];
+
+impl CidSign {
+    fn finding(&self, cid: &Cid) -> Finding {
+        let finding = verify_hint(self.claim, self.strength, self.verdict.replace("{pnm}", &cid.pnm));
+        self.evidence.iter().fold(finding, |finding, (name, read)| finding.because(name, read(cid)))
+    }
+}
+
+pub(super) fn judge_cid(identity: &Identity, today: (u16, u8), findings: &mut Vec<Finding>) {
+    let Some(cid) = &identity.cid else { return };
+    if let Some(blank) = cid.blank {
+        let text = format!("The CID is {blank}: the card or the host did not deliver it.");
+        findings.push(certain_note("cid-blank", text).because("cid", cid.raw));
+        return;
+    }
+    let family = identity.csd.as_ref().and_then(|csd| csd.family);
+    let of = |signs: &'static [CidSign]| signs.iter().filter(|s| (s.applies)(cid)).map(|s| s.finding(cid));
+    findings.extend(of(SERIALS));
+    findings.extend(
+        (cid.crc == CrcStatus::Mismatch).then(|| crc_mismatch("cid-crc", "CID", cid.crc7, cid.crc7_computed)),
+    );
+    findings.extend(of(NAMES));
+    findings.extend(
+        [check_oid(cid), check_cid_format(cid), check_date(cid, family, today)].into_iter().flatten(),
+    );
+}
+
+fn check_oid(cid: &Cid) -> Option<Finding> {
+    let maker = maker::find_maker(cid.mid, cid.oid_number())?;
+    let known: Vec<String> = maker.usual_oids.iter().map(|oid| format!("0x{oid:04x}")).collect();
+    let (oid, mid, name) = (&cid.oid_hex, &cid.mid_hex, maker.name);
+    let text = format!("The OEM id {oid} is unusual for the maker number {mid} ({name}).");
+    let found = verify_hint("maker-against-oid", MEDIUM, text).because("oid", oid);
+    // The OEM id 42 has a separate finding.
+    (maker.oid_fit == OidFit::Unusual && cid.oid_number() != OID_42)
+        .then(|| found.because("oids known with it", known.join(", ")))
+}
+
+fn check_cid_format(cid: &Cid) -> Option<Finding> {
+    let printable = |bytes: &[u8]| bytes.iter().all(|b| (0x20..0x7f).contains(b));
+    let faults = [
+        (!printable(&cid.raw.0[1..3]), "the OEM id is not text"),
+        (cid.hwrev > 9 || cid.fwrev > 9, "the revision is not in BCD"),
+        (cid.pnm.is_empty() || !printable(cid.name_bytes()), "the name is empty or not filled with blanks"),
+    ];
+    let faults: Vec<&str> = faults.into_iter().filter(|(there, _)| *there).map(|(_, fault)| fault).collect();
+    let text = format!(
+        "The CID is malformed ({}), as on fakes and some cards of Kodak, Team and Netac.",
+        faults.join(", ")
+    );
+    (!faults.is_empty()).then(|| verify_hint("cid-careless", WEAK, text).because("cid", cid.raw))
+}
+
+/// Reports months out of range, future dates, and dates before the card's family existed.
+fn check_date(cid: &Cid, family: Option<CsdFamily>, today: (u16, u8)) -> Option<Finding> {
+    let (year, month) = (cid.mdt_year, cid.mdt_month);
+    let first_year = family.map_or(0, first_year);
+    let fault = if !(1..=12).contains(&month) {
+        format!("month {month} does not exist (an eMMC's CID also looks like this)")
+    } else if (year, month) > today {
+        format!("it is after {}-{:02} (or this computer's clock is wrong)", today.0, today.1)
+    } else if year < first_year {
+        format!(
+            "the first {} cards appeared in \
+                 {first_year}",
+            family.map(|f| f.to_string()).unwrap_or_default()
+        )
+    } else {
+        return None;
+    };
+    let text = format!("The date of manufacture {} is impossible: {fault}.", cid.mdt);
+    let found = verify_hint("date-impossible", STRONG, text).because("mdt", &cid.mdt);
+    Some(found.because("today", format!("{}-{:02}", today.0, today.1)))
+}
+
+/// Year of the specification that introduced the family.
+fn first_year(family: CsdFamily) -> u16 {
+    match family {
+        CsdFamily::Sdsc => 2000,
+        CsdFamily::Sdhc => 2006,
+        CsdFamily::Sdxc => 2009,
+        CsdFamily::Sduc => 2018,
+    }
+}
+
+/// Row of the kernel's table (drivers/mmc/core/quirks.h, `mmc_sd_fixups`) with its keys; None matches any name or
+/// date.
+struct KernelQuirk {
+    mid: u8,
+    oid: u16,
+    name: Option<&'static str>,
+    date: Option<(u16, u8)>,
+    text: &'static str,
+}
+
+static QUIRKS: [KernelQuirk; 4] = [
+    KernelQuirk {
+        mid: 0x9f,
+        oid: 0x5449,
+        name: Some("SD64G"),
+        date: Some((2019, 11)),
+        text: "Kingston Canvas Go Plus of this date: cache flush is broken, so the kernel turns the cache \
+               off",
+    },
+    KernelQuirk {
+        mid: 0x12,
+        oid: 0x3456,
+        name: Some("ASTC"),
+        date: Some((2022, 2)),
+        text: "Gigastone of this date: cache and power-off notification are broken, so the kernel uses neither",
+    },
+    KernelQuirk {
+        mid: 0x5d,
+        oid: 0x5342,
+        name: Some("0016G"),
+        date: Some((2019, 1)),
+        text: "Swissbit of this date: tuning fails in DDR50, so the kernel skips it",
+    },
+    KernelQuirk {
+        mid: 0x03,
+        oid: 0x5344,
+        name: None,
+        date: None,
+        text: "SanDisk: discard is broken, so the kernel erases instead and trims slower",
+    },
+];
+
+impl KernelQuirk {
+    fn fits(&self, cid: &Cid) -> bool {
+        (self.mid, self.oid) == (cid.mid, cid.oid_number())
+            && self.name.is_none_or(|name| name == cid.pnm)
+            && self.date.is_none_or(|date| date == (cid.mdt_year, cid.mdt_month))
+    }
+}
+
+pub(super) fn add_quirk_notes(identity: &Identity, findings: &mut Vec<Finding>) {
+    let Some(cid) = &identity.cid else { return };
+    findings.extend(QUIRKS.iter().filter(|quirk| quirk.fits(cid)).map(|quirk| {
+        certain_note("kernel-quirk", format!("Linux works around a bug of this model ({}).", quirk.text))
+            .because("mid/oid", format!("{}/{}", cid.mid_hex, cid.oid_hex))
+            .because("pnm", &cid.pnm)
+            .because("mdt", &cid.mdt)
+    }));
+}

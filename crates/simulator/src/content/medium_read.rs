@@ -1,0 +1,171 @@
+//! Reads of the medium: data that is kept, data that a fake's cache still holds, substitutes for lost data, wrong bits.
+
+use super::faults::{CardIoError, MediumLocation};
+use super::medium::{BLOCK, CardMedium, split_blocks};
+use super::read_content::{ContentPiece, ReadContent};
+use super::store::StoreLayer;
+use crate::archetype::LostRead;
+use cardscope_engine::content::IoContent;
+
+impl CardMedium {
+    /// Appends the content of read number `number`. Fails if a part is lost and the card returns errors for lost
+    /// blocks.
+    pub(crate) fn read(
+        &mut self,
+        offset: u64,
+        len: u64,
+        number: u64,
+        found: &mut ReadContent,
+    ) -> Result<(), CardIoError> {
+        self.read_number = number;
+        let (mut address, end) = (offset, offset + len);
+        while address < end {
+            let route = self.route(address, end - address);
+            match route.place {
+                MediumLocation::Kept(at) if self.pool.is_some() => self.read_pooled(at, route.len, found)?,
+                MediumLocation::Kept(at) => self.read_layer(StoreLayer::Flash, at, route.len, found),
+                MediumLocation::Bad(at) => self.read_lost(address, route.len, Some(at), found)?,
+                MediumLocation::Nowhere => self.read_lost(address, route.len, None, found)?,
+            }
+            address += route.len;
+        }
+        // Random flips follow the number of the read, so that the same history gives the same bits.
+        if let Some(once) = self.read_flips.filter(|_| self.map.begun) {
+            once.for_each_in_read(number, len, |byte, mask| found.flips.push((byte, mask)));
+        }
+        Ok(())
+    }
+
+    fn read_layer(&self, layer: StoreLayer, at: u64, len: u64, found: &mut ReadContent) {
+        let mut place = at;
+        while place < at + len {
+            let (run, piece) = self.store.piece_at(layer, place, at + len - place);
+            let before = found.len;
+            match piece {
+                Some(piece) => found.push(piece),
+                None => found.push(constant_piece(run, self.unwritten, place)),
+            }
+            // Weak cells show only in written flash.
+            if let (Some(weak), Some(_), StoreLayer::Flash, true) = (&self.weak, piece, layer, self.map.begun)
+            {
+                weak.for_each_weak(place, place + run, |byte, mask| {
+                    found.flips.push((before + byte - place, mask))
+                });
+            }
+            place += run;
+        }
+    }
+
+    /// Reads from an overcommitted card, on which a block that found no room is lost.
+    fn read_pooled(&self, at: u64, len: u64, found: &mut ReadContent) -> Result<(), CardIoError> {
+        for (from, to) in split_blocks(at, len) {
+            let kept =
+                self.pool.as_ref().is_none_or(|p| p.live.count() < p.blocks || p.live.contains(from / BLOCK));
+            if kept {
+                self.read_layer(StoreLayer::Flash, from, to - from, found);
+            } else {
+                self.append_lost(from, to - from, Some(from), found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a lost range, some blocks of which may be in the cache.
+    fn read_lost(
+        &mut self,
+        address: u64,
+        len: u64,
+        old: Option<u64>,
+        found: &mut ReadContent,
+    ) -> Result<(), CardIoError> {
+        if self.cache.is_none() {
+            return self.append_lost(address, len, old, found);
+        }
+        for (from, to) in split_blocks(address, len) {
+            let cached = self.cache.as_mut().filter(|cache| cache.contains(from / BLOCK));
+            if let Some(cache) = cached {
+                cache.touch_block(from / BLOCK);
+                self.read_layer(StoreLayer::Cache, from, to - from, found);
+            } else {
+                self.append_lost(from, to - from, old.map(|at| at + (from - address)), found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the substitute for a lost range; `old` is the place of older data, if there is one.
+    fn append_lost(
+        &self,
+        address: u64,
+        len: u64,
+        old: Option<u64>,
+        found: &mut ReadContent,
+    ) -> Result<(), CardIoError> {
+        match (self.fake.lost, old) {
+            (LostRead::Zeros, _) => found.push(constant_piece(len, 0, address)),
+            (LostRead::Ones, _) => found.push(constant_piece(len, 0xff, address)),
+            (LostRead::Noise, _) => {
+                found.push(stream_piece(len, self.lost_data.number_at(!self.read_number), address))
+            }
+            (LostRead::Garbage, _) => {
+                found.push(stream_piece(len, self.lost_data.number_at(u64::MAX), address))
+            }
+            (LostRead::Last, _) => {
+                for (from, to) in split_blocks(address, len) {
+                    self.read_layer(StoreLayer::Cache, self.last_block_at + from % BLOCK, to - from, found);
+                }
+            }
+            (LostRead::Error, _) => {
+                return Err(CardIoError::command_failed("the card cannot read this block"));
+            }
+            (LostRead::Stale, Some(at)) => self.read_layer(StoreLayer::Flash, at, len, found),
+            (LostRead::Stale, None) => {
+                for (from, to) in split_blocks(address, len) {
+                    self.append_other_block(from, to - from, found);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the data of another block: the one in the same slot of a direct-mapped cache, or any real one.
+    fn append_other_block(&self, address: u64, len: u64, found: &mut ReadContent) {
+        let (block, within) = (address / BLOCK, address % BLOCK);
+        let real = self.map.real / BLOCK;
+        match &self.cache {
+            Some(cache) if cache.block_in_same_slot(block).is_some() => {
+                let other = cache.block_in_same_slot(block).unwrap_or_default() * BLOCK + within;
+                match self.map.route(other, len).place {
+                    MediumLocation::Kept(at) => self.read_layer(StoreLayer::Flash, at, len, found),
+                    _ => self.read_layer(StoreLayer::Cache, other, len, found),
+                }
+            }
+            _ if real > 0 => {
+                let other = self.lost_data.number_at(block) % real * BLOCK + within;
+                self.read_layer(StoreLayer::Flash, other, len, found);
+            }
+            _ => found.push(constant_piece(len, self.unwritten, address)),
+        }
+    }
+
+    /// Copies the pieces that are stored as bytes to their places in `out`. Fails if the host cannot read them.
+    pub(crate) fn copy_stored(&self, found: &ReadContent, out: &mut [u8]) -> Result<(), CardIoError> {
+        let mut at = 0;
+        for piece in &found.pieces {
+            let end = at + piece.len as usize;
+            if piece.description == IoContent::Buffer {
+                self.store.copy_piece(piece, &mut out[at..end])?;
+            }
+            at = end;
+        }
+        Ok(())
+    }
+}
+
+fn constant_piece(len: u64, byte: u8, at: u64) -> ContentPiece {
+    ContentPiece { len, description: IoContent::Constant(byte), at, origin: at }
+}
+
+fn stream_piece(len: u64, seed: u64, at: u64) -> ContentPiece {
+    ContentPiece { len, description: IoContent::Stream { seed }, at, origin: at }
+}

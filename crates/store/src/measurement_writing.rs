@@ -1,0 +1,270 @@
+//! Writes own measurements: sessions, runs, samples and records.
+
+use crate::connection::{
+    Connection, RowBatch, SqlResult, SqlRow, SqlValue, json_text, require_one_row, statement,
+};
+use crate::deduplication::{self, SampledTest};
+use crate::record::{RunStart, SessionEnd, SessionId, SessionStart};
+use crate::resolver::{CardResolver, mark_stale};
+use crate::shared_settings::SharedSettings;
+use crate::{figure_json, naming, process, sql, timestamps};
+use cardscope_model::condition::{Condition, ConditionOrigin};
+use cardscope_model::finding::Finding;
+use cardscope_model::report::ReportHeader;
+use cardscope_model::result::RunResult;
+use cardscope_model::run::Run;
+use cardscope_model::session_file::SampleRecord;
+use cardscope_model::setting::Setting;
+use cardscope_model::test_name::TestName;
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+/// Stores the start of a session with its recipe and card. An unidentified card of a benchmark becomes a new card, so
+/// that two different ones never share figures.
+pub(crate) async fn insert_session(c: &mut Connection, start: &SessionStart) -> SqlResult<SessionId> {
+    let id = SessionId(Uuid::now_v7());
+    let (name, now) = (id.to_string(), timestamps::now());
+    let placed = match (&start.unit, &start.recipe) {
+        // A record of an unidentified card has no card; a benchmark always has one.
+        (None, None) => None,
+        (unit, _) => {
+            let sighting = naming::sighting_of_unit(unit.as_ref(), &name, &start.target);
+            Some(CardResolver::resolve_and_store(c, &sighting).await?)
+        }
+    };
+    let mut shared = SharedSettings::default();
+    let recipe = match &start.recipe {
+        Some(recipe) => shared.add_recipe(&recipe.name, &recipe.version, &recipe.text),
+        None => sql::NO_RECIPE.to_owned(),
+    };
+    let rig = shared.add_rig(&start.condition)?;
+    shared.write_missing(c).await?;
+    let mut rows = RowBatch::new(sql::INSERT_SESSIONS, "");
+    rows.push([
+        name.into(),
+        (&start.kind).into(),
+        placed.as_ref().map(|placed| placed.card.as_str()).into(),
+        placed.as_ref().and_then(|placed| placed.unit.as_deref()).into(),
+        rig.into(),
+        SqlValue::Text(None),
+        SqlValue::Text(None),
+        SqlValue::Text(None),
+        (&start.target).into(),
+        recipe.into(),
+        start.seed.to_string().into(),
+        json_text(&start.condition)?.into(),
+        json_text(&condition_origins(&start.condition))?.into(),
+        (&start.io_path).into(),
+        start.bus_ceiling_mb_s.into(),
+        json_text(&start.identity)?.into(),
+        json_text(&start.host)?.into(),
+        (&start.tool_version).into(),
+        process::current_process().into(),
+        now.clone().into(),
+        start.recipe.as_ref().map(|_| now).into(),
+        SqlValue::Text(None),
+        SqlValue::Text(None),
+        SqlValue::Text(None),
+        SqlValue::Text(None),
+    ]);
+    rows.write(c).await?;
+    Ok(id)
+}
+
+pub(crate) async fn update_record(c: &mut Connection, id: SessionId, document: &Json) -> SqlResult<()> {
+    clear_document(c, id).await?;
+    let update =
+        statement(sql::UPDATE_RECORD).bind(id.to_string()).bind(timestamps::now()).bind(json_text(document)?);
+    require_one_row(c.execute(update).await?)
+}
+
+/// Frees the pages of a document before it is replaced: SQLite would write the new one to other pages, and a file does
+/// not shrink.
+async fn clear_document(c: &mut Connection, id: SessionId) -> SqlResult<()> {
+    if c.is_server() {
+        return Ok(());
+    }
+    c.execute(statement(sql::CLEAR_DOCUMENT).bind(id.to_string())).await.map(drop)
+}
+
+pub(crate) async fn insert_run(c: &mut Connection, session: SessionId, start: RunStart) -> SqlResult<()> {
+    let mut rows = RowBatch::new(sql::INSERT_RUNS, "");
+    rows.push([
+        session.to_string().into(),
+        start.run.into(),
+        start.seed.to_string().into(),
+        start.counted.into(),
+        timestamps::now().into(),
+        SqlValue::Text(None),
+        SqlValue::Text(None),
+        SqlValue::Text(None),
+        start.size_bytes.into(),
+        SqlValue::Int(None),
+        SqlValue::Text(None),
+    ]);
+    rows.write(c).await
+}
+
+pub(crate) async fn insert_sample(
+    c: &mut Connection,
+    session: &str,
+    run: u32,
+    record: &SampleRecord,
+) -> SqlResult<()> {
+    let s = &record.sample;
+    let insert = statement(sql::INSERT_SAMPLE)
+        .bind(session)
+        .bind(run)
+        .bind(&record.test_key)
+        .bind(record.test.pattern.to_string())
+        .bind(record.test.op.to_string())
+        .bind(&record.step)
+        .bind(record.loop_index)
+        .bind(s.counted)
+        .bind(s.bytes)
+        .bind(s.ios)
+        .bind(s.nanos)
+        .bind(json_text(&s.histogram)?)
+        .bind(json_text(&s.series)?)
+        .bind(s.temperature_c.start)
+        .bind(s.temperature_c.end)
+        .bind(s.temperature_c.max)
+        .bind(json_text(&record.caveats)?);
+    c.execute(insert).await.map(|_| ())
+}
+
+/// Stores the results of a run.
+///
+/// All writers mark the card before they store settings; another order could deadlock.
+pub(crate) async fn finish_run(c: &mut Connection, session: SessionId, run: &RunResult) -> SqlResult<()> {
+    let (setting, card) = session_setting(c, session).await?;
+    mark_stale(c, &card.into_iter().collect()).await?;
+    let setting = store_setting(c, &setting).await?;
+    let figures = Run::from(run);
+    let stored = tests_with_loops(c, session, run.run).await?;
+    let end = statement(sql::FINISH_RUN)
+        .bind(session.to_string())
+        .bind(run.run)
+        .bind(run.counted)
+        .bind(timestamps::now())
+        .bind(json_text(&deduplication::without_series(run, &stored))?)
+        .bind(setting)
+        .bind(figures.loops)
+        .bind(figure_json::figures_to_json(&figures.valid_figures())?);
+    require_one_row(c.execute(end).await?)
+}
+
+pub(crate) async fn finish_session(
+    c: &mut Connection,
+    id: SessionId,
+    how: SessionEnd,
+    mut document: Json,
+    header: &ReportHeader,
+) -> SqlResult<()> {
+    let recipe: String =
+        c.fetch_one(statement(sql::SESSION_RECIPE).bind(id.to_string()), |row| row.get(0)).await?;
+    // Records have neither runs nor rows of findings.
+    if recipe != sql::NO_RECIPE {
+        store_final_condition(c, id, header).await?;
+        deduplication::remove_stored_runs(&mut document, &finished_runs(c, id).await?);
+    }
+    clear_document(c, id).await?;
+    let end = statement(sql::FINISH_SESSION)
+        .bind(id.to_string())
+        .bind(timestamps::now())
+        .bind(how.as_str())
+        .bind(json_text(&document)?);
+    require_one_row(c.execute(end).await?)
+}
+
+/// Stores findings and condition of the document; the condition replaces the one of the start.
+async fn store_final_condition(c: &mut Connection, id: SessionId, header: &ReportHeader) -> SqlResult<()> {
+    let (mut setting, card) = session_setting(c, id).await?;
+    mark_stale(c, &card.into_iter().collect()).await?;
+    setting.condition.clone_from(&header.condition);
+    let setting = store_setting(c, &setting).await?;
+    let mut shared = SharedSettings::default();
+    let rig = shared.add_rig(&header.condition)?;
+    shared.write_missing(c).await?;
+    let settled = statement(sql::SETTLE_SESSION)
+        .bind(id.to_string())
+        .bind(json_text(&header.condition)?)
+        .bind(json_text(&condition_origins(&header.condition))?)
+        .bind(rig);
+    c.execute(settled).await?;
+    c.execute(statement(sql::SETTLE_RUNS).bind(id.to_string()).bind(setting)).await?;
+    c.execute(statement(sql::DELETE_FINDINGS).bind(id.to_string())).await?;
+    insert_findings(c, &id.to_string(), &header.findings).await
+}
+
+/// Tests that have stored loops in a run.
+async fn tests_with_loops(c: &mut Connection, session: SessionId, run: u32) -> SqlResult<Vec<SampledTest>> {
+    let asked = statement(sql::TESTS).bind(session.to_string()).bind(run);
+    let test = |row: &SqlRow| {
+        Ok((TestName { pattern: row.get_parsed("test")?, op: row.get_parsed("op")? }, row.get("step")?))
+    };
+    c.fetch_all(asked, test).await
+}
+
+async fn finished_runs(
+    c: &mut Connection,
+    session: SessionId,
+) -> SqlResult<Vec<(RunResult, Vec<SampledTest>)>> {
+    let asked = statement(sql::FINISHED_RUNS).bind(session.to_string());
+    let runs: Vec<RunResult> = c.fetch_all(asked, |row| row.get_json("results")).await?;
+    let mut all = Vec::new();
+    for run in runs {
+        let tests = tests_with_loops(c, session, run.run).await?;
+        all.push((run, tests));
+    }
+    Ok(all)
+}
+
+/// Setting of the runs of a session, and its card.
+async fn session_setting(c: &mut Connection, session: SessionId) -> SqlResult<(Setting, Option<String>)> {
+    let read = statement(sql::SESSION_SETTING).bind(session.to_string());
+    c.fetch_one(read, |row| {
+        let setting = Setting {
+            recipe: row.get(0)?,
+            size_bytes: row.get_optional_integer(3)?,
+            condition: row.get_json(1)?,
+        };
+        Ok((setting, row.get(2)?))
+    })
+    .await
+}
+
+async fn store_setting(c: &mut Connection, setting: &Setting) -> SqlResult<String> {
+    let mut shared = SharedSettings::default();
+    let hash = shared.add_setting(setting)?;
+    shared.write_missing(c).await?;
+    Ok(hash)
+}
+
+pub(crate) async fn insert_findings(
+    c: &mut Connection,
+    session: &str,
+    findings: &[Finding],
+) -> SqlResult<()> {
+    let mut rows = RowBatch::new(sql::INSERT_FINDINGS, "");
+    for (place, finding) in (1..).zip(findings) {
+        let weight = json_text(&finding.weight)?;
+        rows.push([
+            session.into(),
+            SqlValue::Int(Some(place)),
+            (&finding.claim).into(),
+            (&finding.verdict).into(),
+            weight.trim_matches('"').into(),
+            finding.confidence.into(),
+            json_text(&finding.evidence)?.into(),
+            (&finding.advice).into(),
+        ]);
+    }
+    rows.write(c).await
+}
+
+/// Origin of each word of a condition, which the condition's own stored form lacks.
+pub(crate) fn condition_origins(condition: &Condition) -> BTreeMap<&str, ConditionOrigin> {
+    condition.iter().filter_map(|(word, _)| Some((word, condition.origin(word)?))).collect()
+}
