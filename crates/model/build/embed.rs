@@ -44,6 +44,10 @@ fn collect_names(folder: &Path, prefix: &str, extension: &str, names: &mut Vec<S
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
+        // Editors keep copies of open files under hidden names with the same ending.
+        if name.starts_with('.') {
+            continue;
+        }
         let name = format!("{prefix}{name}");
         if path.is_dir() {
             collect_names(&path, &format!("{name}/"), extension, names)?;

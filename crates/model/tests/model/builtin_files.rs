@@ -30,7 +30,7 @@ fn names_with(folder: &str, extension: &str, added: &[(&str, &str)]) -> std::io:
 fn new_file_is_listed_after_ordered_ones() {
     for folder in ["recipes", "jobs", "hosts", "cards"] {
         let before = names_with(folder, "toml", &[]).unwrap();
-        let added = [("aaa.toml", ""), ("notes.md", ""), ("aaa.toml~", "")];
+        let added = [("aaa.toml", ""), ("notes.md", ""), ("aaa.toml~", ""), (".aab.toml", "")];
         let after = names_with(folder, "toml", &added).unwrap();
         let mut expected = before.clone();
         // Cards are sorted by name only, so the new file follows `a2-label-only`.
