@@ -29,7 +29,7 @@ pub struct CardPage {
     pub session_lines: Vec<SessionLine>,
 }
 
-/// What is changed of a card. What is `None` or empty stays as it is.
+/// Changes of a card. `None` and empty fields stay as they are.
 #[derive(Debug, Clone, Default, Args)]
 pub struct CardEdit {
     /// Card: words of its name, or the beginning of its id

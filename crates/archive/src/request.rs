@@ -11,15 +11,13 @@ use std::path::PathBuf;
     archive.global(true).help("Archive: a file, or postgres://... [default: in the XDG data folder]")
 }))]
 pub struct ArchiveRequest {
-    /// What is done with it.
     #[command(subcommand)]
     pub what: ArchiveAction,
-    /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveAt,
 }
 
-/// What is done with an archive.
+/// Actions on an archive.
 #[derive(Debug, Clone, Subcommand)]
 pub enum ArchiveAction {
     /// List all sessions

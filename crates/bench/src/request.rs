@@ -16,7 +16,6 @@ use std::sync::OnceLock;
 /// Measure a card with a published recipe
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct BenchRequest {
-    /// What every verb is asked for.
     #[command(flatten)]
     #[serde(flatten)]
     pub common: CommonOptions,

@@ -15,11 +15,9 @@ use std::path::PathBuf;
 /// another disk before it is overwritten, then restored and checked.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct VerifyRequest {
-    /// What every verb is asked for.
     #[command(flatten)]
     #[serde(flatten)]
     pub common: CommonOptions,
-    /// What it may spend.
     #[command(flatten)]
     #[serde(flatten)]
     pub limits: SpendLimits,

@@ -16,11 +16,10 @@ use std::time::Duration;
     mut_arg("max_write", |most| most.conflicts_with("read_only"))
 )]
 pub struct CheckRequest {
-    /// What every verb is asked for.
     #[command(flatten)]
     #[serde(flatten)]
     pub common: CommonOptions,
-    /// What it may spend; without a budget the visit takes three minutes, but for marks in the conditions of the
+    /// Limits; without a budget the visit takes three minutes, but for marks in the conditions of the
     /// specification.
     #[command(flatten)]
     #[serde(flatten)]

@@ -23,7 +23,7 @@ pub(crate) struct CommandLine {
     pub(crate) output: OutputOptions,
 }
 
-/// What the program is asked for.
+/// Arguments of the program.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CommandKind {
     #[command(flatten)]

@@ -277,14 +277,14 @@ pub trait Target: Send {
     }
 
     /// Memory of a slot planned with `own_buffers`, with the data of a read or for the data of a write
-    /// ([`Content::Buffer`]). Targets that keep descriptions generate the bytes here.
+    /// ([`IoContent::Buffer`]). Targets that keep descriptions generate the bytes here.
     fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError>;
 
     /// Compares the last read of a slot planned with `own_buffers` with the expected content, without generating bytes
     /// on targets that keep descriptions.
     fn compare(&mut self, slot: u32, expected: IoContent) -> Result<ContentMatch, TargetError>;
 
-    /// Remaining write quota, if writing is limited; a write beyond it fails with [`TargetError::Rationed`].
+    /// Remaining write quota, if writing is limited; a write beyond it fails with [`TargetError::WriteLimitReached`].
     fn allowance(&self) -> Option<&WriteQuota> {
         None
     }

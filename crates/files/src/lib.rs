@@ -23,7 +23,7 @@ pub fn error_text(error: &std::io::Error) -> String {
     error.to_string().split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// Opens a plain file by its path, as [`ResolvedFolder::of_file`] and [`ResolvedFolder::open_file`] do.
+/// Opens a plain file by its path, as [`ResolvedFolder::parent_of`] and [`ResolvedFolder::open_file`] do.
 pub fn open_file(file: &std::path::Path, usage: FileUse) -> Result<std::fs::File, FileError> {
     let (folder, name) = ResolvedFolder::parent_of(file)?;
     folder.open_file(&name, usage)

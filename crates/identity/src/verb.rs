@@ -21,7 +21,6 @@ pub struct ListRequest {
     /// Also show fixed disks and loop devices
     #[arg(long)]
     pub all: bool,
-    /// Which machine's.
     #[command(flatten)]
     pub machine: MachineOptions,
 }
@@ -40,7 +39,6 @@ pub struct InfoRequest {
     /// until you take it out and put it back.
     #[arg(long, value_name = "LAYOUT", num_args = 0..=1, require_equals = true)]
     pub health: Option<Option<HealthLayout>>,
-    /// Of which machine.
     #[command(flatten)]
     pub machine: MachineOptions,
 }

@@ -293,7 +293,7 @@ impl Journal {
         }
     }
 
-    /// Adds a range of at most [`MOST`] bytes to the batch.
+    /// Adds a range of at most [`MAX_RANGE_BYTES`] bytes to the batch.
     fn save_range(&mut self, offset: u64, original: &[u8]) -> std::io::Result<()> {
         let len = original.len() as u32;
         let known = |e: &RangeEntry| (e.offset, e.len) == (offset, len);

@@ -29,7 +29,7 @@ pub(crate) enum RecordKind {
     Commit,
     /// Step of restoring: index 0 at its start, 1 after everything was written.
     RestoreStep,
-    /// Reserved place for a [`Kind::PutBack`], so that it can be recorded on a full disk.
+    /// Reserved place for a [`RecordKind::RestoreResult`], so that it can be recorded on a full disk.
     Reserved,
     /// Everything was restored and compared.
     Restored,

@@ -62,7 +62,7 @@ pub struct FalseCapacity {
 }
 
 impl FalseCapacity {
-    /// Parses a finding of [`judge`], also a stored one. Returns None for other findings.
+    /// Parses a finding of [`judge_label`], also a stored one. Returns None for other findings.
     pub fn from_finding(finding: &Finding) -> Option<Self> {
         let is_false = finding.claim == CAPACITY && finding.weight == FindingWeight::Bad;
         let bytes = |name| finding.evidence_value(name).filter(|_| is_false)?.parse().ok();

@@ -4,7 +4,7 @@
 //! this module, which replaces such characters by their number, `\u{202e}`. JSON keeps every character, as JSON
 //! escapes.
 //!
-//! Messages repeat untrusted text only as far as needed to identify it: [`message`] recognizes it by quotes, as part
+//! Messages repeat untrusted text only as far as needed to identify it: [`shorten_message`] recognizes it by quotes, as part
 //! of the arguments, or as a run without blanks.
 
 use serde::Serialize;
@@ -100,7 +100,7 @@ fn text_start(text: &str, most: usize) -> String {
     format!("{}…", &text[..text.floor_char_boundary(most)])
 }
 
-/// Shortens all outside text in a message as [`shortened`] does. `arguments` are those of the program.
+/// Shortens all outside text in a message as [`shorten_text`] does. `arguments` are those of the program.
 pub fn shorten_message<'m>(text: &'m str, arguments: &[String]) -> Cow<'m, str> {
     if text.len() <= MAX_REPEATED_BYTES {
         return Cow::Borrowed(text);

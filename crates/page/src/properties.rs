@@ -27,7 +27,7 @@ pub fn geometry_facts(found: &FlashGeometry) -> Vec<(String, String)> {
 pub const GEOMETRY_HEADS: [&str; 4] =
     ["page", "erase block", "open blocks in order", "open blocks at random"];
 
-/// Geometry as cells under [`GEOMETRY`]: value and confidence, or the reason up to its first colon.
+/// Geometry as cells under [`GEOMETRY_HEADS`]: value and confidence, or the reason up to its first colon.
 pub fn geometry_cells(found: &FlashGeometry) -> [String; 4] {
     geometry_rows(found).map(|row| match row.confidence {
         Some(sure) => format!("{} ({})", row.value, percent(sure)),

@@ -109,12 +109,12 @@ impl<'s, 't> ProbeContext<'s, 't> {
     }
 
     /// Saves extents before they are overwritten; each call syncs the journal, so callers pass many at once. Returns
-    /// [`Stop::Limit`] outside of the region, or if a budget does not suffice.
+    /// [`ProbeStop::Limit`] outside of the region, or if a budget does not suffice.
     pub fn save_before_write(&mut self, extents: &[CardExtent]) -> Result<(), ProbeStop> {
         if self.try_save_before_write(extents)? { Ok(()) } else { Err(ProbeStop::Limit) }
     }
 
-    /// Saves extents like [`ProbeContext::prepare`], but returns false instead of an error if time ended before all were
+    /// Saves extents like [`ProbeContext::save_before_write`], but returns false instead of an error if time ended before all were
     /// saved.
     pub fn try_save_before_write(&mut self, extents: &[CardExtent]) -> Result<bool, ProbeStop> {
         if !extents.iter().all(|p| is_inside(self.region, *p))
@@ -173,7 +173,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
     }
 
     /// Writes the next generation of stamps. Returns it with the extents that failed twice, or, before anything is
-    /// written, [`Stop::Limit`] if an extent is neither saved nor free to be lost.
+    /// written, [`ProbeStop::Limit`] if an extent is neither saved nor free to be lost.
     pub fn write_stamps(&mut self, extents: Vec<CardExtent>) -> Result<(u32, Vec<CardExtent>), ProbeStop> {
         if !extents.iter().all(|extent| self.may_overwrite(*extent)) {
             return Err(ProbeStop::Limit);
@@ -258,7 +258,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
     }
 
     /// Times a small read while writes are in flight, in seconds; `None` if it failed, or a write is not allowed. The
-    /// bytes written are in [`Self::spent`].
+    /// bytes written are in [`Self::total_cost`].
     pub fn read_among_writes(
         &mut self,
         writes: &[CardExtent],

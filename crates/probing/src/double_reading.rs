@@ -43,7 +43,7 @@ pub(crate) enum ReadingMatch {
 
 impl FirstReading {
     /// Reads `wanted` for the first time, in requests that begin one block earlier and have another size, and then as
-    /// many other places as it takes for [`OTHERS`] bytes between the two readings of each byte.
+    /// many other places as it takes for [`BYTES_BETWEEN_READS`] bytes between the two readings of each byte.
     pub(crate) fn read_first(
         card: &mut IoDriver<'_>,
         wanted: &[CardExtent],

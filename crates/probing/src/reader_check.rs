@@ -140,8 +140,8 @@ fn holds_data(card: &mut IoDriver<'_>, start: u64, random: &mut SeededRandom) ->
     Ok(sums.len() as u64 >= SAMPLES_PER_PLACE - 1)
 }
 
-/// Reads places of [`WINDOW`] bytes in requests of all sizes, aligned and unaligned, in random order. Returns
-/// [`Stop::SuspectReader`] if two reads of a sector differ; failed requests count as failed I/Os.
+/// Reads places of [`PLACE_BYTES`] bytes in requests of all sizes, aligned and unaligned, in random order. Returns
+/// [`ProbeStop::SuspectReader`] if two reads of a sector differ; failed requests count as failed I/Os.
 pub(crate) fn compare_reads(
     card: &mut IoDriver<'_>,
     places: &[u64],

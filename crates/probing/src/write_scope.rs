@@ -175,8 +175,8 @@ impl<'k> WriteScope<'k> {
         self.unsavable.intersects(extent.offset, extent.end())
     }
 
-    /// Saves extents that are about to be overwritten, and syncs the journal. Returns [`Stop::Limit`] if time ended
-    /// before all was saved, [`Stop::SuspectReader`] if two reads of a place differ; after other errors nothing may be
+    /// Saves extents that are about to be overwritten, and syncs the journal. Returns [`ProbeStop::Limit`] if time ended
+    /// before all was saved, [`ProbeStop::SuspectReader`] if two reads of a place differ; after other errors nothing may be
     /// written.
     pub fn save(&mut self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> Result<(), ProbeStop> {
         if self.journal.is_none() || wanted.iter().all(|p| self.saved.contains(p.offset, p.end())) {
@@ -236,7 +236,7 @@ impl<'k> WriteScope<'k> {
         Ok(())
     }
 
-    /// Returns [`Stop::Limit`] if time does not suffice to save, write and restore these extents.
+    /// Returns [`ProbeStop::Limit`] if time does not suffice to save, write and restore these extents.
     fn check_time(&self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> Result<(), ProbeStop> {
         match self.test_end {
             Some(end) if card.seconds() + self.estimated_seconds(card, wanted) > nanos_to_seconds(end) => {

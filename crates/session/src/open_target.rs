@@ -97,7 +97,7 @@ impl OpenTarget {
         }
     }
 
-    /// True for a simulated card. Wrong after [`OpenTarget::let_go`].
+    /// True for a simulated card. Wrong after [`OpenTarget::release`].
     pub fn is_simulated(&self) -> bool {
         self.open_object.is_none()
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// A value of an option; what it becomes is also understood by the command line.
 pub trait OptionValue: Sized {
-    /// As a number or a text.
+    /// Converts into a number or a text.
     fn to_json(&self) -> Value;
 
     /// # Errors
@@ -18,7 +18,7 @@ pub trait OptionValue: Sized {
     fn from_json(value: Value) -> Result<Self, String>;
 }
 
-/// As [`OptionValue::to_json`].
+/// Serializes by [`OptionValue::to_json`].
 ///
 /// # Errors
 /// Those of the serializer.
@@ -26,7 +26,7 @@ pub fn serialize<T: OptionValue, S: Serializer>(value: &T, to: S) -> Result<S::O
     value.to_json().serialize(to)
 }
 
-/// As [`OptionValue::from_json`].
+/// Deserializes by [`OptionValue::from_json`].
 ///
 /// # Errors
 /// Those of the deserializer, or why it is not a value of this option.

@@ -30,7 +30,7 @@ pub enum FileMark {
     Any,
 }
 
-/// Range at each end of a file that is searched for a [`Mark::Word`], in bytes.
+/// Range at each end of a file that is searched for a [`FileMark::Word`], in bytes.
 const SEARCHED_BYTES: u64 = 8192;
 
 /// Claimed name of a file to be written. Its folder stays open from the claim on.

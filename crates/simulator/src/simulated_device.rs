@@ -94,7 +94,7 @@ impl SimulatedDevice {
         self.check_each = needs_checks(a, &self.rig);
     }
 
-    /// Fails with [`IoError::Gone`] if the card no longer answers at `now`.
+    /// Fails with [`CardIoError::Gone`] if the card no longer answers at `now`.
     #[inline]
     pub(crate) fn check_alive(&mut self, now: f64) -> Result<(), CardIoError> {
         self.clock = now;

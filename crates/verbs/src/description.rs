@@ -1,4 +1,4 @@
-//! What a form needs to know of the verbs: what each does to the card, and its options, by clap's description of them.
+//! Descriptions of the verbs for forms: effect on the card and options, from clap's description.
 
 use crate::list::Verb;
 use crate::request::Effect;
@@ -20,7 +20,7 @@ pub struct VerbDescription {
     pub title: String,
     /// A sentence, without a full stop.
     pub about: String,
-    /// What it does to a card without any option.
+    /// Effect on a card without any option.
     pub effect: Effect,
     pub options: Vec<OptionDescription>,
 }
@@ -37,11 +37,11 @@ pub struct OptionDescription {
     /// The value as the command line calls it: `SIZE`, `TEST` …
     pub placeholder: Option<String>,
     pub help: String,
-    /// As the command line takes it.
+    /// Default value in the form of the command line.
     pub default: Option<String>,
     /// All values that are allowed; empty where any is.
     pub values: Vec<AllowedValue>,
-    /// What the verb does to a card with this flag alone.
+    /// Effect of the verb on a card with this flag alone.
     pub effect: Option<Effect>,
     /// Options that cannot be given with this one.
     pub conflicts: Vec<String>,

@@ -24,7 +24,7 @@ use std::fmt;
 /// A verb.
 pub struct Verb {
     pub name: &'static str,
-    /// As lists and forms name it.
+    /// Title in lists and forms.
     pub title: &'static str,
     page: fn(&Value) -> Option<Page>,
     task: Option<Task>,
@@ -120,7 +120,7 @@ impl Verb {
         self.task.as_ref().map(|task| (task.defaults)()).unwrap_or_default()
     }
 
-    /// What an API client asks for: options in JSON, and the target that they are for.
+    /// Parses the options of an API client for a target.
     ///
     /// # Errors
     /// A server does not run this verb, an option is unknown, or its value is.

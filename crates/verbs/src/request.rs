@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What a verb does to the data on the card.
+/// Effect of a verb on the data on the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -36,14 +36,14 @@ impl From<CardNeeds> for Effect {
 #[derive(Debug, Clone)]
 pub struct VerbRequest {
     pub name: &'static str,
-    /// What it does with these options; of a benchmark's recipe by its name or text.
+    /// Effect with these options; a benchmark's depends on its recipe.
     pub effect: Effect,
     /// The options that were given, as the verb's struct has them.
     pub options: Map<String, Value>,
     command: Command,
 }
 
-/// Why options are refused.
+/// Reason why options are refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
     /// There is no verb of that name, or a server does not run it.
@@ -62,7 +62,6 @@ pub enum OptionError {
     Invalid {
         /// The verb.
         verb: &'static str,
-        /// Why.
         reason: String,
     },
 }

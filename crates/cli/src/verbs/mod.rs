@@ -24,7 +24,7 @@ use execution::{PageCommand, run_and_print, with_progress};
 /// Defines the enum of verbs with the request of each and the expression that runs it.
 macro_rules! verbs {
     ($($(#[$attribute:meta])* $Verb:ident($Asked:ty) = |$asked:pat_param, $options:pat_param| $run:expr;)*) => {
-        /// What Cardscope does.
+        /// Verbs of the command line.
         #[derive(Debug, Subcommand)]
         pub(crate) enum Verb {
             $($(#[$attribute])* $Verb($Asked),)*

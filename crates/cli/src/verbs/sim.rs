@@ -28,10 +28,10 @@ pub(crate) enum SimCommand {
 /// Show a random card within the ranges of real ones; use it as sim:random-SEED
 #[derive(Debug, Args)]
 pub(crate) struct RandomCommand {
-    /// Which card: the same number is the same card on every machine
+    /// Number of the card: the same number is the same card on every machine
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many, from this seed on
+    /// Number of cards, from this seed on
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     count: u64,
     /// Print the cards as TOML, to be changed and used as sim:./FILE.toml

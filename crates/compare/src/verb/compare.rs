@@ -16,7 +16,7 @@ use std::path::Path;
 /// Most columns of a comparison.
 const MOST_COLUMNS: usize = 200;
 
-/// Which measurements are meant; the same for several verbs.
+/// Choice of measurements, shared by several verbs.
 #[derive(Debug, Clone, Default, Args)]
 #[command(mut_arg("archive", |archive| archive.help(
     "Archive to read from: a file, or postgres://... [default: in the XDG data folder]"
@@ -59,7 +59,6 @@ pub struct CompareRequest {
     /// Cards to compare [default: all of the archive]
     #[arg(value_name = "CARD")]
     pub cards: Vec<String>,
-    /// Which measurements are meant.
     #[command(flatten)]
     pub choice: MeasurementChoice,
     /// Show what each change of WORD is worth: cooling, board, reader, size, recipe, state ..., several as

@@ -151,7 +151,7 @@ pub(crate) fn read_sd_status(system: &SystemRoots, disk: &BlockDevice) -> Result
 /// Cards may need this long to prepare their page.
 const PAGE_READY: Duration = Duration::from_secs(1);
 
-/// Reads the vendor-specific health page by CMD56; most cards fail or do not answer. Errors are those of [`sd_status`].
+/// Reads the vendor-specific health page by CMD56; most cards fail or do not answer. Errors are those of [`read_sd_status`].
 pub(crate) fn read_health_page(
     system: &SystemRoots,
     disk: &BlockDevice,

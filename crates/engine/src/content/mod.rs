@@ -56,8 +56,8 @@ pub enum ContentMatch {
 const NOISE_KEY: u64 = 0x6e6f_6973_6520_6b65;
 const STREAM_KEY: u64 = 0x7374_7265_616d_206b;
 
-/// Generates `content` from byte `offset` of the target on. [`Content::Noise`] uses the stream from which all noise is
-/// cut; [`Content::Buffer`] leaves the bytes unchanged.
+/// Generates `content` from byte `offset` of the target on. [`IoContent::Noise`] uses the stream from which all noise is
+/// cut; [`IoContent::Buffer`] leaves the bytes unchanged.
 pub fn fill_content(content: IoContent, offset: u64, bytes: &mut [u8]) {
     match content {
         IoContent::Noise => {
@@ -90,7 +90,7 @@ pub fn constant_byte(bytes: &[u8]) -> Option<u8> {
     (*rest == bytes[..rest.len()]).then_some(*first)
 }
 
-/// Compares `bytes`, read from byte `offset` on, with `content`. [`Content::Buffer`] expects nothing and always
+/// Compares `bytes`, read from byte `offset` on, with `content`. [`IoContent::Buffer`] expects nothing and always
 /// matches.
 pub fn compare_content(content: IoContent, offset: u64, bytes: &[u8]) -> ContentMatch {
     if content == IoContent::Buffer {

@@ -153,7 +153,7 @@ impl<'t> IoDriver<'t> {
         &self.costs
     }
 
-    /// Sets the time of the card's clock after which no I/O begins; a queue that reaches it ends with [`Stop::Limit`].
+    /// Sets the time of the card's clock after which no I/O begins; a queue that reaches it ends with [`ProbeStop::Limit`].
     pub fn set_deadline(&mut self, end: Option<Nanos>) {
         self.deadline = end;
     }
@@ -243,8 +243,8 @@ impl<'t> IoDriver<'t> {
         Vec::new()
     }
 
-    /// Reads extents in order and compares each with the expected content. [`Content::Buffer`] expects nothing: every
-    /// answer is [`Answer::Differs`] at 0, with the bytes. `each` gets every extent when its read ends; retried ones
+    /// Reads extents in order and compares each with the expected content. [`IoContent::Buffer`] expects nothing: every
+    /// answer is [`ReadAnswer::Differs`] at 0, with the bytes. `each` gets every extent when its read ends; retried ones
     /// come last.
     pub fn read(
         &mut self,

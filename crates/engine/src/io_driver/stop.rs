@@ -10,7 +10,7 @@ pub fn to_io_error(error: TargetError) -> Result<IoError, ProbeStop> {
     to_io_record(error).map_err(ProbeStop::from)
 }
 
-/// Converts like [`io_error`], but returns other errors unchanged.
+/// Converts like [`to_io_error`], but returns other errors unchanged.
 pub(crate) fn to_io_record(error: TargetError) -> Result<IoError, TargetError> {
     match error {
         TargetError::Io { operation, offset, len, reason, errno } => Ok(IoError {

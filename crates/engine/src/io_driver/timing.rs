@@ -26,8 +26,8 @@ impl IoDriver<'_> {
         self.plan_lane()
     }
 
-    /// Times one I/O by itself, in seconds, without comparing data; `None` if it failed. Returns [`Stop::Limit`] after
-    /// the deadline ([`IoDriver::end_at`]).
+    /// Times one I/O by itself, in seconds, without comparing data; `None` if it failed. Returns [`ProbeStop::Limit`] after
+    /// the deadline ([`IoDriver::set_deadline`]).
     pub fn time_io(
         &mut self,
         direction: IoDirection,

@@ -39,7 +39,7 @@ impl FileHandles {
         Self::new(reopen_fd(fd, false)?)
     }
 
-    /// Opens a device like [`FileHandles::beside`]; a descriptor that we may not reopen is used itself.
+    /// Opens a device like [`FileHandles::reopened`]; a descriptor that we may not reopen is used itself.
     pub(super) fn reopened_device(claim: BorrowedFd<'_>) -> io::Result<Self> {
         match reopen_fd(claim, false) {
             Err(Errno::ACCESS | Errno::PERM) => Self::new(claim.try_clone_to_owned()?),

@@ -23,11 +23,9 @@ use serde::{Deserialize, Serialize};
 /// then restored and checked. Ends with advice for partitions and file systems, ready to paste.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct MapRequest {
-    /// What every verb is asked for.
     #[command(flatten)]
     #[serde(flatten)]
     pub common: CommonOptions,
-    /// What it may spend.
     #[command(flatten)]
     #[serde(flatten)]
     pub limits: frame::SpendLimits,

@@ -27,7 +27,7 @@ pub fn check_format(format: &str, bytes: &[u8]) {
     check_text(format, &LogText::decode(bytes));
 }
 
-/// Same as [`check`], for decoded text.
+/// Same as [`check_format`], for decoded text.
 pub fn check_text(format: &LogFormat, text: &LogText) {
     let _ = (format.recognise)(text);
     check_outcome(&format.read_plausible(text), text);

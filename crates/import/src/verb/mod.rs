@@ -72,10 +72,8 @@ pub struct ImportRequest {
     /// Mark on the label, e.g. U3 (repeatable)
     #[arg(long = "mark", value_name = "MARK")]
     pub marks: Vec<String>,
-    /// What the user states of card and rig.
     #[command(flatten)]
     pub conditions: ConditionOptions,
-    /// Where it is kept.
     #[command(flatten)]
     pub archive: ArchiveAt,
     /// Keep what was understood in the document, also where all is well

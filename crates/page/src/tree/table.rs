@@ -20,7 +20,7 @@ pub struct TableColumn {
     pub head: String,
     /// True for text, which is left-aligned and may wrap.
     pub words: bool,
-    /// Columns of low importance are dropped first, a column of [`ALWAYS`] never.
+    /// Columns of low importance are dropped first, a column of [`NEVER_DROPPED`] never.
     pub importance: u8,
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Volume as its boot sector or superblock describes it. Offsets count from the start of the partition, in bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootVolume {
-    /// `fat12`, `fat16`, `fat32`, `parse_exfat`, `ntfs` or `ext4`.
+    /// `fat12`, `fat16`, `fat32`, `exfat`, `ntfs` or `ext4`.
     pub file_system: String,
     pub cluster_bytes: u64,
     /// Start of the clusters or blocks for files.
@@ -27,10 +27,10 @@ pub struct BootVolume {
     pub volume_bytes: u64,
 }
 
-/// Bytes that [`read`] needs from the start of a partition.
+/// Bytes that [`parse_volume`] needs from the start of a partition.
 pub const BOOT_BYTES: usize = 2048;
 
-/// Parses the first [`HEAD`] bytes of a partition, or returns None if they hold no supported file system.
+/// Parses the first [`BOOT_BYTES`] bytes of a partition, or returns None if they hold no supported file system.
 pub fn parse_volume(head: &[u8]) -> Option<BootVolume> {
     if head.len() < 512 {
         return None;

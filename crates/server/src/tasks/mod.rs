@@ -155,7 +155,7 @@ impl TaskQueue {
         Ok(self.get(&task.id).unwrap_or(task))
     }
 
-    /// Interrupts a task, or drops a waiting one. [`TaskQueue::remember`] must follow to update the file.
+    /// Interrupts a task, or drops a waiting one. [`TaskQueue::save_unfinished`] must follow to update the file.
     pub(crate) fn stop(self: &Arc<Self>, id: &str) -> Option<TaskResource> {
         {
             let mut inner = lock_ignoring_poison(&self.inner);
@@ -177,7 +177,7 @@ impl TaskQueue {
         self.get(id)
     }
 
-    /// Removes an ended task from the list; false if it is unknown or still running. [`TaskQueue::remember`] must follow to
+    /// Removes an ended task from the list; false if it is unknown or still running. [`TaskQueue::save_unfinished`] must follow to
     /// update the file.
     pub(crate) fn remove(&self, id: &str) -> bool {
         let gone = {

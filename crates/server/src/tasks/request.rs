@@ -1,4 +1,4 @@
-//! What can be ordered from a browser: any verb that a server runs, with the options of its command line that an API client may
+//! Orders from a browser: any verb that a server runs, with the options of its command line that an API client may
 //! give.
 
 use cardscope_verbs::list::Verb;

@@ -1,4 +1,4 @@
-//! What every use of a verb on a card is asked for. Each verb has one request, in which every option is described once: the
+//! Options shared by all verbs on a card. Each verb has one request, in which every option is described once: the
 //! command line fills it by these descriptions, an API client by its fields. A field that serde skips cannot be given by an
 //! API client: paths, the archive, consent.
 
@@ -17,14 +17,12 @@ use std::time::Duration;
 pub struct CommonOptions {
     /// Device, directory, file, or sim:NAME[?key=value&…]
     pub target: String,
-    /// What the user states of card and rig.
     #[command(flatten)]
     #[serde(flatten)]
     pub conditions: ConditionOptions,
     /// Seed for positions, order and data; the same seed repeats a run
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Where the results are kept.
     #[command(flatten)]
     #[serde(skip)]
     pub archive: ArchiveAt,
@@ -41,7 +39,6 @@ pub struct SpendLimits {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     #[serde(with = "option_json")]
     pub budget: Option<Duration>,
-    /// How much it may write.
     #[command(flatten)]
     #[serde(flatten)]
     pub writing: WriteLimit,

@@ -15,7 +15,7 @@ const CHUNK: u64 = 1 << 20;
 const GROUP: usize = 64;
 
 /// Description of an extent, and its write address minus its place on the medium, since the bytes of a description
-/// depend on the address it was written *to*. [`Content::Buffer`] stands for content that is stored as bytes.
+/// depend on the address it was written *to*. [`IoContent::Buffer`] stands for content that is stored as bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct ExtentKind {
     pub(crate) what: IoContent,
@@ -152,7 +152,7 @@ impl<'de> Deserialize<'de> for ContentExtents {
     }
 }
 
-/// Number of a kind, from 1; [`NOTHING`] for none.
+/// Number of a kind, from 1; [`NO_KIND`] for none.
 pub(crate) type KindId = u32;
 
 /// Never written, or discarded.

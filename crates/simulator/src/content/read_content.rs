@@ -6,7 +6,7 @@ use cardscope_engine::content::{self, ContentMatch, IoContent};
 pub(crate) struct ContentPiece {
     pub(crate) len: u64,
     pub(crate) description: IoContent,
-    /// Key of bytes that are stored ([`Content::Buffer`]).
+    /// Key of bytes that are stored ([`IoContent::Buffer`]).
     pub(crate) at: u64,
     /// Address that the description was written to; on an honest card that of the read.
     pub(crate) origin: u64,

@@ -52,7 +52,7 @@ impl HostRoundTrip {
         self.measuring.load(Ordering::Relaxed).then_some(PROBE_DELAY)
     }
 
-    /// Measures both round trips by reads that are answered after [`Self::held`]; measures nothing if the file cannot
+    /// Measures both round trips by reads that are answered after [`Self::probe_delay`]; measures nothing if the file cannot
     /// be read.
     pub(super) fn measure_round_trips(&self, file: &Path) {
         let Ok(file) = File::open(file) else { return };

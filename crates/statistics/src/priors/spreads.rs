@@ -166,7 +166,7 @@ pub struct ConditionEffect {
 #[serde(deny_unknown_fields)]
 pub struct SpreadTable {
     pub kinds: std::collections::BTreeMap<String, KindSpread>,
-    /// Pairs of cards by distance, over [`APART`].
+    /// Pairs of cards by distance, over [`CARD_DISTANCES`].
     pub cards: [f64; CARD_DISTANCES.len()],
     pub units: UnitSpread,
     pub effects: Vec<ConditionEffect>,

@@ -30,7 +30,7 @@ pub use quick_verdict::outcome_findings;
 /// and restored.
 pub const MIN_IOS: u64 = 4 * quick_probe::MARKER_BATCH as u64 + 16 + MIN_CHECK_READS + 4;
 
-/// I/Os of the shortest probe that may pass a card, approximately: a run of [`LEAST_RUN`], the search for its
+/// I/Os of the shortest probe that may pass a card, approximately: a run of [`MIN_RUN`], the search for its
 /// copies, and its restoration in extents of 1 MiB.
 pub fn min_ios_for_verdict(card_bytes: u64) -> u64 {
     let looks = quick_probe::copy_search_reads(card_bytes) + quick_probe::inverted_bit_reads(card_bytes);

@@ -109,7 +109,7 @@ impl<'g, 't> Stamper<'g, 't> {
         block_at(align_down(address.min(all - 1)), all)
     }
 
-    /// Saves and stamps extents in order. Returns [`Stop::Limit`] if that exceeds the limits, and claims that state
+    /// Saves and stamps extents in order. Returns [`ProbeStop::Limit`] if that exceeds the limits, and claims that state
     /// which writes failed. Extents that cannot be saved as a whole are split into blocks.
     pub(super) fn write_stamps(&mut self, wanted: &[CardExtent]) -> Result<Vec<StampClaim>, ProbeStop> {
         if !self.may_stamp(wanted, 0.0) {

@@ -25,7 +25,7 @@ use cardscope_session::error::Result;
 use clap::{ArgGroup, Args};
 use jiff::Zoned;
 
-/// What is published. Many cards are put in order without being asked.
+/// Content of a publication. Many cards are ranked by default.
 #[derive(Debug, Clone, Default, Args)]
 #[group(skip)]
 #[command(

@@ -70,7 +70,7 @@ pub struct RankRequest {
     /// Show how well each of these predicts the order: mark, app-mark, maker, year, capacity
     #[arg(long, value_name = "WORD,...", value_delimiter = ',', value_parser = group_parser(), hide_possible_values = true)]
     pub group_by: Vec<GroupBy>,
-    /// Which measurements are meant; of tests one, where there is no job.
+    /// Choice of measurements; a single test if there is no job.
     #[command(flatten)]
     pub choice: MeasurementChoice,
 }

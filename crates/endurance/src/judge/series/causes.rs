@@ -21,7 +21,7 @@ const MAX_HOT_SPEED: f64 = 0.95;
 /// (docs/reference/flash.md#causes-of-a-slow-spell).
 const MAX_FULL_SPEED: f64 = 0.82;
 
-/// Where it did, more is needed: heat slows writes by the factor of the reads to a power from half to one and a half
+/// Needed change of writes if heat did change: heat slows writes by the factor of the reads to a power from half to one and a half
 /// (0.67 to 0.83 beside 0.60 to 0.75: docs/reference/flash.md#heat).
 const HEAT_EXPONENT: f64 = 0.5;
 

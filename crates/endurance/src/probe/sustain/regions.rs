@@ -28,7 +28,7 @@ pub(super) struct RegionParts {
 }
 
 impl RegionParts {
-    /// Divides a region of at least [`LEAST_REGION`] bytes.
+    /// Divides a region of at least [`MIN_REGION`] bytes.
     pub(super) fn new(options: &SustainOptions) -> Self {
         let region = options.limits.region;
         debug_assert!(region.len >= MIN_REGION, "the caller refuses less");

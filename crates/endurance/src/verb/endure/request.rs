@@ -21,11 +21,10 @@ use std::time::Duration;
     mut_arg("seed", |seed| seed.conflicts_with("resume"))
 )]
 pub struct EndureRequest {
-    /// What every verb is asked for.
     #[command(flatten)]
     #[serde(flatten)]
     pub common: CommonOptions,
-    /// What it may spend; `max_write` is over all runs.
+    /// Limits; `max_write` is over all runs.
     #[command(flatten)]
     #[serde(flatten)]
     pub limits: SpendLimits,

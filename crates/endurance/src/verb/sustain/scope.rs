@@ -28,7 +28,6 @@ use std::time::Duration;
      running system]"
 )))]
 pub struct SustainRequest {
-    /// What every verb is asked for.
     #[command(flatten)]
     #[serde(flatten)]
     pub common: CommonOptions,
@@ -52,7 +51,6 @@ pub struct SustainRequest {
     #[arg(long, value_name = "SIZE", value_parser = parse_size_argument)]
     #[serde(with = "option_json")]
     pub bytes: Option<u64>,
-    /// How much it may write.
     #[command(flatten)]
     #[serde(flatten)]
     pub writing: WriteLimit,

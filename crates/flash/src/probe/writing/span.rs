@@ -90,7 +90,7 @@ fn time_span(bench: &mut WriteTester<'_, '_, '_>, bytes: u64) -> Result<Option<S
     }))
 }
 
-/// Random extents of [`SMALL`] bytes within a span.
+/// Random extents of [`SMALL_BYTES`] bytes within a span.
 pub(super) fn random_extents(
     bench: &mut WriteTester<'_, '_, '_>,
     start: u64,

@@ -71,7 +71,7 @@ impl<'b, 's, 't> WriteTester<'b, 's, 't> {
     }
 
     /// Saves all extents at once, writes them in order and returns the seconds of the successful writes.
-    /// [`Stop::Limit`] once the time is up.
+    /// [`ProbeStop::Limit`] once the time is up.
     pub(super) fn write_all(&mut self, extents: &[CardExtent]) -> Result<Vec<f64>, ProbeStop> {
         self.context.save_before_write(extents)?;
         let mut times = Vec::with_capacity(extents.len());
@@ -107,7 +107,7 @@ impl<'b, 's, 't> WriteTester<'b, 's, 't> {
         self.context.seconds() - self.began > MAX_PART_S
     }
 
-    /// [`Stop::Limit`] if less than about `seconds` are left; also ends the part if the user stopped the test.
+    /// [`ProbeStop::Limit`] if less than about `seconds` are left; also ends the part if the user stopped the test.
     pub(super) fn require_time(&mut self, seconds: f64) -> Result<(), ProbeStop> {
         self.context.check_interrupt()?;
         if self.has_time(seconds) { Ok(()) } else { Err(ProbeStop::Limit) }

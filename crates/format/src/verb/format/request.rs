@@ -15,7 +15,6 @@ use std::path::PathBuf;
 /// data on the card is lost. The result is read back and compared.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct FormatRequest {
-    /// What every verb is asked for.
     #[command(flatten)]
     #[serde(flatten)]
     pub common: CommonOptions,

@@ -35,7 +35,6 @@ pub struct DoctorRequest {
     /// The archive whose place is examined.
     #[command(flatten)]
     pub archive: ArchiveAt,
-    /// Which machine is examined.
     #[command(flatten)]
     pub machine: MachineOptions,
 }

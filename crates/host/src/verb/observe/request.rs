@@ -47,10 +47,8 @@ pub struct ObserveRequest {
     /// Compare with an earlier watch: a file from --save, or a session of the archive
     #[arg(long = "against", value_name = "FILE|SESSION")]
     pub baseline: Option<String>,
-    /// Where the results are kept.
     #[command(flatten)]
     pub archive: ArchiveAt,
-    /// Which machine is looked at.
     #[command(flatten)]
     pub machine: MachineOptions,
 }

@@ -15,7 +15,7 @@ const MAX_SKIPPED_BYTES: u32 = 1 << 20;
 
 const SKIP_CHUNK: u32 = 4096;
 
-/// Smallest, preferred and largest block: a card's sector, the usual block of file systems, and [`LARGEST`].
+/// Smallest, preferred and largest block: a card's sector, the usual block of file systems, and [`MAX_REQUEST_BYTES`].
 const BLOCK_SIZES: [u32; 3] = [SECTOR as u32, 4096, MAX_REQUEST_BYTES];
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -35,7 +35,7 @@ pub struct CardDifference {
     pub first_faster: f64,
     pub noticed: [f64; 2],
     pub grade: ChanceGrade,
-    /// Probability of such a difference by chance, None if a card has fewer than [`LEAST_RUNS`].
+    /// Probability of such a difference by chance, None if a card has fewer than [`MIN_RUNS`].
     pub p: Option<f64>,
     pub verdict: PairVerdict,
     /// Further runs of each card that settle it with 80 % power. None if it is settled, or if more than 100 are needed.

@@ -117,7 +117,7 @@ fn costs_little_beyond(linear: &OpenBlockLimit, random: &OpenBlockLimit) -> bool
         .any(|r| r.n > limit && !r.is_above_limit() && OUT_OF_ORDER_FACTOR * r.median_s < closing)
 }
 
-/// Size of a write in units of [`BLOCK`] if smaller ones are slow anyway, as soft limits need more data to copy
+/// Size of a write in units of [`OPENING_BYTES`] if smaller ones are slow anyway, as soft limits need more data to copy
 /// (docs/reference/flash.md#open-blocks); reduced until several rounds fit into a block.
 const MAX_LARGE_FACTOR: u64 = 6;
 const WRITES_PER_BLOCK: u64 = 14;
