@@ -285,9 +285,21 @@ impl Answer {
     /// Asserts an error in the API's form and returns its message.
     #[track_caller]
     fn refused(&self, status: u16) -> String {
+        self.problem(status, &["error"])
+    }
+
+    /// Asserts that the order waits for consent and returns its message.
+    #[track_caller]
+    fn needs_consent(&self) -> String {
+        assert_eq!(self.expect(409)["needs_consent"], true);
+        self.problem(409, &["error", "needs_consent"])
+    }
+
+    #[track_caller]
+    fn problem(&self, status: u16, fields: &[&str]) -> String {
         let problem = self.expect(status);
         assert_eq!(self.header("content-type"), Some("application/json"));
-        assert_eq!(problem.as_object().unwrap().len(), 1, "{problem}");
+        assert!(problem.as_object().unwrap().keys().eq(fields), "{problem}");
         let error = text(&problem, "/error").to_owned();
         assert!(!error.is_empty());
         error

@@ -122,7 +122,7 @@ fn destructive_order_needs_the_device_name() {
         json!({ "verb": "format", "target": card.path, "options": {} }),
         json!({ "verb": "endure", "target": card.path, "options": {} }),
     ] {
-        let error = server.post("/api/tasks", &server.with_object(&order)).refused(409);
+        let error = server.post("/api/tasks", &server.with_object(&order)).needs_consent();
         assert!(error.contains(&card.path) && error.contains("lost"), "{error}");
     }
     assert!(list(&server.document("/api/tasks"), "/tasks").is_empty());
