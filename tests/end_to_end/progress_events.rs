@@ -55,7 +55,7 @@ fn check_emits_plan_session_speeds_and_findings() {
         .expect(0);
     let figures = told(&bench.stderr)
         .into_iter()
-        .filter(|told| matches!(told, ProgressEvent::ProgressFigure(one) if one.mb_s > 0.0));
+        .filter(|told| matches!(told, ProgressEvent::Figure(one) if one.mb_s > 0.0));
     assert!(figures.count() > 0, "{bench}");
 }
 

@@ -59,13 +59,13 @@ pub trait Listener {
     /// Reports that a stage begins, with the bytes or seconds that end it, where known.
     fn begin_stage(&mut self, name: &str, bytes: Option<u64>, seconds: Option<f64>) {
         let step = ProgressStep { name: name.to_owned(), bytes, seconds, restores: false };
-        self.event(&ProgressEvent::PlanStage(step));
+        self.event(&ProgressEvent::Stage(step));
     }
 
     /// Reports that a stage begins that restores this many bytes of overwritten data.
     fn restoring_stage(&mut self, name: &str, bytes: u64) {
         let step = ProgressStep { name: name.to_owned(), bytes: Some(bytes), seconds: None, restores: true };
-        self.event(&ProgressEvent::PlanStage(step));
+        self.event(&ProgressEvent::Stage(step));
     }
 
     /// Reports that a phase begins whose share of the stage is unknown.
@@ -130,7 +130,7 @@ impl Listener for NestedListener<'_> {
     fn event(&mut self, event: &ProgressEvent) {
         match event {
             ProgressEvent::Plan(plan) => self.position = PlanPosition::new(plan.clone()),
-            ProgressEvent::PlanStage(step) => {
+            ProgressEvent::Stage(step) => {
                 self.position.enter_stage(&step.name);
                 self.stage.clone_from(&step.name);
                 self.forward_phase(&ProgressStep { name: String::new(), ..step.clone() }, &(0.0..1.0));

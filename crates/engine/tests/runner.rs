@@ -300,12 +300,12 @@ fn each_test_is_a_planned_stage_with_one_figure() {
     let named = |what: &str| format!("{what}, run 2 of 3");
     let step =
         |name: &str, bytes, seconds| ProgressStep { name: name.to_owned(), bytes, seconds, restores: false };
-    let stage = |what: &str, bytes| ProgressEvent::PlanStage(step(&named(what), bytes, None));
+    let stage = |what: &str, bytes| ProgressEvent::Stage(step(&named(what), bytes, None));
     let phase =
         |what: &str, part, bytes, seconds| ProgressEvent::Phase { step: step(what, bytes, seconds), part };
     let (cold, second) = ("measuring SEQ1M Q1T1 read (cold)", "measuring SEQ1M Q1T1 read");
     let figure =
-        |what: &str| ProgressEvent::ProgressFigure(SpeedFigure { what: named(what), mb_s: MIB as f64 / 1e3 });
+        |what: &str| ProgressEvent::Figure(SpeedFigure { what: named(what), mb_s: MIB as f64 / 1e3 });
     let all = Some(8 * MIB);
     assert_eq!(
         heard.0,
@@ -322,7 +322,7 @@ fn each_test_is_a_planned_stage_with_one_figure() {
         ]
     );
     let heard = heard.0.into_iter().filter_map(|event| match event {
-        ProgressEvent::PlanStage(step) => Some(step.name),
+        ProgressEvent::Stage(step) => Some(step.name),
         _ => None,
     });
     assert!(heard.eq(planned_stages(&recipe, settings.label, true).into_iter().map(|(name, _)| name)));

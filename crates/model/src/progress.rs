@@ -21,7 +21,7 @@ pub enum ProgressEvent {
     /// Progress of the whole verb, at most five times per second.
     #[serde(rename = "moment")]
     Sample(ProgressSample),
-    ProgressFigure(SpeedFigure),
+    Figure(SpeedFigure),
     #[serde(rename = "found")]
     Finding(FindingSummary),
     Note {
@@ -29,7 +29,7 @@ pub enum ProgressEvent {
     },
     /// Start of a stage, planned or not.
     #[serde(skip)]
-    PlanStage(ProgressStep),
+    Stage(ProgressStep),
     /// Start of a part of the stage.
     #[serde(skip)]
     Phase {
@@ -48,7 +48,7 @@ pub enum ProgressEvent {
 impl ProgressEvent {
     /// True for events of `--events`; the others cannot be serialized.
     pub fn is_published(&self) -> bool {
-        !matches!(self, Self::PlanStage(_) | Self::Phase { .. } | Self::Bytes(_) | Self::Wait(_))
+        !matches!(self, Self::Stage(_) | Self::Phase { .. } | Self::Bytes(_) | Self::Wait(_))
     }
 }
 
@@ -203,10 +203,7 @@ mod tests {
                 ProgressEvent::Sample(sample),
                 r#"{"event":"moment","at":1.5,"stage":"","stage_number":0,"stages":0,"phase":"","done":null,"bytes":null,"total_bytes":null,"mb_s":20.0,"latency_us":null,"celsius":null,"left_s":null,"waits_for":null}"#,
             ),
-            (
-                ProgressEvent::ProgressFigure(figure),
-                r#"{"event":"figure","what":"SEQ1M Q8T1 read","mb_s":90.5}"#,
-            ),
+            (ProgressEvent::Figure(figure), r#"{"event":"figure","what":"SEQ1M Q8T1 read","mb_s":90.5}"#),
             (
                 ProgressEvent::Finding(finding),
                 r#"{"event":"found","weight":"bad","verdict":"It is a fake.","advice":null}"#,
@@ -223,7 +220,7 @@ mod tests {
     fn unpublished_events_are_neither_written_nor_read() {
         let step = ProgressStep::default();
         for event in [
-            ProgressEvent::PlanStage(step.clone()),
+            ProgressEvent::Stage(step.clone()),
             ProgressEvent::Phase { step, part: 0.0..1.0 },
             ProgressEvent::Bytes(1),
             ProgressEvent::Wait(1.0),

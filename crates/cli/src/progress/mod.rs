@@ -92,13 +92,13 @@ impl Listener for ProgressDisplay {
         let lines = match (&mut self.mode, event) {
             (ProgressMode::Quiet, _) => Vec::new(),
             (_, ProgressEvent::Note { text }) => vec![text.clone()],
-            (ProgressMode::Drawn(_), ProgressEvent::ProgressFigure(SpeedFigure { what, mb_s })) => {
+            (ProgressMode::Drawn(_), ProgressEvent::Figure(SpeedFigure { what, mb_s })) => {
                 vec![format!("{what}: {}", SpeedMbS(*mb_s))]
             }
             (mode, event) => {
                 mode.apply(event);
                 match (mode, event) {
-                    (ProgressMode::Lines(state), ProgressEvent::PlanStage(_)) => vec![state.announcement()],
+                    (ProgressMode::Lines(state), ProgressEvent::Stage(_)) => vec![state.announcement()],
                     (ProgressMode::Lines(_), ProgressEvent::Wait(seconds)) if *seconds >= LONG_WAIT_S => {
                         vec![state::waiting_message(*seconds)]
                     }

@@ -83,7 +83,7 @@ impl ProgressState {
                 (self.position, self.eta) = (PlanPosition::new(plan.clone()), Eta::default());
                 self.began = [self.now; 3];
             }
-            ProgressEvent::PlanStage(step) => {
+            ProgressEvent::Stage(step) => {
                 self.position.enter_stage(&step.name);
                 (self.stage, self.phase, self.done) = (step.clone(), ProgressStep::default(), None);
                 self.began = [self.began[0], self.now, self.now];
@@ -100,7 +100,7 @@ impl ProgressState {
             }
             ProgressEvent::Stored { .. }
             | ProgressEvent::Sample(_)
-            | ProgressEvent::ProgressFigure(_)
+            | ProgressEvent::Figure(_)
             | ProgressEvent::Finding(_)
             | ProgressEvent::Note { .. } => {}
         }

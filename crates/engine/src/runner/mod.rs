@@ -249,7 +249,7 @@ impl RecipePass<'_> {
             (moved, nanos) = (moved + counted.0, nanos + counted.1);
         }
         if nanos > 0 {
-            self.events.event(&ProgressEvent::ProgressFigure(SpeedFigure {
+            self.events.event(&ProgressEvent::Figure(SpeedFigure {
                 what: pass_stages::test_title(test, self.settings.label),
                 mb_s: mb_per_s(moved, nanos_to_seconds(nanos)),
             }));

@@ -364,13 +364,13 @@ impl QueuedTask {
                 }
             }
             ProgressEvent::Stored { session } => task.session = Some(session),
-            ProgressEvent::ProgressFigure(figure) => push_bounded(&mut task.figures, figure),
+            ProgressEvent::Figure(figure) => push_bounded(&mut task.figures, figure),
             ProgressEvent::Finding(found) if task.findings.contains(&found) => {}
             ProgressEvent::Finding(found) => push_bounded(&mut task.findings, found),
             ProgressEvent::Note { text } => push_bounded(&mut task.notes, text),
             // Samples never get here, and the child does not send the other events.
             ProgressEvent::Sample(_)
-            | ProgressEvent::PlanStage(_)
+            | ProgressEvent::Stage(_)
             | ProgressEvent::Phase { .. }
             | ProgressEvent::Bytes(_)
             | ProgressEvent::Wait(_) => {}

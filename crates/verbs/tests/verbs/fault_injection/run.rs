@@ -318,7 +318,7 @@ struct RestoreStartListener(Arc<Mutex<FaultScenario>>);
 
 impl Listener for RestoreStartListener {
     fn event(&mut self, event: &ProgressEvent) {
-        let (ProgressEvent::PlanStage(step) | ProgressEvent::Phase { step, .. }) = event else { return };
+        let (ProgressEvent::Stage(step) | ProgressEvent::Phase { step, .. }) = event else { return };
         if step.restores {
             let mut table = self.0.lock().unwrap();
             table.restoring_at = table.restoring_at.or(Some(table.steps));
