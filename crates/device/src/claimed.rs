@@ -110,7 +110,7 @@ impl ResolvedPath {
 }
 
 impl ClaimedTarget {
-    /// Opens a name like [`ClaimedTarget::of`], without announcing a permission dialog.
+    /// Opens a name like [`ClaimedTarget::claim`], without announcing a permission dialog.
     pub fn open_name(name: &Path, access: OpenAccess) -> Result<ClaimedTarget, HoldError> {
         Self::claim(
             ResolvedPath::resolve(name)?,

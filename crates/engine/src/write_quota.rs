@@ -1,5 +1,5 @@
 //! Write quota: the bytes that a verb may still write, shared by all targets that it opens. Planners ask for the rest;
-//! [`crate::write_limit_reached`] stops all others.
+//! [`crate::write_limited`] stops all others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

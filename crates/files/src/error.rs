@@ -27,7 +27,7 @@ pub enum FileError {
     /// Folder, or a parent of it, whose owner may exchange files in it.
     #[error("user {owner} can replace files in {}", folder.display())]
     ReplaceableByOwner { folder: PathBuf, owner: u32 },
-    /// Like [`Unsettled`](FileError::Unsettled), but a group or everybody may.
+    /// Like [`ReplaceableByOwner`](FileError::ReplaceableByOwner), but a group or everybody may.
     #[error("other users can replace files in {}; use `chmod go-w` to prevent it", folder.display())]
     ReplaceableByOthers { folder: PathBuf },
     #[error(transparent)]

@@ -35,7 +35,7 @@ impl ResolvedFolder {
         FolderWalk::resolve(path, None).map(ResolvedFolder::from)
     }
 
-    /// Like [`open`](Folder::open), but creates missing folders with this mode, minus the umask.
+    /// Like [`open`](ResolvedFolder::open), but creates missing folders with this mode, minus the umask.
     pub fn open_or_create(path: &Path, mode: u32) -> Result<ResolvedFolder, FileError> {
         FolderWalk::resolve(path, Some(mode)).map(ResolvedFolder::from)
     }
@@ -46,7 +46,7 @@ impl ResolvedFolder {
         Ok((ResolvedFolder::open(folder)?, name))
     }
 
-    /// Like [`of_file`](Folder::of_file), but creates missing folders for this user alone (0700).
+    /// Like [`parent_of`](ResolvedFolder::parent_of), but creates missing folders for this user alone (0700).
     pub fn create_parent_of(file: &Path) -> Result<(ResolvedFolder, OsString), FileError> {
         let (folder, name) = split_path(file)?;
         Ok((ResolvedFolder::open_or_create(folder, 0o700)?, name))
@@ -109,7 +109,7 @@ impl ResolvedFolder {
         Ok(file)
     }
 
-    /// Like [`open_file`](Folder::open_file), to read; `None` if the name does not exist.
+    /// Like [`open_file`](ResolvedFolder::open_file), to read; `None` if the name does not exist.
     pub fn open_existing(&self, name: &OsStr) -> Result<Option<File>, FileError> {
         match self.open_file(name, FileUse::Read) {
             Ok(file) => Ok(Some(file)),

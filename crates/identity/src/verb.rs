@@ -90,7 +90,7 @@ pub fn changed_card_refusal(path: &str) -> Failure {
     Failure::refused(ObjectError::Changed { name: path.to_owned() })
 }
 
-/// Unmounts all file systems of a card, named by kernel name or path as in [`list()`]. With an object, only if it is
+/// Unmounts all file systems of a card, named by kernel name or path as in [`list_devices`]. With an object, only if it is
 /// that card.
 pub fn unmount_card(name: &str, object: Option<&str>, interrupt: &InterruptFlag) -> Result<()> {
     let listed = list::list_devices(&SystemRoots::host(), ListScope::WithLoops);

@@ -51,7 +51,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Starts a journal in a folder that [`ready`](folder::ready) prepared, before the card is written.
+    /// Starts a journal in a folder that [`prepare_folder`](folder::prepare_folder) prepared, before the card is written.
     pub fn create(folder: ResolvedFolder, about: JournalFacts) -> Result<Journal, JournalFailure> {
         let shown = folder.path().to_owned();
         Self::create_file(folder, about).map_err(|e| {

@@ -1,7 +1,7 @@
 //! Document of `decode` and `info`: registers of a card, and data of its host about it.
 //!
 //! Plain data. Crate `device` fills it from sysfs and ioctls, [`from_hex`] from pasted registers, and
-//! [`crate::judge`] adds findings about contradictions.
+//! [`crate::register_checks`] adds findings about contradictions.
 
 use crate::capacity::{CapacityFactors, CapacityView, factor_capacity};
 use crate::finding::Finding;

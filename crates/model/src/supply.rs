@@ -5,7 +5,7 @@ use std::fmt;
 /// State of the supply. As text a list of faults: `under-voltage now, throttled since boot`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SupplyState {
-    /// Status word of the firmware, of which only the bits in [`FAULTS`] count (Raspberry Pi documentation, `vcgencmd
+    /// Status word of the firmware, of which only the bits in `FAULTS` count (Raspberry Pi documentation, `vcgencmd
     /// get_throttled`).
     Firmware(u32),
     /// Under-voltage alarm of the kernel, which persists until it is read (`drivers/hwmon/raspberrypi-hwmon.c`).

@@ -217,7 +217,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
         Ok(seconds)
     }
 
-    /// Longest write timed by [`ProbeContext::write`], in seconds.
+    /// Longest write timed by [`ProbeContext::time_write`], in seconds.
     pub fn longest_write_s(&self) -> f64 {
         self.longest_write_s
     }

@@ -1,6 +1,6 @@
 //! Means shared by probes, which drive a [`Target`](cardscope_engine::target::Target): saving data before it is
 //! overwritten, stamps, and the judgement of what is read back. Probes print and store nothing: a
-//! [`Journal`](cardscope_engine::journal::Journal) and a [`Listener`](cardscope_engine::event::Listener) are passed in.
+//! [`JournalWriter`](cardscope_engine::journal::JournalWriter) and a [`Listener`](cardscope_engine::event::Listener) are passed in.
 #![forbid(unsafe_code)]
 
 pub mod bad_ranges;

@@ -13,7 +13,7 @@ use cardscope_model::suspect_reader::SuspectReader;
 use std::path::Path;
 
 /// Saves an image of a card before the first write. `moved` counts the reads and the failed ones.
-/// Fails as [`CardImage::take`], and if the reader is suspect, since an image read through it would be worthless.
+/// Fails as [`CardImage::create`], and if the reader is suspect, since an image read through it would be worthless.
 pub fn take_backup(
     file: &Path,
     opened: &mut OpenTarget,

@@ -46,7 +46,7 @@ pub fn create_secret(path: &Path, text: &str) -> Result<()> {
 }
 
 /// Stores a secret and replaces the private file of this name.
-/// Refuses as [`create`], and if others can read or change the existing file.
+/// Refuses as [`create_secret`], and if others can read or change the existing file.
 pub fn replace_secret(path: &Path, text: &str) -> Result<()> {
     let (folder, name) = private_folder(path)?;
     let old = folder.open_existing(&name).map_err(|e| file_failure(path, e))?;

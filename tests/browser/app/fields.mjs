@@ -186,7 +186,7 @@ function complete(answers) {
   answers['GET /api/devices'].devices.push(device,
     { ...device, name: 'sdy', path: '/dev/sdy', partitions: [part], mounted: true, safe: false, can_unmount: true, reason: 'it is mounted', advice: 'unmount it' },
     { ...device, name: 'sdx', path: '/dev/sdx', safe: false, task: 'running', reason: 'a test runs' });
-  answers['GET /api/journals'].journals.push({ name: 'j1', target: '/dev/sdz', card: 'Card', verb: 'verify', began: '2026-01-01T10:00:00Z', saved_bytes: 1e6, state: 'waits', command: 'cardscope restore j1' });
+  answers['GET /api/journals'].journals.push({ name: 'j1', target: '/dev/sdz', card: 'Card', verb: 'verify', began: '2026-01-01T10:00:00Z', saved_bytes: 1e6, process: 4321, state: 'waits', command: 'cardscope restore j1' });
   for (const card of Object.values(answers).filter(one => one.card && one.events?.length)) card.events[0].source = 'a list';
   answers['GET /api/host'].archive_problem = 'it is read-only';
 }
@@ -209,7 +209,8 @@ const pagesOf = ({ id, other, ended, session }) => {
   const [card, second] = [id, other].map(encodeURIComponent);
   return [
     { path: '/', tasks: true },
-    { path: '/live?verb=verify&full=1&target=/dev/sdz', tasks: true },
+    { path: '/live?verb=verify&full=1&target=/dev/sdz', tasks: true, verbs: true },
+    { path: '/live?verb=sustain&target=/dev/sdz', tasks: true, verbs: true, only: /^(Verb|Option|Allowed)/ },
     { path: '/live/running', tasks: true, runs: true },
     { path: `/live/${ended.id}`, tasks: true },
     { path: '/live/failed', tasks: true },
@@ -258,14 +259,14 @@ const withoutFields = async () => {
     const problems = [];
     let shown = 0;
     /** Shows a page with holes in its answers. */
-    const show = async (page, { path, step, log, asks, tasks, runs }, holes) => {
+    const show = async (page, { path, step, log, asks, tasks, verbs, runs }, holes) => {
       const moment = runs && { task: 'running', ...recorded['GET /api/tasks/running'].moment, at: 21 };
       for (const { at, how } of runs ? holes['GET /api/tasks/running'] ?? [] : []) {
         if (at.length !== 2 || at[0] !== 'moment') continue;
         if (how === 'null') moment[at[1]] = null;
         else delete moment[at[1]];
       }
-      const reload = tasks && (Object.keys(holes).length === 0 || 'GET /api/tasks' in holes);
+      const reload = tasks && (Object.keys(holes).length === 0 || 'GET /api/tasks' in holes || (verbs && 'GET /api/verbs' in holes));
       const before = page.said.length;
       const { asked, problems } = await page.evaluate(([one, holes]) => globalThis.harness.show(one, holes), [{ path, step, log, asks, reload, moment }, holes]);
       return { asked, found: [...problems, ...page.said.slice(before)] };
@@ -275,7 +276,7 @@ const withoutFields = async () => {
       const { asked, found: usual } = await show(page, one, {});
       problems.push(...usual.filter(text => !text.startsWith('alert: ')).map(text => `${one.path}: ${text}`));
       const places = new Map();
-      for (const key of new Set([...asked, ...(one.tasks ? ['GET /api/tasks'] : [])])) {
+      for (const key of new Set([...asked, ...(one.tasks ? ['GET /api/tasks'] : []), ...(one.verbs ? ['GET /api/verbs'] : [])])) {
         const [method, address] = key.split(' ');
         walk(answerOf(method, address.split('?')[0]), recorded[key], (field, at) => {
           if (!fields.has(field) || !one.only.test(field)) return;

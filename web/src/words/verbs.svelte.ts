@@ -7,7 +7,7 @@ class Verbs {
   all = $state.raw<Verb[]>([]);
 
   async load(): Promise<void> {
-    if (this.all.length === 0) this.all = (await get<{ verbs: Verb[] }>('/api/verbs')).verbs;
+    this.all = (await get<{ verbs: Verb[] }>('/api/verbs')).verbs;
   }
 
   find(name: string): Verb | undefined {

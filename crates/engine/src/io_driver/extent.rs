@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CardExtent {
     pub offset: u64,
-    /// At most the block size of the [`IoDriver`](super::Card).
+    /// At most the block size of the [`IoDriver`](super::IoDriver).
     pub len: u32,
 }
 

@@ -46,7 +46,7 @@ pub fn check_io_uring() -> std::io::Result<()> {
     uring::check_available()
 }
 
-/// Real device, file or directory, made by [`RealTarget::device`], [`RealTarget::file`] or [`RealTarget::directory`];
+/// Real device, file or directory, made by [`RealTarget::open_device`], [`RealTarget::open_file`] or [`RealTarget::create_in_directory`];
 /// [`Target::lane`] adds lanes.
 pub struct RealTarget {
     /// Declared first: I/O ends before descriptors close and the test file is removed.

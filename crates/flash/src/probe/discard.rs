@@ -45,9 +45,9 @@ pub(super) fn series_bytes() -> u64 {
 }
 
 /// Times small writes, discards the write region, and times them again. `before` has the small writes of the
-/// untouched card where a map has timed them already ([`Measured::small_writes`]).
+/// untouched card where a map has timed them already ([`MeasuredMap::small_writes`]).
 ///
-/// [`Measured::small_writes`]: cardscope_model::card_map::Measured
+/// [`MeasuredMap::small_writes`]: cardscope_model::card_map::MeasuredMap
 ///
 /// # Errors
 /// If the card is gone or the user stopped the test. `into` keeps what was measured.

@@ -148,7 +148,7 @@ pub struct LimitLine {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ChartBar {
-    /// Index into the names of [`Bars`].
+    /// Index into the names of [`BarGroups`].
     pub of: usize,
     pub value: f64,
     /// Ends of the confidence interval.

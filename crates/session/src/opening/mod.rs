@@ -53,7 +53,7 @@ pub fn open_resolved(
 }
 
 /// Opens a card to restore a journal or image.
-/// Refuses as [`open`], and refuses directories. Unrestored journals are no reason here.
+/// Refuses as [`open_by_name`], and refuses directories. Unrestored journals are no reason here.
 pub fn open_to_restore(
     target: ResolvedTarget,
     consent: &mut dyn ConsentSource,

@@ -1,5 +1,5 @@
 //! Comparison of cards: significance of differences, ageing, explanatory value of marks, ranking in tiers.
-//! All of it rests on usual speeds ([`crate::usual`]). Error rates are measured on simulated runs
+//! All of it rests on usual speeds ([`crate::priors`]). Error rates are measured on simulated runs
 //! (`tests/statistics/comparing/` and `usual/`) and documented in `docs/comparing.md`.
 
 mod age;

@@ -71,7 +71,7 @@ pub fn compare_speeds(
 }
 
 impl CardDifference {
-    /// Replaces p by the one that [`super::holm`] corrected. Significance may be lost, and more runs may be needed.
+    /// Replaces p by the one that the Holm correction gives. Significance may be lost, and more runs may be needed.
     pub fn with_corrected_p(mut self, p: f64) -> CardDifference {
         let (Some(known), Some(own)) = (&self.known, self.p) else { return self };
         let p = p.clamp(own, 1.0);
