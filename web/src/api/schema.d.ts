@@ -717,7 +717,7 @@ export interface components {
             examples: components["schemas"]["SimulatedLine"][];
         };
         /**
-         * @description What a verb does to the data on the card.
+         * @description Effect of a verb on the data on the card.
          * @enum {string}
          */
         Effect: "reads" | "preserves" | "restores" | "loses";
@@ -915,7 +915,7 @@ export interface components {
             /** @description The value as the command line calls it: `SIZE`, `TEST` … */
             placeholder?: string | null;
             help: string;
-            /** @description As the command line takes it. */
+            /** @description Default value in the form of the command line. */
             default?: string | null;
             /** @description All values that are allowed; empty where any is. */
             values: components["schemas"]["AllowedValue"][];
@@ -1203,7 +1203,7 @@ export interface components {
             title: string;
             /** @description A sentence, without a full stop. */
             about: string;
-            /** @description What it does to a card without any option. */
+            /** @description Effect on a card without any option. */
             effect: components["schemas"]["Effect"];
             options: components["schemas"]["OptionDescription"][];
         };
