@@ -2,8 +2,8 @@ import './style/index.css';
 import { mount } from 'svelte';
 import App from './App.svelte';
 import { connection } from './api/connection.svelte';
-import { removeStored, takeFromAddress } from './api/secret';
+import { removeOldToken, takeTokenFromAddress } from './api/token';
 
-removeStored();
-connection.start(takeFromAddress());
+removeOldToken();
+connection.start(takeTokenFromAddress());
 mount(App, { target: document.getElementById('app') as HTMLElement });

@@ -1,16 +1,16 @@
 // Every request of the app: whether it may be sent, the secret in a header, errors as one sentence.
 
 import { connection, NO_ANSWER, READS_ONLY } from './connection.svelte';
-import { Failure, isAbort } from './failure';
-import { secret } from './secret';
-import type { Problem } from './types';
+import { ApiError, isAbortError } from './failure';
+import { storedToken } from './token';
+import type { ApiProblem } from './types';
 
-export { Failure, failure, isAbort } from './failure';
+export { ApiError, toApiError, isAbortError } from './failure';
 
 type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>;
 
 /** A path with its query; empty values are left out. */
-export function address(path: string, query: Query = {}): string {
+export function pathWithQuery(path: string, query: Query = {}): string {
   const all = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
     if (Array.isArray(value)) value.forEach((one: string) => all.append(key, one));
@@ -20,53 +20,53 @@ export function address(path: string, query: Query = {}): string {
   return text ? `${path}?${text}` : path;
 }
 
-async function refusal(response: Response): Promise<Failure> {
+async function readProblem(response: Response): Promise<ApiError> {
   try {
-    const problem = (await response.json()) as Partial<Problem>;
-    if (typeof problem.error === 'string') return new Failure(response.status, problem.error, problem.needs_consent);
+    const problem = (await response.json()) as Partial<ApiProblem>;
+    if (typeof problem.error === 'string') return new ApiError(response.status, problem.error, problem.needs_consent);
   } catch {
     // Not JSON: the status says as much.
   }
-  return new Failure(response.status, `The server refused this request (status ${response.status}).`);
+  return new ApiError(response.status, `The server refused this request (status ${response.status}).`);
 }
 
 /** Waits until a change may be sent. A tab without the secret is refused here: the server would only say 401. */
-export async function mayWrite(): Promise<string> {
+export async function requireToken(): Promise<string> {
   await connection.ready();
-  const held = secret();
-  if (held === null) throw new Failure(403, READS_ONLY);
-  return held;
+  const token = storedToken();
+  if (token === null) throw new ApiError(403, READS_ONLY);
+  return token;
 }
 
-async function answered(method: string, path: string, init: RequestInit): Promise<Response> {
+async function sendRequest(method: string, path: string, init: RequestInit): Promise<Response> {
   let response: Response;
   const headers = new Headers(init.headers);
-  const held = secret();
-  if (held !== null) headers.set('Cardscope-Token', held);
+  const token = storedToken();
+  if (token !== null) headers.set('Cardscope-Token', token);
   try {
     response = await fetch(path, { ...init, method, headers });
   } catch (thrown) {
-    if (isAbort(thrown)) throw thrown;
-    if (init.body instanceof File) connection.doubt();
-    else connection.lose();
-    throw new Failure(0, init.body instanceof File ? `${init.body.name} was not sent.` : NO_ANSWER);
+    if (isAbortError(thrown)) throw thrown;
+    if (init.body instanceof File) connection.recheck();
+    else connection.markLost();
+    throw new ApiError(0, init.body instanceof File ? `${init.body.name} was not sent.` : NO_ANSWER);
   }
   if (response.ok) return response;
-  const failure = await refusal(response);
-  if (response.status === 401) connection.refuse();
+  const failure = await readProblem(response);
+  if (response.status === 401) connection.markRefused();
   throw failure;
 }
 
-export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
   await connection.ready();
-  const response = await answered('GET', path, signal ? { signal } : {});
+  const response = await sendRequest('GET', path, signal ? { signal } : {});
   return (await response.json()) as T;
 }
 
 /** Asks what does not fit into an address. Nothing is changed by it. */
-export async function ask<T>(path: string, question: unknown, signal?: AbortSignal): Promise<T> {
+export async function postQuery<T>(path: string, question: unknown, signal?: AbortSignal): Promise<T> {
   await connection.ready();
-  const response = await answered('POST', path, { ...json(question), ...(signal ? { signal } : {}) });
+  const response = await sendRequest('POST', path, { ...json(question), ...(signal ? { signal } : {}) });
   return (await response.json()) as T;
 }
 
@@ -74,14 +74,14 @@ function json(body: unknown): RequestInit {
   return { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } };
 }
 
-export async function write<T>(
+export async function sendChange<T>(
   method: 'POST' | 'PATCH' | 'DELETE',
   path: string,
   body?: unknown,
   signal?: AbortSignal,
 ): Promise<T> {
-  await mayWrite();
-  const response = await answered(method, path, {
+  await requireToken();
+  const response = await sendRequest(method, path, {
     ...(body === undefined ? {} : json(body)),
     ...(signal ? { signal } : {}),
   });
@@ -90,9 +90,9 @@ export async function write<T>(
 }
 
 /** Sends a file as it is. */
-export async function attach<T>(path: string, file: File): Promise<T> {
-  await mayWrite();
+export async function postFile<T>(path: string, file: File): Promise<T> {
+  await requireToken();
   const headers = { 'Content-Type': file.type || 'application/octet-stream' };
-  const response = await answered('POST', path, { body: file, headers });
+  const response = await sendRequest('POST', path, { body: file, headers });
   return (await response.json()) as T;
 }

@@ -1,9 +1,9 @@
 // Whether the server may be asked, and how: with the secret, only reading, or not at all. A server that went away leaves its port
 // to anybody, so a tab that lost it sends neither the secret nor the cookie until a person opens an address again.
 
-import { Failure } from './failure';
-import { canProve, challenge, proves } from './proof';
-import { forget, hold, secret } from './secret';
+import { ApiError } from './failure';
+import { canVerifyServer, fetchProof, serverKnowsToken } from './serverProof';
+import { forgetToken, storeToken, storedToken } from './token';
 
 /**
  * `open`: requests are sent. `lost`: nothing answers. `restarted`: something answers that is not trusted. `refused`: a server
@@ -23,15 +23,15 @@ const LONGEST_WAIT = 10_000;
 class Connection {
   state = $state<State>('open');
   /** Without the secret: what is sent goes by the cookie. */
-  reads = $state(true);
+  readOnly = $state(true);
   /** Grows each time a server may be asked again: whatever is shown asks again. */
   epoch = $state(0);
   /** Why the Token page is shown to a tab that had a secret. */
   refusal = $state('');
   /** The last event stream, or a proof since the tab was shown, says that the server is still the same. */
-  #proven = false;
+  #verified = false;
   #proof: Promise<void> | null = null;
-  #entering: Promise<unknown> = Promise.resolve();
+  #starting: Promise<unknown> = Promise.resolve();
   #reopened: (() => void)[] = [];
   #wait = FIRST_WAIT;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -39,38 +39,40 @@ class Connection {
   constructor() {
     // A hidden tab has no event stream, so it does not notice that the server ends.
     document.addEventListener('visibilitychange', () => {
-      if (document.hidden) this.#proven = false;
+      if (document.hidden) this.#verified = false;
     });
   }
 
   /** True if a request can be sent without asking the server for a proof. */
   get trusted(): boolean {
-    return this.state === 'open' && (secret() === null || (this.#proven && !document.hidden));
+    return this.state === 'open' && (storedToken() === null || (this.#verified && !document.hidden));
   }
 
   /** At load: with the secret of the address, else with the cookie of an earlier tab. */
-  start(given: string | null): void {
-    const entered = given ? this.enter(given).then((wrong) => wrong && this.refuse(wrong)) : this.#look();
-    this.#entering = entered;
+  start(token: string | null): void {
+    const starting = token
+      ? this.useToken(token).then((wrong) => wrong && this.markRefused(wrong))
+      : this.#checkCookie();
+    this.#starting = starting;
   }
 
   /** Goes on with a secret once the server has shown that it knows it. Returns what is wrong, else nothing. */
-  async enter(given: string): Promise<string> {
+  async useToken(token: string): Promise<string> {
     try {
       // Where the browser cannot check a proof, the person's opening of this address has to do: so it is with every web page.
-      if (canProve() && !(await proves(given))) return UNKNOWN;
+      if (canVerifyServer() && !(await serverKnowsToken(token))) return UNKNOWN;
       // The cookie serves what cannot send a header: the event stream, pictures, downloads.
-      const headers = { 'Cardscope-Token': given };
+      const headers = { 'Cardscope-Token': token };
       const response = await fetch('/api/session', { method: 'POST', headers, cache: 'no-store' });
       if (!response.ok) return UNKNOWN;
     } catch {
-      this.lose();
+      this.markLost();
       return NO_ANSWER;
     }
     clearTimeout(this.#timer);
-    hold(given);
-    this.reads = false;
-    this.#proven = !document.hidden;
+    storeToken(token);
+    this.readOnly = false;
+    this.#verified = !document.hidden;
     this.refusal = '';
     this.state = 'open';
     this.epoch += 1;
@@ -79,22 +81,22 @@ class Connection {
   }
 
   /** A tab without a secret asks once, and its pages wait: each of them would be refused. */
-  async #look(): Promise<void> {
+  async #checkCookie(): Promise<void> {
     try {
       const response = await fetch('/api/host', { cache: 'no-store' });
       await response.text();
-      if (response.status === 401) this.refuse();
+      if (response.status === 401) this.markRefused();
     } catch {
-      this.lose();
+      this.markLost();
     }
   }
 
   /** Waits until a request may carry the secret or the cookie; fails if it may not. */
   async ready(): Promise<void> {
-    await this.#entering;
-    if (this.state === 'open' && !this.trusted) await (this.#proof ??= this.#prove());
+    await this.#starting;
+    if (this.state === 'open' && !this.trusted) await (this.#proof ??= this.#verify());
     if (this.state === 'open') return;
-    throw this.state === 'refused' ? new Failure(401, UNKNOWN) : new Failure(0, this.sentence);
+    throw this.state === 'refused' ? new ApiError(401, UNKNOWN) : new ApiError(0, this.message);
   }
 
   /** As `ready`, but waits for as long as it takes. */
@@ -108,68 +110,68 @@ class Connection {
       await new Promise<void>((go) => this.#reopened.push(go));
   }
 
-  get sentence(): string {
+  get message(): string {
     return this.state === 'lost' ? NO_ANSWER : RESTARTED;
   }
 
-  async #prove(): Promise<void> {
-    const held = secret();
+  async #verify(): Promise<void> {
+    const token = storedToken();
     try {
-      if (held === null) return;
-      if (!canProve()) {
-        // Whoever answers now may be another program, and nothing here can tell: the secret is given up. The tab goes on reading
+      if (token === null) return;
+      if (!canVerifyServer()) {
+        // Whoever answers now may be another program, and nothing here can tell: the secret is dropped. The tab goes on reading
         // by its cookie, which is all that a tab without a secret risks, too.
-        forget();
-        this.reads = true;
-      } else if (await proves(held)) this.#proven = !document.hidden;
+        forgetToken();
+        this.readOnly = true;
+      } else if (await serverKnowsToken(token)) this.#verified = !document.hidden;
       else this.#giveUp('restarted');
     } catch {
-      this.lose();
+      this.markLost();
     } finally {
       this.#proof = null;
     }
   }
 
   #giveUp(state: State): void {
-    forget();
-    this.#proven = false;
+    forgetToken();
+    this.#verified = false;
     this.state = state;
   }
 
   /** After a file was not sent: it may have been unreadable, or the server is gone. A proof tells. */
-  doubt(): void {
-    this.#proven = false;
+  recheck(): void {
+    this.#verified = false;
     this.ready().catch(() => undefined);
   }
 
   /** After a request or the event stream failed on the network. */
-  lose(): void {
+  markLost(): void {
     if (this.state === 'lost') return;
     this.#giveUp('lost');
     this.#wait = FIRST_WAIT;
-    this.#later();
+    this.#probeLater();
   }
 
   /** The server knows neither secret nor cookie. */
-  refuse(why = ''): void {
+  markRefused(why = ''): void {
     if (this.state !== 'open') return;
-    this.refusal = why || (secret() === null ? '' : UNKNOWN);
+    this.refusal = why || (storedToken() === null ? '' : UNKNOWN);
     this.#giveUp('refused');
   }
 
-  #later(): void {
+  #probeLater(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#ask(), this.#wait);
+    this.#timer = setTimeout(() => void this.#probe(), this.#wait);
     this.#wait = Math.min(this.#wait * 1.6, LONGEST_WAIT);
   }
 
-  async #ask(): Promise<void> {
+  async #probe(): Promise<void> {
     try {
       // Any answer will do. It is not believed: whoever answers may have taken the port.
-      await (await challenge()).text();
+      await (await fetchProof()).text();
       if (this.state === 'lost') this.state = 'restarted';
     } catch {
-      if (this.state === 'lost') this.#later();
+      if (this.state === 'lost') this.#probeLater();
     }
   }
 }

@@ -1,5 +1,5 @@
 /** What went wrong, as the server says it. `status` is 0 where it did not answer. */
-export class Failure extends Error {
+export class ApiError extends Error {
   constructor(
     readonly status: number,
     message: string,
@@ -10,11 +10,13 @@ export class Failure extends Error {
   }
 }
 
-export function failure(thrown: unknown): Failure {
-  return thrown instanceof Failure ? thrown : new Failure(0, thrown instanceof Error ? thrown.message : String(thrown));
+export function toApiError(thrown: unknown): ApiError {
+  return thrown instanceof ApiError
+    ? thrown
+    : new ApiError(0, thrown instanceof Error ? thrown.message : String(thrown));
 }
 
 /** Aborted because something newer was asked for: nobody waits for it. */
-export function isAbort(thrown: unknown): boolean {
+export function isAbortError(thrown: unknown): boolean {
   return thrown instanceof DOMException && thrown.name === 'AbortError';
 }

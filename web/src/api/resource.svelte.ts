@@ -1,12 +1,12 @@
 // Something that a page shows and the server has. It is asked for again when what the question depends on changes, when the
 // server is back, and on `reload`; what was there stays visible meanwhile, and an answer that came too late is dropped.
 
-import { Failure, failure, isAbort } from './client';
+import { ApiError, toApiError, isAbortError } from './client';
 import { connection } from './connection.svelte';
 
 export class Resource<T> {
   value = $state.raw<T | null>(null);
-  error = $state.raw<Failure | null>(null);
+  error = $state.raw<ApiError | null>(null);
   loading = $state(true);
   #asked = $state(0);
 
@@ -20,8 +20,8 @@ export class Resource<T> {
       load(abort.signal).then(
         (value) => this.#set(value),
         (thrown: unknown) => {
-          if (isAbort(thrown)) return;
-          this.error = failure(thrown);
+          if (isAbortError(thrown)) return;
+          this.error = toApiError(thrown);
           this.loading = false;
         },
       );

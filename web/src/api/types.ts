@@ -5,36 +5,36 @@ import type { components } from './schema';
 
 type Schemas = components['schemas'];
 
-export type Problem = Schemas['ApiProblem'];
-export type Tone = Schemas['NewsTone'];
+export type ApiProblem = Schemas['ApiProblem'];
+export type NewsTone = Schemas['NewsTone'];
 export type TaskState = Schemas['TaskState'];
-export type Host = Schemas['HostInfo'];
+export type HostInfo = Schemas['HostInfo'];
 export type Device = Schemas['Device'];
-export type Devices = Schemas['DeviceList'];
-export type Moment = Schemas['Moment'];
-export type Finding = Schemas['Found'];
-export type Price = Schemas['CardPrice'];
-export type CardRow = Schemas['CardOverview'];
-export type Cards = Schemas['CardWindow'];
-export type Card = Schemas['CardResource'];
+export type DeviceList = Schemas['DeviceList'];
+export type ProgressSample = Schemas['Moment'];
+export type TaskFinding = Schemas['Found'];
+export type CardPrice = Schemas['CardPrice'];
+export type CardOverview = Schemas['CardOverview'];
+export type CardWindowPage = Schemas['CardWindow'];
+export type CardResource = Schemas['CardResource'];
 export type SessionLine = Schemas['SessionLine'];
-export type Sessions = Schemas['SessionWindow'];
-export type Session = Schemas['SessionResource'];
-export type Comparison = Schemas['RenderedPage'];
-export type Doctor = Schemas['RenderedPage'];
-export type Job = Schemas['JobInfo'];
-export type Jobs = Schemas['JobList'];
+export type SessionPage = Schemas['SessionWindow'];
+export type SessionResource = Schemas['SessionResource'];
+export type ComparisonPage = Schemas['RenderedPage'];
+export type DoctorPage = Schemas['RenderedPage'];
+export type JobInfo = Schemas['JobInfo'];
+export type JobList = Schemas['JobList'];
 export type Ranking = Schemas['RankedCards'];
-export type Upload = Schemas['UploadedFile'];
-export type Import = Schemas['ImportedLogs'];
+export type UploadedFile = Schemas['UploadedFile'];
+export type ImportedLogs = Schemas['ImportedLogs'];
 export type RecipeLine = Schemas['RecipeLine'];
-export type Recipe = Schemas['RecipeResource'];
+export type RecipeResource = Schemas['RecipeResource'];
 export type RecipeCheck = Schemas['RecipeCheck'];
-export type SimulatedLine = Schemas['SimulatedLine'];
-export type Simulated = Omit<Schemas['SimulatedCard'], 'truth'> & { truth: Record<string, unknown> };
-export type Knob = Schemas['CardKnob'];
-export type Verb = Schemas['VerbDescription'];
-export type VerbOption = Schemas['OptionDescription'];
+export type SimulatedCardLine = Schemas['SimulatedLine'];
+export type SimulatedCard = Omit<Schemas['SimulatedCard'], 'truth'> & { truth: Record<string, unknown> };
+export type CardKnob = Schemas['CardKnob'];
+export type VerbDescription = Schemas['VerbDescription'];
+export type OptionDescription = Schemas['OptionDescription'];
 export type JournalLine = Schemas['Journal'];
 
 /** What is left out of a request has a value that the server knows. */
@@ -43,13 +43,13 @@ export type ImportOrder = Partial<Schemas['ImportOrder']>;
 export type CardChange = Partial<Schemas['CardChange']>;
 export type Task = Schemas['TaskResource'];
 
-/** Options of any verb, as its form has them; the server refuses those that the verb does not have. */
-export type Options = Record<string, string | number | boolean | string[]>;
+/** VerbOptions of any verb, as its form has them; the server refuses those that the verb does not have. */
+export type VerbOptions = Record<string, string | number | boolean | string[]>;
 
-export interface Order {
+export interface TaskOrder {
   verb: string;
   target: string;
-  options: Options;
+  options: VerbOptions;
   /** The device that stood at `target` as it was shown; simulated cards have none. */
   object?: string;
   confirm?: string;

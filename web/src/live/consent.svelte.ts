@@ -3,7 +3,7 @@
 
 import type { Device } from '../api/types';
 
-export class Consent {
+export class TypedConsent {
   typed = $state('');
   /** The card was changed since this target was chosen. */
   changed = $state(false);

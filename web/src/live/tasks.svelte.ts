@@ -1,23 +1,23 @@
 // The tasks of the server as this tab sees them. All state comes from the API, so that a reload and a second tab show the same;
 // one event stream keeps it current while the tab is visible (a browser allows six connections a server).
 
-import { failure, get, write } from '../api/client';
+import { toApiError, getJson, sendChange } from '../api/client';
 import { connection } from '../api/connection.svelte';
-import type { Device, Moment, Order, Task } from '../api/types';
-import { verbs } from '../words/verbs.svelte';
-import { Series } from './series';
+import type { Device, ProgressSample, TaskOrder, Task } from '../api/types';
+import { verbs } from '../api/verbs.svelte';
+import { ThinnedSeries } from './thinnedSeries';
 
 /** One task: what is shown of it changes by parts, so that five moments a second redraw a bar and not the page. */
 export class LiveTask {
   task = $state.raw<Task>() as Task;
-  moment = $state.raw<Moment | null>(null);
+  moment = $state.raw<ProgressSample | null>(null);
   /** Grows with `series`, which is not watched itself. */
-  drawn = $state(0);
-  series = new Series();
+  version = $state(0);
+  series = new ThinnedSeries();
   /** Whether the history before this tab was opened has been fetched. */
-  whole = $state(false);
+  hasHistory = $state(false);
   /** Number of the last that was heard of it. */
-  heard = 0;
+  updateNumber = 0;
 
   constructor(task: Task) {
     this.update(task);
@@ -28,19 +28,19 @@ export class LiveTask {
     if (task.moment) this.push(task.moment);
   }
 
-  push(moment: Moment): void {
+  push(moment: ProgressSample): void {
     this.moment = moment;
     this.series.push(moment);
-    this.drawn += 1;
+    this.version += 1;
   }
 
-  fill(moments: Moment[]): void {
-    const series = new Series();
+  fill(moments: ProgressSample[]): void {
+    const series = new ThinnedSeries();
     moments.forEach((moment) => series.push(moment));
     if (this.moment) series.push(this.moment);
     this.series = series;
-    this.whole = true;
-    this.drawn += 1;
+    this.hasHistory = true;
+    this.version += 1;
   }
 }
 
@@ -85,8 +85,8 @@ class Tasks {
 
   #take(task: Task, number: number): LiveTask {
     const one = this.#byId.get(task.id) ?? new LiveTask(task);
-    if (one.heard < number) {
-      one.heard = number;
+    if (one.updateNumber < number) {
+      one.updateNumber = number;
       one.update(task);
     }
     this.#byId.set(task.id, one);
@@ -94,9 +94,9 @@ class Tasks {
   }
 
   /** Orders a test. `device`: the one that was shown when a person decided; nothing where the target is simulated. */
-  async begin(order: Omit<Order, 'object'>, device: Device | null = null): Promise<Task> {
+  async begin(order: Omit<TaskOrder, 'object'>, device: Device | null = null): Promise<Task> {
     return this.onDevice(() =>
-      this.#answer(write<Task>('POST', '/api/tasks', { ...order, ...(device ? { object: device.object } : {}) })),
+      this.#answer(sendChange<Task>('POST', '/api/tasks', { ...order, ...(device ? { object: device.object } : {}) })),
     );
   }
 
@@ -105,23 +105,23 @@ class Tasks {
     try {
       return await act();
     } catch (thrown) {
-      if (failure(thrown).status === 409) this.devices += 1;
+      if (toApiError(thrown).status === 409) this.devices += 1;
       throw thrown;
     }
   }
 
   async stop(id: string): Promise<void> {
-    await this.#answer(write<Task>('POST', `/api/tasks/${encodeURIComponent(id)}/stop`));
+    await this.#answer(sendChange<Task>('POST', `/api/tasks/${encodeURIComponent(id)}/stop`));
   }
 
   async forget(id: string): Promise<void> {
-    await write<unknown>('DELETE', `/api/tasks/${encodeURIComponent(id)}`);
+    await sendChange<unknown>('DELETE', `/api/tasks/${encodeURIComponent(id)}`);
     this.#drop(id);
   }
 
   /** Fetches a task with its history, also one that the list does not have (yet). */
   async history(id: string): Promise<void> {
-    const task = await this.#answer(get<Task>(`/api/tasks/${encodeURIComponent(id)}`));
+    const task = await this.#answer(getJson<Task>(`/api/tasks/${encodeURIComponent(id)}`));
     this.find(id)?.fill(task.moments ?? []);
   }
 
@@ -135,14 +135,14 @@ class Tasks {
 
   async load(): Promise<void> {
     const asked = ++this.#last;
-    const { tasks } = await get<{ tasks: Task[] }>('/api/tasks');
+    const { tasks } = await getJson<{ tasks: Task[] }>('/api/tasks');
     const listed = tasks.filter((task) => (this.#removed.get(task.id) ?? 0) < asked);
     const ids = new Set(listed.map((task) => task.id));
-    for (const [id, one] of this.#byId) if (!ids.has(id) && one.heard < asked) this.#byId.delete(id);
+    for (const [id, one] of this.#byId) if (!ids.has(id) && one.updateNumber < asked) this.#byId.delete(id);
     const newer = this.all.filter((one) => !ids.has(one.task.id) && this.#byId.has(one.task.id));
     this.all = [...newer, ...listed.map((task) => this.#take(task, asked))];
     // What happened while nobody listened is fetched by who shows it.
-    for (const one of this.all) one.whole = false;
+    for (const one of this.all) one.hasHistory = false;
     this.loaded = true;
   }
 
@@ -167,7 +167,7 @@ class Tasks {
     // The list is asked for after the stream stands: nothing falls in between.
     stream.addEventListener('open', () => void this.#all());
     on<Task>('task', (task) => this.add(task));
-    on<Moment & { task: string }>('moment', (moment) => this.#byId.get(moment.task)?.push(moment));
+    on<ProgressSample & { task: string }>('moment', (moment) => this.#byId.get(moment.task)?.push(moment));
     on<{ task: string }>('forgotten', ({ task }) => this.#drop(task));
     on('devices', () => (this.devices += 1));
     on('archive', () => (this.archive += 1));
@@ -175,7 +175,7 @@ class Tasks {
     stream.addEventListener('error', () => {
       // By itself it would connect again, and send the cookie to whoever has the port by then.
       stream.close();
-      if (this.#stream === stream) connection.lose();
+      if (this.#stream === stream) connection.markLost();
     });
   }
 

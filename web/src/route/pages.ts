@@ -11,11 +11,11 @@ interface Route {
   path: string;
   title: string;
   /** The entry of the navigation that it belongs to. */
-  of: string;
+  section: string;
   load: () => Promise<{ default: Page }>;
 }
 
-export const NAVIGATION: [string, string][] = [
+export const NAVIGATION_ENTRIES: [string, string][] = [
   ['/', 'Home'],
   ['/live', 'Live'],
   ['/cards', 'Cards'],
@@ -28,28 +28,33 @@ export const NAVIGATION: [string, string][] = [
 ];
 
 const ROUTES: Route[] = [
-  { path: '/', title: 'Cards in this computer', of: '/', load: () => import('../pages/Home.svelte') },
-  { path: '/live', title: 'Live', of: '/live', load: () => import('../pages/Live.svelte') },
-  { path: '/live/:id', title: 'Live', of: '/live', load: () => import('../pages/LiveTask.svelte') },
-  { path: '/cards', title: 'Cards', of: '/cards', load: () => import('../pages/Cards.svelte') },
-  { path: '/cards/:id', title: 'Card', of: '/cards', load: () => import('../pages/Card.svelte') },
-  { path: '/sessions', title: 'Measurements', of: '/cards', load: () => import('../pages/Sessions.svelte') },
-  { path: '/sessions/:id', title: 'Measurement', of: '/cards', load: () => import('../pages/Session.svelte') },
-  { path: '/compare', title: 'Compare', of: '/compare', load: () => import('../pages/Compare.svelte') },
-  { path: '/rank', title: 'Rank', of: '/rank', load: () => import('../pages/Rank.svelte') },
-  { path: '/import', title: 'Import', of: '/import', load: () => import('../pages/Import.svelte') },
-  { path: '/recipes', title: 'Recipes', of: '/recipes', load: () => import('../pages/Recipes.svelte') },
-  { path: '/recipes/:name', title: 'Recipe', of: '/recipes', load: () => import('../pages/Recipe.svelte') },
-  { path: '/simulator', title: 'Simulator', of: '/simulator', load: () => import('../pages/Simulator.svelte') },
-  { path: '/simulator/:name', title: 'Simulator', of: '/simulator', load: () => import('../pages/Simulator.svelte') },
-  { path: '/doctor', title: 'Doctor', of: '/doctor', load: () => import('../pages/Doctor.svelte') },
+  { path: '/', title: 'Cards in this computer', section: '/', load: () => import('../pages/Home.svelte') },
+  { path: '/live', title: 'Live', section: '/live', load: () => import('../pages/Live.svelte') },
+  { path: '/live/:id', title: 'Live', section: '/live', load: () => import('../pages/LiveTask.svelte') },
+  { path: '/cards', title: 'Cards', section: '/cards', load: () => import('../pages/Cards.svelte') },
+  { path: '/cards/:id', title: 'Card', section: '/cards', load: () => import('../pages/Card.svelte') },
+  { path: '/sessions', title: 'Measurements', section: '/cards', load: () => import('../pages/Sessions.svelte') },
+  { path: '/sessions/:id', title: 'Measurement', section: '/cards', load: () => import('../pages/Session.svelte') },
+  { path: '/compare', title: 'Compare', section: '/compare', load: () => import('../pages/Compare.svelte') },
+  { path: '/rank', title: 'Rank', section: '/rank', load: () => import('../pages/Rank.svelte') },
+  { path: '/import', title: 'Import', section: '/import', load: () => import('../pages/Import.svelte') },
+  { path: '/recipes', title: 'Recipes', section: '/recipes', load: () => import('../pages/Recipes.svelte') },
+  { path: '/recipes/:name', title: 'Recipe', section: '/recipes', load: () => import('../pages/Recipe.svelte') },
+  { path: '/simulator', title: 'Simulator', section: '/simulator', load: () => import('../pages/Simulator.svelte') },
+  {
+    path: '/simulator/:name',
+    title: 'Simulator',
+    section: '/simulator',
+    load: () => import('../pages/Simulator.svelte'),
+  },
+  { path: '/doctor', title: 'Doctor', section: '/doctor', load: () => import('../pages/Doctor.svelte') },
 ];
 
-export interface Match {
+export interface MatchedRoute {
   /** As the route has it: `/cards/:id`. */
   path: string;
   title: string;
-  of: string;
+  section: string;
   load: () => Promise<{ default: Page }>;
   parameters: Record<string, string>;
 }
@@ -63,7 +68,7 @@ function decoded(part: string): string {
 }
 
 /** The page of a path, or nothing. */
-export function match(path: string): Match | null {
+export function findRoute(path: string): MatchedRoute | null {
   const parts = path.split('/').filter(Boolean);
   for (const route of ROUTES) {
     const wanted = route.path.split('/').filter(Boolean);

@@ -12,7 +12,7 @@ function linkOf(event: Event): HTMLAnchorElement | null {
 const isAnchor = (link: HTMLAnchorElement) => link.hash !== '' && link.pathname === location.pathname;
 
 /** The link of a click after which the browser itself asks the server: a download, a new tab, a page that is loaded anew. */
-export function leavesApp(event: MouseEvent): HTMLAnchorElement | null {
+export function linkOutOfApp(event: MouseEvent): HTMLAnchorElement | null {
   const link = linkOf(event);
   if (!link) return null;
   const elsewhere = event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
@@ -78,7 +78,7 @@ class Router {
   /** Links within the app do not load the page anew; those that open elsewhere or download do what they always do. */
   #follow(event: MouseEvent): void {
     const link = linkOf(event);
-    if (!link || event.defaultPrevented || leavesApp(event) || isAnchor(link)) return;
+    if (!link || event.defaultPrevented || linkOutOfApp(event) || isAnchor(link)) return;
     event.preventDefault();
     this.go(link.pathname + link.search);
   }
