@@ -132,7 +132,7 @@ fn full_verify_resumes_on_the_same_card_only() {
     home.run(&["verify", &copied.path, "--full", "--resume", "--yes-destroy", &copied.path])
         .expect(2)
         .says(&["another card"]);
-    assert!(other.content() == before, "nothing was written to the other card");
+    assert!(other.content() == before, "the other card is unchanged");
 }
 
 #[test]

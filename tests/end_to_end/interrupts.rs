@@ -11,7 +11,7 @@ use tempfile::TempDir;
 /// Short test, long rest, then a test that does not end by itself.
 const PHASES: &str = "[defaults]\nseconds = 300\n[[test]]\ntest = \"SEQ1M Q1T1 write\"\nseconds = 0.3\nrest_s = 300\n\
                       [[test]]\ntest = \"RND4K Q8T2 read\"\n";
-const RESTING: &str = "waiting 300 s for the card to settle";
+const RESTING: &str = "waiting 300 s";
 const ENDLESS: &str = "[[test]]\ntest = \"RND4K Q8T2 read\"\nseconds = 300\n";
 
 /// Session in a directory, interrupted when stderr contains `phase`.

@@ -213,7 +213,7 @@ fn top_without_terminal_offers_json() {
     home.run(&["top", "--json", "--url", &url]).expect(3).says(&["no server answers"]);
     let server = Server::start(&home, 0);
     let id = server.order(&json!({"verb": "verify", "target": "sim:sandian-1tb-52g"}));
-    until("the end of the test", || server.task(&id)["state"] == "complete");
+    until("the task to complete", || server.task(&id)["state"] == "complete");
     let port = server.port.to_string();
     let seen = home.run(&["top", "--json", "--port", &port]).expect(0).json();
     assert_eq!(seen["tasks"][0]["id"], id.as_str());

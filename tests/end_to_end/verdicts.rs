@@ -54,7 +54,7 @@ fn truncating_reader_is_suspected_and_data_kept() {
     let home = Home::new();
     let found = document(&home, &["verify", "sim:evoplus-256g-a2?rig.address_limit_bytes=128GiB"], 4);
     let answer = text(&found, "/answer");
-    assert_eq!(answer, "SUSPECT READER: the card fails exactly at 128 GiB. Try a newer reader.");
+    assert!(answer.starts_with("SUSPECT READER: ") && answer.contains("128 GiB"), "{answer}");
     assert_eq!(found["data_kept"], true, "{found:#}");
     assert!(text(&found, "/next/0/command").contains(" --condition reader="));
 }
