@@ -142,10 +142,8 @@ fn unwritable_archive_is_refused_with_the_reason() {
     // Neither a folder nor a path below a file can be an archive.
     home.run(&["import", "--archive", home.path("").to_str().unwrap(), &log]).expect(2);
     let below = PathBuf::from(&log).join("archive.sqlite");
-    for (place, status, word) in [
-        (disk.point.clone(), 2, "that is a folder"),
-        (below, 3, "cannot be opened"),
-    ] {
+    for (place, status, word) in [(disk.point.clone(), 2, "that is a folder"), (below, 3, "cannot be opened")]
+    {
         home.run(&["import", "--archive", place.to_str().unwrap(), &log]).expect(status).says(&[word]);
     }
 }

@@ -173,9 +173,7 @@ fn export_replaces_only_an_earlier_export() {
     // Foreign files and existing files stay.
     fs::write(folder.join("figures/notes.txt"), "mine").unwrap();
     let out = folder.to_str().unwrap();
-    archive(&home, &["export", "--parquet", out])
-        .expect(2)
-        .says(&["name a new folder"]);
+    archive(&home, &["export", "--parquet", out]).expect(2).says(&["name a new folder"]);
     assert_eq!(fs::read_to_string(folder.join("figures/notes.txt")).unwrap(), "mine");
     assert_eq!(figures(&folder), 3.0);
     archive(&home, &["export", "--parquet", &table]).expect(2).says(&["--parquet"]);

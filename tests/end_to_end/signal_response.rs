@@ -60,9 +60,7 @@ fn endless_text_is_refused_after_a_limit() {
     let file = std::fs::File::create(&long).unwrap();
     file.set_len(8 << 30).unwrap();
     let long = long.to_str().unwrap();
-    home.run(&["bench", "sim:constant", "--recipe", long])
-        .expect(2)
-        .says(&[long, "1 MiB"]);
+    home.run(&["bench", "sim:constant", "--recipe", long]).expect(2).says(&[long, "1 MiB"]);
 }
 
 /// Asserts that a waiting program ends soon after a signal, with status 130.

@@ -9,6 +9,7 @@ mod licences;
 mod orphans;
 mod packaging;
 mod paths;
+mod pinned;
 mod promises;
 mod rates;
 mod sentences;
