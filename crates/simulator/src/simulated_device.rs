@@ -1,7 +1,7 @@
 //! Simulated device: a card in its rig, with its content, faults and saved state. The only place where time and content
 //! meet, so that a fault is the same in virtual and in real time.
 
-use crate::archetype::{Archetype, EndOfLife, FakeKind};
+use crate::archetype::{Archetype, EndOfLife, FakeKind, LostRead};
 use crate::card::CardCommand;
 use crate::content::{CardIoError, CardMedium, FaultModel, ReadContent, WrittenData};
 use crate::lying_reader::LyingReader;
@@ -266,6 +266,8 @@ fn needs_checks(card: &Archetype, rig: &RiggedCard) -> bool {
     !card.faults.is_faultless()
         || card.wear.is_some()
         || card.fake.kind == FakeKind::Overcommitted
+        // Noise follows the number of the read, which only checked reads have.
+        || card.fake.lost == LostRead::Noise
         || rig.refuses_commands()
 }
 

@@ -184,6 +184,18 @@ fn flipped_bit_shows_in_compare_and_buffer() {
 }
 
 #[test]
+fn lost_noise_differs_at_each_read_and_garbage_does_not() {
+    for (lost, repeats) in [("noise", false), ("garbage", true)] {
+        let mut card = open_card(&format!("sim:constant?fake=limbo&fake_bytes=1MiB&fake.lost={lost}"));
+        let mut read = || {
+            run_one_io(&mut card, false, 8 * MIB, 4096).unwrap();
+            card.buffer(0).unwrap()[..4096].to_vec()
+        };
+        assert_eq!(read() == read(), repeats, "{lost}");
+    }
+}
+
+#[test]
 fn overcommitted_card_slows_or_dies_when_full() {
     let mut slow = open_card("sim:constant?fake=overcommitted&fake_bytes=1GiB&pool_full=slow");
     let before = sequential_speed(&mut slow, true, MIB, 1, 0, GIB);
