@@ -26,8 +26,7 @@ pub fn decode_identity(card: &Archetype) -> Result<Identity, ArchetypeError> {
         None => Identity::default(),
     };
     if let Some(described) = &card.identity.nvme {
-        let ambient_c = card.thermal.as_ref().map_or(25.0, |t| t.ambient_c);
-        identity.nvme = Some(decode_nvme(described, ambient_c).map_err(broken)?);
+        identity.nvme = Some(decode_nvme(described, room_celsius(card)).map_err(broken)?);
         identity.pcie = Some(pcie_link(described));
     }
     identity.usb = card.identity.usb.as_ref().map(usb_reader);
@@ -36,16 +35,19 @@ pub fn decode_identity(card: &Archetype) -> Result<Identity, ArchetypeError> {
     Ok(identity)
 }
 
-fn decode_nvme(described: &Described, ambient_c: f64) -> Result<NvmeIdentity, String> {
+/// Temperature around the card in °C.
+pub(crate) fn room_celsius(card: &Archetype) -> f64 {
+    card.thermal.map_or(25.0, |thermal| thermal.ambient_c)
+}
+
+fn decode_nvme(described: &Described, celsius: f64) -> Result<NvmeIdentity, String> {
     let identify = IdentifyController::decode(&controller_bytes(described)).map_err(|e| e.to_string())?;
     let feature_10 = u32::from(described.tmt1_k) << 16 | u32::from(described.tmt2_k);
+    let new = SmartInputs { celsius, spare_percent: 100, ..SmartInputs::default() };
     Ok(NvmeIdentity {
         sd_express: ExpressIdentity::from_names(&identify),
         identify: Some(identify),
-        smart: smart_log(
-            described,
-            &SmartInputs { celsius: ambient_c, spare_percent: 100, ..SmartInputs::default() },
-        ),
+        smart: smart_log(described, &new),
         features: ThermalFeatures::from_results(Some(described.tmpth_k.into()), Some(feature_10)),
         ..NvmeIdentity::default()
     })
@@ -57,9 +59,9 @@ fn controller_bytes(d: &Described) -> Vec<u8> {
     let mut put = |offset: usize, field: &[u8]| bytes[offset..offset + field.len()].copy_from_slice(field);
     put(0, &d.vid.to_le_bytes());
     put(2, &d.ssvid.to_le_bytes());
-    put(4, pad_text::<20>(&d.sn).as_slice());
-    put(24, pad_text::<40>(&d.mn).as_slice());
-    put(64, pad_text::<8>(&d.fr).as_slice());
+    put(4, &pad_text::<20>(&d.sn));
+    put(24, &pad_text::<40>(&d.mn));
+    put(64, &pad_text::<8>(&d.fr));
     put(72, &[d.rab]);
     put(73, &d.ieee.to_le_bytes()[..3]);
     put(77, &[d.mdts]);
@@ -115,11 +117,8 @@ fn usb_reader(d: &UsbIdentity) -> UsbReader {
 
 /// Pads text with blanks, as NVMe does, and cuts it if it is too long.
 fn pad_text<const N: usize>(text: &str) -> [u8; N] {
-    let mut field = [b' '; N];
-    for (place, byte) in field.iter_mut().zip(text.bytes()) {
-        *place = byte;
-    }
-    field
+    let mut bytes = text.bytes();
+    std::array::from_fn(|_| bytes.next().unwrap_or(b' '))
 }
 
 fn pcie_link(d: &Described) -> PcieLink {
@@ -143,18 +142,15 @@ pub(crate) struct SmartInputs {
     pub(crate) spare_percent: u8,
 }
 
-/// SMART log (NVMe log page 02h), decoded.
-pub(crate) fn smart_log(identity: &Described, facts: &SmartInputs) -> Option<SmartLog> {
-    SmartLog::decode(&smart_log_bytes(identity, facts)).ok()
-}
-
-/// SMART log as bytes (NVMe Base Specification, SMART / Health Information log).
-fn smart_log_bytes(identity: &Described, f: &SmartInputs) -> Vec<u8> {
+/// SMART log (NVMe Base Specification, log page 02h: SMART / Health Information), encoded and decoded.
+pub(crate) fn smart_log(identity: &Described, f: &SmartInputs) -> Option<SmartLog> {
     let mut bytes = vec![0; 512];
     let mut put = |offset: usize, field: &[u8]| bytes[offset..offset + field.len()].copy_from_slice(field);
     let kelvin = (f.celsius + 273.0).round().clamp(0.0, f64::from(u16::MAX)) as u16;
     let used = f.counters.percent_used.unwrap_or(0.0).clamp(0.0, 255.0) as u8;
-    put(0, &[critical_warning(identity, kelvin, f.spare_percent)]);
+    // Critical warning: bit 0 for too few spare blocks, bit 1 for a temperature at or above the threshold.
+    let few_spares = f.spare_percent < identity.spare_threshold;
+    put(0, &[u8::from(few_spares) | u8::from(kelvin >= identity.tmpth_k) << 1]);
     put(1, &kelvin.to_le_bytes());
     put(3, &[f.spare_percent, identity.spare_threshold, used]);
     // Counters of 128 bits; units are rounded up.
@@ -181,12 +177,7 @@ fn smart_log_bytes(identity: &Described, f: &SmartInputs) -> Vec<u8> {
     for (offset, value) in seconds {
         put(offset, &value.to_le_bytes());
     }
-    bytes
-}
-
-/// Critical warning: bit 0 for too few spare blocks, bit 1 for a temperature at or above the threshold.
-fn critical_warning(identity: &Described, kelvin: u16, spare: u8) -> u8 {
-    u8::from(spare < identity.spare_threshold) | u8::from(kelvin >= identity.tmpth_k) << 1
+    SmartLog::decode(&bytes).ok()
 }
 
 #[cfg(test)]

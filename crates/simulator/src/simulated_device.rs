@@ -3,7 +3,8 @@
 
 use crate::archetype::{Archetype, EndOfLife, FakeKind, LostRead};
 use crate::card::CardCommand;
-use crate::content::{CardIoError, CardMedium, FaultModel, ReadContent, WrittenData};
+use crate::card::state::OtherCard;
+use crate::content::{CardIoError, CardMedium, CardResult, FaultModel, ReadContent, WrittenData};
 use crate::lying_reader::LyingReader;
 use crate::rig::RiggedCard;
 use crate::seeded_choice::{SeededChance, mapped_ranges};
@@ -50,19 +51,15 @@ impl SimulatedDevice {
         let destination = storage.save.as_deref().map(StateDestination::new).transpose()?;
         let mut rig = RiggedCard::new(a, seed);
         let mut faults = FaultModel::new(&a.faults, seed);
-        let mut clock = 0.0;
-        let medium = match &storage.load {
-            Some(path) => {
-                let (medium, card, counters, latest) =
-                    state_file::load_state(path, a, seed, storage.memory_bytes)?;
-                rig.card.restore_state(card).map_err(|_| state_file::other_engines_error(path))?;
-                (faults.counters, clock) = (counters, latest);
-                medium
-            }
-            None => {
-                rig.card.map_ranges(mapped_ranges(a, seed));
-                CardMedium::new(a, seed, storage.memory_bytes)
-            }
+        let (medium, clock) = if let Some(path) = &storage.load {
+            let (medium, card, counters, clock) =
+                state_file::load_state(path, a, seed, storage.memory_bytes)?;
+            rig.card.restore_state(card).map_err(|OtherCard| state_file::other_engines_error(path))?;
+            faults.counters = counters;
+            (medium, clock)
+        } else {
+            rig.card.map_ranges(mapped_ranges(a, seed));
+            (CardMedium::new(a, seed, storage.memory_bytes), 0.0)
         };
         let mut device = SimulatedDevice {
             check_each: needs_checks(a, &rig),
@@ -96,22 +93,22 @@ impl SimulatedDevice {
 
     /// Fails with [`CardIoError::Gone`] if the card no longer answers at `now`.
     #[inline]
-    pub(crate) fn check_alive(&mut self, now: f64) -> Result<(), CardIoError> {
+    pub(crate) fn check_alive(&mut self, now: f64) -> CardResult {
         self.clock = now;
         self.used = true;
         if self.check_each { self.check_vanished(now) } else { Ok(()) }
     }
 
-    fn check_vanished(&mut self, now: f64) -> Result<(), CardIoError> {
+    fn check_vanished(&mut self, now: f64) -> CardResult {
         if self.gone_reason.is_none() && (now >= self.vanishes_at || self.faults.has_vanished()) {
             self.gone_reason = Some("it vanished, as its faults say".to_owned());
         }
-        self.gone_reason.clone().map_or(Ok(()), |reason| Err(CardIoError::Gone { reason }))
+        self.gone_reason.as_deref().map_or(Ok(()), CardIoError::card_gone)
     }
 
     /// Writes `len` bytes. Fails if the card refuses them, or the host has no room for them.
     #[inline]
-    pub(crate) fn write(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
+    pub(crate) fn write(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> CardResult {
         let place = self.rig.card_address(offset);
         let data = data.shifted_to(place, offset);
         if !self.check_each {
@@ -128,22 +125,20 @@ impl SimulatedDevice {
     }
 
     /// Writes to a card that may lose its power or be worn out.
-    fn write_worn(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
+    fn write_worn(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> CardResult {
         if self.faults.tears_write() {
             self.tear_write(offset, len, data)?;
-            return Err(CardIoError::card_gone("it lost its power during this write"));
+            return CardIoError::card_gone("it lost its power during this write");
         }
         let worn = |what: &str| format!("the card is worn out and {what}");
         match self.rig.card.end_of_life() {
             None => self.medium.write(offset, len, data),
             Some(EndOfLife::SwallowsWrites) => Ok(()),
-            Some(EndOfLife::ReadOnly) => Err(CardIoError::command_failed(&worn("takes no more writes"))),
-            Some(EndOfLife::Dead) => Err(CardIoError::card_gone(&worn("answers no more"))),
+            Some(EndOfLife::ReadOnly) => CardIoError::command_failed(&worn("takes no more writes")),
+            Some(EndOfLife::Dead) => CardIoError::card_gone(&worn("answers no more")),
             Some(EndOfLife::LosesBlocks) => {
                 // Failed blocks lose this write as well.
-                for block in self.rig.card.take_lost_blocks() {
-                    self.medium.mark_worn(block);
-                }
+                self.rig.card.take_lost_blocks().into_iter().for_each(|block| self.medium.mark_worn(block));
                 self.medium.write(offset, len, data)
             }
         }
@@ -151,7 +146,7 @@ impl SimulatedDevice {
 
     /// Loses power during a write: its first half is stored; the page being programmed, and two pages that share its
     /// cells in the same erase block, hold garbage.
-    fn tear_write(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
+    fn tear_write(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> CardResult {
         let card = &self.spec.archetype;
         let (page, block) = (card.flash.page_bytes, card.flash.au_bytes);
         let half = len / 2 / SECTOR * SECTOR;
@@ -159,7 +154,8 @@ impl SimulatedDevice {
             self.medium.write(offset, half, data.part(0, half))?;
         }
         let torn = offset + half;
-        let erase_block = torn - torn % block..(torn - torn % block + block).min(card.announced_bytes);
+        let first = torn - torn % block;
+        let erase_block = first..(first + block).min(card.announced_bytes);
         let chance = SeededChance::new(self.spec.seed, TORN_PAGES);
         for pages in [0, PAIRED_PAGES, 2 * PAIRED_PAGES] {
             let at = (torn - torn % page).saturating_sub(pages * page);
@@ -183,7 +179,7 @@ impl SimulatedDevice {
     }
 
     /// Records the content of a read in `found`. Fails if the card cannot read it.
-    pub(crate) fn read(&mut self, offset: u64, len: u64, found: &mut ReadContent) -> Result<(), CardIoError> {
+    pub(crate) fn read(&mut self, offset: u64, len: u64, found: &mut ReadContent) -> CardResult {
         found.clear(offset);
         if self.check_each {
             self.check_reader(false, offset, len)?;
@@ -207,9 +203,9 @@ impl SimulatedDevice {
     }
 
     /// Fails for commands that the reader refuses.
-    fn check_reader(&self, write: bool, offset: u64, len: u64) -> Result<(), CardIoError> {
+    fn check_reader(&self, write: bool, offset: u64, len: u64) -> CardResult {
         let reason = self.rig.refusal_reason(&CardCommand { write, offset, len, in_flight: 1 });
-        reason.map_or(Ok(()), |reason| Err(CardIoError::command_failed(reason)))
+        reason.map_or(Ok(()), CardIoError::command_failed)
     }
 
     pub(crate) fn reads_have_effects(&self) -> bool {
@@ -217,7 +213,7 @@ impl SimulatedDevice {
     }
 
     /// Copies the pieces that are stored as bytes to their places in `out`. Fails if the host cannot read them.
-    pub(crate) fn fetch(&self, found: &ReadContent, out: &mut [u8]) -> Result<(), CardIoError> {
+    pub(crate) fn fetch(&self, found: &ReadContent, out: &mut [u8]) -> CardResult {
         self.medium.copy_stored(found, out)
     }
 

@@ -3,7 +3,7 @@
 
 use crate::archetype::CardTruth;
 use crate::card::CardCommand;
-use crate::content::{CardIoError, ReadContent, WrittenData};
+use crate::content::{CardIoError, CardResult, ReadContent, WrittenData};
 use crate::identify::{self, SmartInputs};
 use crate::page_cache::PageCache;
 use crate::simulated_device::SimulatedDevice;
@@ -39,6 +39,9 @@ pub struct SimTarget {
     discarded_read: ReadContent,
 }
 
+/// Error of an I/O that failed; boxed, since few do.
+type IoFailure = Option<Box<TargetError>>;
+
 #[derive(Debug, Clone, Copy)]
 struct PendingIo {
     slot: u32,
@@ -53,6 +56,10 @@ struct ReadSlot {
     /// True until the bytes of the last read are generated.
     needs_fill: bool,
 }
+
+/// Plan before the first one.
+const NO_LANES: LanePlan =
+    LanePlan { depth: 0, block: 0, path: KernelPath::Direct, sync_each: false, own_buffers: false };
 
 impl SimTarget {
     /// Opens the card of `spec` in the state that its name gives. Fails if that state cannot be loaded, or cannot be
@@ -72,13 +79,7 @@ impl SimTarget {
             page_cache: PageCache::new(a),
             now: to_target_time(card.clock),
             card,
-            plan: LanePlan {
-                depth: 0,
-                block: 0,
-                path: KernelPath::Direct,
-                sync_each: false,
-                own_buffers: false,
-            },
+            plan: NO_LANES,
             slots: Vec::new(),
             in_flight: VecDeque::new(),
             failed: Vec::new(),
@@ -135,11 +136,8 @@ impl SimTarget {
         let (write, offset, len) = (io.direction == IoDirection::Write, io.offset, u64::from(io.len));
         if self.plan.path == KernelPath::Buffered && !(write && self.plan.sync_each) {
             let (cache, rig) = (&mut self.page_cache, &mut self.card.rig);
-            return if write {
-                cache.write(rig, now, offset, len)
-            } else {
-                cache.read(rig, now, offset, len)
-            };
+            let pass = if write { PageCache::write } else { PageCache::read };
+            return pass(cache, rig, now, offset, len);
         }
         let in_flight = self.in_flight.len() as u32 + 1;
         let end = self.card.rig.command(now, CardCommand { write, offset, len, in_flight });
@@ -153,22 +151,21 @@ impl SimTarget {
 
     /// Stores the data of a write, or records the content of a read.
     #[inline(always)]
-    fn transfer_content(&mut self, io: &IoRequest) -> Option<Box<TargetError>> {
+    fn transfer_content(&mut self, io: &IoRequest) -> IoFailure {
+        let (offset, len) = (io.offset, u64::from(io.len));
         let result = match io.direction {
             IoDirection::Write if io.content == IoContent::Buffer => return self.write_buffer(io),
-            IoDirection::Write => {
-                self.card.write(io.offset, u64::from(io.len), WrittenData::described(io.content))
-            }
+            IoDirection::Write => self.card.write(offset, len, WrittenData::described(io.content)),
             IoDirection::Read if self.plan.own_buffers => self.record_read(io),
             IoDirection::Read if self.card.reads_have_effects() => {
-                self.card.read(io.offset, u64::from(io.len), &mut self.discarded_read)
+                self.card.read(offset, len, &mut self.discarded_read)
             }
             IoDirection::Read => Ok(()),
         };
         result.err().map(|error| Box::new(error.into_target_error(io)))
     }
 
-    fn write_buffer(&mut self, io: &IoRequest) -> Option<Box<TargetError>> {
+    fn write_buffer(&mut self, io: &IoRequest) -> IoFailure {
         // The buffer may hold a read that was never compared: its bytes must exist before they are written elsewhere.
         let bytes = match self.filled_slot(io.slot) {
             Ok(slot) => std::mem::take(&mut slot.bytes),
@@ -190,7 +187,7 @@ impl SimTarget {
     }
 
     /// Records the content of a read now, since a later write must not change it.
-    fn record_read(&mut self, io: &IoRequest) -> Result<(), CardIoError> {
+    fn record_read(&mut self, io: &IoRequest) -> CardResult {
         let slot = &mut self.slots[io.slot as usize];
         self.card.read(io.offset, u64::from(io.len), &mut slot.last_read)?;
         slot.needs_fill = true;
@@ -216,10 +213,9 @@ impl SimTarget {
     #[cold]
     fn invalid_io_error(&self, io: &IoRequest) -> TargetError {
         let inside = io.offset.checked_add(u64::from(io.len)).is_some_and(|end| end <= self.info.bytes);
-        let (reason, errno) = if inside {
-            ("offset and length must be multiples of 512 bytes and not 0", libc::EINVAL)
-        } else {
-            ("beyond the end of the card", libc::ENOSPC)
+        let (reason, errno) = match inside {
+            true => ("offset and length must be multiples of 512 bytes and not 0", libc::EINVAL),
+            false => ("beyond the end of the card", libc::ENOSPC),
         };
         CardIoError::Failed { reason: reason.to_owned(), errno }.into_target_error(io)
     }
@@ -236,7 +232,7 @@ impl SimTarget {
 
     /// Returns the end of an I/O, and its error if it failed. Fails if the card is gone.
     #[inline(always)]
-    fn start_io(&mut self, io: &IoRequest) -> Result<(Nanos, Option<Box<TargetError>>), TargetError> {
+    fn start_io(&mut self, io: &IoRequest) -> Result<(Nanos, IoFailure), TargetError> {
         let len = u64::from(io.len);
         let fits = io.offset.checked_add(len).is_some_and(|end| end <= self.info.bytes);
         let whole = (io.offset | len).is_multiple_of(SECTOR) && len != 0;
@@ -250,10 +246,7 @@ impl SimTarget {
 
     /// Removes and returns the error of an I/O that has just ended.
     #[inline]
-    fn take_failure(&mut self, slot: u32) -> Option<Box<TargetError>> {
-        if self.failed.is_empty() {
-            return None;
-        }
+    fn take_failure(&mut self, slot: u32) -> IoFailure {
         let place = self.failed.iter().position(|(of, _)| *of == slot)?;
         Some(self.failed.remove(place).1)
     }
@@ -276,7 +269,7 @@ impl SimTarget {
     /// Executes a valid I/O; returns its end, and its error if it failed. Always inline, as is all code that runs for
     /// each I/O: results that are returned through memory and copied at once stall the processor.
     #[inline(always)]
-    fn execute_io(&mut self, io: &IoRequest) -> (Nanos, Option<Box<TargetError>>) {
+    fn execute_io(&mut self, io: &IoRequest) -> (Nanos, IoFailure) {
         let end = self.completion_time(io);
         if end > self.card.vanishes_at {
             let at = to_target_time(self.card.vanishes_at).max(self.now);
@@ -288,11 +281,7 @@ impl SimTarget {
 }
 
 #[inline]
-fn record_end(
-    round: &mut IoRound,
-    ended: RoundIo,
-    failed: Option<Box<TargetError>>,
-) -> Result<(), TargetError> {
+fn record_end(round: &mut IoRound, ended: RoundIo, failed: IoFailure) -> Result<(), TargetError> {
     match failed.map(|error| *error) {
         None => round.ended.push(ended),
         Some(error @ TargetError::Io { .. }) => round.failed.push((ended, error)),
@@ -337,10 +326,7 @@ impl Target for SimTarget {
             self.advance_clock(self.in_flight[last].at);
         }
         let mut gone = None;
-        while let Some(first) = self.in_flight.front()
-            && first.at <= self.now
-            && let Some(PendingIo { slot, at }) = self.in_flight.pop_front()
-        {
+        while let Some(PendingIo { slot, at }) = self.in_flight.pop_front_if(|first| first.at <= self.now) {
             let result = self.take_failure(slot).map_or(Ok(()), |error| Err(*error));
             // The other completions are delivered before the card is reported as gone.
             if let Err(error @ TargetError::Gone { .. }) = &result {
@@ -371,10 +357,7 @@ impl Target for SimTarget {
             self.advance_clock(first.at);
         }
         let mut noted = Ok(());
-        while let Some(first) = self.in_flight.front()
-            && first.at <= self.now
-            && let Some(PendingIo { slot, at }) = self.in_flight.pop_front()
-        {
+        while let Some(PendingIo { slot, at }) = self.in_flight.pop_front_if(|first| first.at <= self.now) {
             let failed = self.take_failure(slot);
             noted = noted.and(record_end(round, RoundIo { slot, at }, failed));
         }
@@ -431,20 +414,19 @@ impl Target for SimTarget {
 
     fn health(&mut self) -> Option<SmartLog> {
         let now = self.now as f64;
-        let card = &self.spec.archetype;
-        let identity = card.identity.nvme.as_ref()?;
-        let ambient = card.thermal.as_ref().map_or(25.0, |t| t.ambient_c);
-        let counters = self.card.rig.card.counters();
-        let all = card.wear.as_ref().map_or(0, |w| u64::from(w.spare_blocks));
+        let (archetype, card) = (&self.spec.archetype, &mut self.card.rig.card);
+        let identity = archetype.identity.nvme.as_ref()?;
+        let counters = card.counters();
+        let all = archetype.wear.map_or(0, |wear| u64::from(wear.spare_blocks));
         let left = counters.spare_blocks.unwrap_or(all);
-        let facts = SmartInputs {
-            celsius: self.card.rig.card.celsius(now).unwrap_or(ambient),
+        let inputs = SmartInputs {
+            celsius: card.celsius(now).unwrap_or(identify::room_celsius(archetype)),
             counters,
-            heat: self.card.rig.card.heat_counters(now),
+            heat: card.heat_counters(now),
             seconds: now / 1e9,
             spare_percent: (left * 100).checked_div(all).map_or(100, |percent| percent.min(100) as u8),
         };
-        identify::smart_log(identity, &facts)
+        identify::smart_log(identity, &inputs)
     }
 
     fn reopen(&mut self) -> Result<(), TargetError> {
@@ -460,15 +442,12 @@ impl Target for SimTarget {
     }
 
     fn compare(&mut self, slot: u32, expected: IoContent) -> Result<ContentMatch, TargetError> {
-        let found = match self.slots.get(slot as usize) {
-            Some(found) if self.plan.own_buffers => found,
-            _ => return self.slot_memory(slot).map(|_| ContentMatch::Same),
+        let Some(found) = self.slots.get(slot as usize).filter(|_| self.plan.own_buffers) else {
+            return self.slot_memory(slot).map(|_| ContentMatch::Same);
         };
         let bytes = (!found.bytes.is_empty()).then_some(found.bytes.as_slice());
-        Ok(found
-            .last_read
-            .first_difference(expected, bytes)
-            .map_or(ContentMatch::Same, ContentMatch::DiffersAt))
+        let first = found.last_read.first_difference(expected, bytes);
+        Ok(first.map_or(ContentMatch::Same, ContentMatch::DiffersAt))
     }
 }
 

@@ -4,7 +4,7 @@
 use super::schema::{
     Archetype, CardFaults, CardTruth, ErrorRanges, FakeKind, OpenBlocks, PoolFull, WriteTimes,
 };
-use crate::content::{self, FakeMap, MediumLocation, WEAK_BITS};
+use crate::content::{FakeMap, FaultModel, MediumLocation, WEAK_BITS};
 use crate::seeded_choice::{ChosenUnits, WeakBits};
 use cardscope_model::verify::Verdict;
 use std::ops::Range;
@@ -14,10 +14,11 @@ impl CardTruth {
     pub fn from_parameters(card: &Archetype, seed: u64) -> CardTruth {
         let (usable_bytes, good_bytes) = usable_and_good_bytes(card, seed);
         let mapped = card.constant.is_none();
-        let unit_shows =
-            card.read.as_ref().is_some_and(|r| r.within_read_unit_s.is_some() || card.front.path_s > 0.0);
-        let segment_shows = card.read.as_ref().is_some_and(|r| r.segment_step_s > 0.0);
-        let heat = card.thermal.as_ref().filter(|_| card.rig.heat);
+        let path_shows = card.front.path_s > 0.0;
+        let unit_shows = card.read.is_some_and(|r| r.within_read_unit_s.is_some() || path_shows);
+        let segment_shows = card.read.is_some_and(|r| r.segment_step_s > 0.0);
+        let heat = card.thermal.filter(|_| card.rig.heat);
+        let most_bytes = card.shown_bytes().min(card.reachable_bytes());
         CardTruth {
             page_bytes: mapped.then_some(card.flash.page_bytes),
             read_unit_bytes: unit_shows.then_some(card.flash.read_unit_bytes),
@@ -25,8 +26,8 @@ impl CardTruth {
             map_segment_bytes: card.flash.map_segment_bytes.filter(|_| segment_shows),
             fat_region_bytes: card.fat_region.map(|r| r.bytes),
             verdict: expected_verdict(card, good_bytes),
-            usable_bytes: usable_bytes.min(card.shown_bytes().min(card.reachable_bytes())),
-            good_bytes: good_bytes.min(card.shown_bytes().min(card.reachable_bytes())),
+            usable_bytes: usable_bytes.min(most_bytes),
+            good_bytes: good_bytes.min(most_bytes),
             open_blocks: open_blocks(card),
             slc_cache_bytes: card.cache.as_ref().map(|c| c.filled_bytes(card.announced_bytes) as u64),
             queue_depth: queue_depth(card),
@@ -37,16 +38,10 @@ impl CardTruth {
 }
 
 fn open_blocks(card: &Archetype) -> Option<OpenBlocks> {
-    match card.write {
-        // A limit that is not below the card's number of blocks never shows.
-        Some(WriteTimes::Hybrid(h))
-            if u64::from(h.open_linear) >= card.announced_bytes / card.flash.au_bytes =>
-        {
-            None
-        }
-        Some(WriteTimes::Hybrid(h)) => Some(OpenBlocks { linear: h.open_linear, random: h.open_random }),
-        _ => None,
-    }
+    let Some(WriteTimes::Hybrid(hybrid)) = card.write else { return None };
+    // A limit that is not below the card's number of blocks never shows.
+    let shows = u64::from(hybrid.open_linear) < card.announced_bytes / card.flash.au_bytes;
+    shows.then_some(OpenBlocks { linear: hybrid.open_linear, random: hybrid.open_random })
 }
 
 /// Depth up to which a queue gains. The least time between two reads, or the transfers, which follow each other on the
@@ -90,14 +85,14 @@ fn expected_verdict(card: &Archetype, good_bytes: u64) -> Verdict {
 /// Length of the prefix that keeps its data, and number of all bytes that do, after all faults have begun.
 fn usable_and_good_bytes(card: &Archetype, seed: u64) -> (u64, u64) {
     let end = end_of_distinct(card);
-    let (map, failing) =
-        (FakeMap::with_all_faults(card, seed), content::FaultModel::new(&card.faults, seed).failing);
-    let ranges = &card.faults.error_ranges;
+    let map = FakeMap::with_all_faults(card, seed);
+    let failing = FaultModel::new(&card.faults, seed).failing;
+    let kept_run = |at, len| kept_run(&map, failing, &card.faults.error_ranges, at, len);
     let (mut good, mut first_bad) = (0, end);
     for own in distinct_ranges(card, end) {
         let mut at = own.start;
         while at < own.end {
-            let (kept, len) = kept_run(&map, failing, ranges, at, own.end - at);
+            let (kept, len) = kept_run(at, own.end - at);
             if kept {
                 good += len;
             } else {
@@ -113,10 +108,8 @@ fn usable_and_good_bytes(card: &Archetype, seed: u64) -> (u64, u64) {
         sectors.sort_unstable();
         sectors.dedup();
         // Sectors that are bad for another reason must not be subtracted twice.
-        let counted =
-            sectors.iter().filter(|sector| kept_run(&map, failing, ranges, **sector, SECTOR).0).count()
-                as u64;
-        good -= counted * SECTOR;
+        let counted = sectors.iter().filter(|sector| kept_run(**sector, SECTOR).0).count();
+        good -= counted as u64 * SECTOR;
         first_bad = sectors.first().map_or(first_bad, |sector| first_bad.min(*sector));
     }
     (first_bad, good)
@@ -150,12 +143,12 @@ fn end_of_distinct(card: &Archetype) -> u64 {
 fn kept_run(
     map: &FakeMap,
     failing: Option<ChosenUnits>,
-    ranges: &ErrorRanges,
+    bad: &ErrorRanges,
     at: u64,
     len: u64,
 ) -> (bool, u64) {
     let route = map.route(at, len);
     let (fails, len) = failing.map_or((false, route.len), |units| units.run_at(at, route.len));
-    let (errs, len) = ranges.failing_run(at, len);
+    let (errs, len) = bad.failing_run(at, len);
     (matches!(route.place, MediumLocation::Kept(_)) && !fails && !errs, len)
 }

@@ -5,121 +5,72 @@
 use super::store::NumberMap;
 use crate::archetype::CacheKind;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 #[derive(Debug)]
 pub(crate) struct WriteCache {
+    kind: CacheKind,
     slots: u64,
-    table: BlockTable,
-}
-
-#[derive(Debug)]
-enum BlockTable {
-    /// Block number + 1 for each slot; 0 for an empty slot.
-    Direct(Vec<u64>),
-    Ordered {
-        renew_on_use: bool,
-        order: EvictionOrder,
-    },
-}
-
-/// Blocks in order of eviction. A block that moves back leaves its old entry in the queue; `newest` tells which entry
-/// is valid.
-#[derive(Debug, Default)]
-struct EvictionOrder {
-    queue: VecDeque<(u64, u64)>,
-    newest: NumberMap<u64>,
-    next: u64,
+    /// Cached blocks by slot if the cache is direct-mapped, else in order of eviction.
+    blocks: BTreeMap<u64, u64>,
+    /// Key of each cached block in `blocks`.
+    keys: NumberMap<u64>,
+    last_key: u64,
 }
 
 impl WriteCache {
     pub(crate) fn new(kind: CacheKind, slots: u64) -> Self {
-        let table = match kind {
-            CacheKind::Direct => BlockTable::Direct(vec![0; slots as usize]),
-            CacheKind::Lru => BlockTable::Ordered { renew_on_use: true, order: EvictionOrder::default() },
-            CacheKind::Fifo => BlockTable::Ordered { renew_on_use: false, order: EvictionOrder::default() },
-        };
-        WriteCache { slots, table }
+        WriteCache { kind, slots, blocks: BTreeMap::new(), keys: NumberMap::default(), last_key: 0 }
     }
 
     pub(crate) fn contains(&self, block: u64) -> bool {
-        match &self.table {
-            BlockTable::Direct(slots) => slots[(block % self.slots) as usize] == block + 1,
-            BlockTable::Ordered { order, .. } => order.newest.contains_key(&block),
-        }
+        self.keys.contains_key(&block)
     }
 
     /// Block in the slot of this one, if the cache is direct-mapped.
     pub(crate) fn block_in_same_slot(&self, block: u64) -> Option<u64> {
-        match &self.table {
-            BlockTable::Direct(slots) => slots[(block % self.slots) as usize].checked_sub(1),
-            BlockTable::Ordered { .. } => None,
-        }
+        let direct = self.kind == CacheKind::Direct;
+        self.blocks.get(&(block % self.slots)).filter(|_| direct).copied()
     }
 
     /// Adds a block that is written; returns the block that is evicted.
     pub(crate) fn insert_written(&mut self, block: u64) -> Option<u64> {
-        match &mut self.table {
-            BlockTable::Direct(slots) => {
-                let slot = &mut slots[(block % self.slots) as usize];
-                std::mem::replace(slot, block + 1).checked_sub(1).filter(|old| *old != block)
-            }
-            BlockTable::Ordered { renew_on_use: renew, order } => {
-                if !order.newest.contains_key(&block) || *renew {
-                    order.push_back(block);
-                }
-                if order.newest.len() as u64 > self.slots { order.pop_front() } else { None }
-            }
+        if self.contains(block) {
+            self.touch_block(block);
+            return None;
         }
+        let evicted = match self.kind {
+            CacheKind::Direct => self.blocks.remove(&(block % self.slots)),
+            _ if self.keys.len() as u64 == self.slots => self.blocks.pop_first().map(|(_, oldest)| oldest),
+            _ => None,
+        };
+        evicted.map(|old| self.keys.remove(&old));
+        self.last_key = if self.kind == CacheKind::Direct { block % self.slots } else { self.last_key + 1 };
+        self.blocks.insert(self.last_key, block);
+        self.keys.insert(block, self.last_key);
+        evicted
     }
 
+    /// Makes a block that is used the last to be evicted, if use counts.
     pub(crate) fn touch_block(&mut self, block: u64) {
-        if let BlockTable::Ordered { renew_on_use: true, order } = &mut self.table
-            && order.newest.contains_key(&block)
+        if self.kind == CacheKind::Lru
+            && let Some(key) = self.keys.get_mut(&block)
         {
-            order.push_back(block);
+            self.blocks.remove(key);
+            self.last_key += 1;
+            *key = self.last_key;
+            self.blocks.insert(*key, block);
         }
     }
 
     pub(crate) fn clear(&mut self) {
-        match &mut self.table {
-            BlockTable::Direct(slots) => slots.fill(0),
-            BlockTable::Ordered { order, .. } => *order = EvictionOrder::default(),
-        }
+        self.blocks.clear();
+        self.keys.clear();
     }
 
     /// Cached blocks, in order of eviction if there is one.
     pub(crate) fn cached_blocks(&self) -> Vec<u64> {
-        match &self.table {
-            BlockTable::Direct(slots) => slots.iter().filter_map(|slot| slot.checked_sub(1)).collect(),
-            BlockTable::Ordered { order, .. } => order.live_entries().map(|(block, _)| block).collect(),
-        }
-    }
-}
-
-impl EvictionOrder {
-    fn push_back(&mut self, block: u64) {
-        self.next += 1;
-        self.newest.insert(block, self.next);
-        self.queue.push_back((block, self.next));
-        // Rebuilding at twice the size keeps pushes cheap on average.
-        if self.queue.len() > 2 * self.newest.len() + 64 {
-            self.queue = self.live_entries().collect();
-        }
-    }
-
-    fn pop_front(&mut self) -> Option<u64> {
-        while let Some((block, number)) = self.queue.pop_front() {
-            if self.newest.get(&block) == Some(&number) {
-                self.newest.remove(&block);
-                return Some(block);
-            }
-        }
-        None
-    }
-
-    fn live_entries(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.queue.iter().copied().filter(|(block, number)| self.newest.get(block) == Some(number))
+        self.blocks.values().copied().collect()
     }
 }
 

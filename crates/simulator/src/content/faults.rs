@@ -59,35 +59,31 @@ impl FaultModel {
     }
 
     /// Counts a command. Fails if the card fails it.
-    pub(crate) fn count_command(&mut self, write: bool, offset: u64, len: u64) -> Result<(), CardIoError> {
+    pub(crate) fn count_command(&mut self, write: bool, offset: u64, len: u64) -> CardResult {
         let (number, begun) = (self.counters.ios, self.have_begun());
         self.counters.ios += 1;
-        if write {
+        let p = if write {
             self.counters.written += len;
+            self.p.write_error_p
         } else {
             self.counters.reads += 1;
+            self.p.read_error_p
+        };
+        if self.fails_again(offset, len) {
+            return CardIoError::command_failed("the card failed again");
         }
-        let p = if write { self.p.write_error_p } else { self.p.read_error_p };
-        let again = self.fails_again(offset, len);
-        if !again && begun && p > 0.0 && self.attempts.fraction_at(number) < p {
-            self.pending_failures
-                .extend((self.p.error_tries > 1).then(|| (offset..offset + len, self.p.error_tries - 1)));
-            return Err(CardIoError::command_failed("the card failed this time"));
+        if begun && p > 0.0 && self.attempts.fraction_at(number) < p {
+            let more = self.p.error_tries - 1;
+            self.pending_failures.extend((more > 0).then_some((offset..offset + len, more)));
+            return CardIoError::command_failed("the card failed this time");
         }
-        if again {
-            return Err(CardIoError::command_failed("the card failed again"));
-        }
-        if self.p.error_ranges.fails_command(write, offset, len) {
-            return Err(CardIoError::command_failed("the card fails at this place"));
-        }
-        if begun && self.failing.is_some_and(|units| touches_chosen(units, offset, len)) {
-            return Err(CardIoError::command_failed("the card fails at this place"));
+        let in_bad_unit = begun && self.failing.is_some_and(|units| touches_chosen(units, offset, len));
+        if in_bad_unit || self.p.error_ranges.fails_command(write, offset, len) {
+            return CardIoError::command_failed("the card fails at this place");
         }
         Ok(())
     }
-}
 
-impl FaultModel {
     /// True if the range failed by chance before and must fail again.
     fn fails_again(&mut self, offset: u64, len: u64) -> bool {
         let touches = |(place, _): &(Range<u64>, u64)| place.start < offset + len && offset < place.end;
@@ -110,13 +106,14 @@ fn touches_chosen(units: ChosenUnits, offset: u64, len: u64) -> bool {
     bad || run < len
 }
 
+pub(crate) type CardResult<T = ()> = Result<T, CardIoError>;
+
 /// Reason why a card did not execute a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CardIoError {
-    /// The command failed, but the card still answers.
+    /// The command failed, but the card still answers. The errno is that of the kernel.
     Failed {
         reason: String,
-        /// Errno that the kernel would return.
         errno: i32,
     },
     Gone {
@@ -125,12 +122,12 @@ pub(crate) enum CardIoError {
 }
 
 impl CardIoError {
-    pub(crate) fn command_failed(reason: &str) -> CardIoError {
-        CardIoError::Failed { reason: reason.to_owned(), errno: libc::EIO }
+    pub(crate) fn command_failed<T>(reason: &str) -> CardResult<T> {
+        Err(CardIoError::Failed { reason: reason.to_owned(), errno: libc::EIO })
     }
 
-    pub(crate) fn card_gone(reason: &str) -> CardIoError {
-        CardIoError::Gone { reason: reason.to_owned() }
+    pub(crate) fn card_gone<T>(reason: &str) -> CardResult<T> {
+        Err(CardIoError::Gone { reason: reason.to_owned() })
     }
 
     /// Errno that the kernel would return to a program: no space, no device, or an I/O error.
@@ -155,10 +152,8 @@ impl CardIoError {
     /// Error of any call for the engine; offset and length 0 for calls without a range.
     pub(crate) fn into_call_error(self, operation: &'static str, offset: u64, len: u64) -> TargetError {
         match self {
-            CardIoError::Failed { reason, errno } => {
-                TargetError::Io { operation, offset, len, reason, errno }
-            }
-            CardIoError::Gone { reason } => TargetError::Gone { operation, offset, reason },
+            Self::Failed { reason, errno } => TargetError::Io { operation, offset, len, reason, errno },
+            Self::Gone { reason } => TargetError::Gone { operation, offset, reason },
         }
     }
 }
@@ -219,42 +214,21 @@ impl FakeMap {
 
     /// Place of the start of a range of `len` bytes at `offset`, and the bytes that share it.
     #[inline]
-    pub(crate) fn route(&self, offset: u64, len: u64) -> AddressRoute {
-        let route = match self.kind {
-            FakeKind::None | FakeKind::Damaged | FakeKind::Overcommitted | FakeKind::ReadOnly => {
-                AddressRoute { len, place: MediumLocation::Kept(offset) }
-            }
-            FakeKind::Limbo => self.real_or_nowhere(offset, len),
-            FakeKind::AddressLine => AddressRoute {
-                len: len.min(self.wrap - offset % self.wrap),
-                place: MediumLocation::Kept(offset & !self.wrap),
-            },
-            FakeKind::Wraparound => self.wrap_address(offset, len),
-            FakeKind::Chain => {
-                let AddressRoute { len, .. } = self.wrap_address(offset, len);
-                self.real_or_nowhere(offset % self.wrap, len)
-            }
+    pub(crate) fn route(&self, offset: u64, mut len: u64) -> AddressRoute {
+        let at = match self.kind {
+            FakeKind::Wraparound | FakeKind::Chain => offset % self.wrap,
+            FakeKind::AddressLine => offset & !self.wrap,
+            _ => offset,
         };
-        match route.place {
-            MediumLocation::Kept(at) => self.kept_or_bad(at, route.len),
-            _ => route,
+        if matches!(self.kind, FakeKind::Wraparound | FakeKind::Chain | FakeKind::AddressLine) {
+            len = len.min(self.wrap - offset % self.wrap);
         }
-    }
-
-    fn wrap_address(&self, offset: u64, len: u64) -> AddressRoute {
-        let at = offset % self.wrap;
-        AddressRoute { len: len.min(self.wrap - at), place: MediumLocation::Kept(at) }
-    }
-
-    fn real_or_nowhere(&self, at: u64, len: u64) -> AddressRoute {
-        if at < self.real {
-            AddressRoute { len: len.min(self.real - at), place: MediumLocation::Kept(at) }
-        } else {
-            AddressRoute { len, place: MediumLocation::Nowhere }
+        if matches!(self.kind, FakeKind::Limbo | FakeKind::Chain) {
+            if at >= self.real {
+                return AddressRoute { len, place: MediumLocation::Nowhere };
+            }
+            len = len.min(self.real - at);
         }
-    }
-
-    fn kept_or_bad(&self, at: u64, mut len: u64) -> AddressRoute {
         let late = self.late.filter(|_| self.begun);
         for units in [self.damaged, late].into_iter().flatten() {
             let (bad, run) = units.run_at(at, len);

@@ -1,22 +1,17 @@
 //! Reads of the medium: data that is kept, data that a fake's cache still holds, substitutes for lost data, wrong bits.
 
-use super::faults::{CardIoError, MediumLocation};
-use super::medium::{BLOCK, CardMedium, split_blocks};
+use super::faults::{CardIoError, CardResult, MediumLocation};
 use super::read_content::{ContentPiece, ReadContent};
 use super::store::StoreLayer;
+use super::{BLOCK, CardMedium, split_blocks};
 use crate::archetype::LostRead;
 use cardscope_engine::content::IoContent;
+use std::ops::Range;
 
 impl CardMedium {
     /// Appends the content of read number `number`. Fails if a part is lost and the card returns errors for lost
     /// blocks.
-    pub(crate) fn read(
-        &mut self,
-        offset: u64,
-        len: u64,
-        number: u64,
-        found: &mut ReadContent,
-    ) -> Result<(), CardIoError> {
+    pub(crate) fn read(&mut self, offset: u64, len: u64, number: u64, found: &mut ReadContent) -> CardResult {
         self.read_number = number;
         let (mut address, end) = (offset, offset + len);
         while address < end {
@@ -41,15 +36,13 @@ impl CardMedium {
         while place < at + len {
             let (run, piece) = self.store.piece_at(layer, place, at + len - place);
             let before = found.len;
-            match piece {
-                Some(piece) => found.push(piece),
-                None => found.push(constant_piece(run, self.unwritten, place)),
-            }
+            found.push(piece.unwrap_or_else(|| constant_piece(run, self.unwritten, place)));
             // Weak cells show only in written flash.
-            if let (Some(weak), Some(_), StoreLayer::Flash, true) = (&self.weak, piece, layer, self.map.begun)
-            {
+            let weak = self.weak.filter(|_| piece.is_some() && layer == StoreLayer::Flash && self.map.begun);
+            if let Some(weak) = weak {
+                let flips = &mut found.flips;
                 weak.for_each_weak(place, place + run, |byte, mask| {
-                    found.flips.push((before + byte - place, mask))
+                    flips.push((before + byte - place, mask))
                 });
             }
             place += run;
@@ -57,71 +50,53 @@ impl CardMedium {
     }
 
     /// Reads from an overcommitted card, on which a block that found no room is lost.
-    fn read_pooled(&self, at: u64, len: u64, found: &mut ReadContent) -> Result<(), CardIoError> {
-        for (from, to) in split_blocks(at, len) {
-            let kept =
-                self.pool.as_ref().is_none_or(|p| p.live.count() < p.blocks || p.live.contains(from / BLOCK));
-            if kept {
-                self.read_layer(StoreLayer::Flash, from, to - from, found);
+    fn read_pooled(&self, at: u64, len: u64, found: &mut ReadContent) -> CardResult {
+        let full = self.pool.as_ref().filter(|pool| pool.is_full());
+        for Range { start, end } in split_blocks(at, len) {
+            if full.is_none_or(|pool| pool.live.contains(start / BLOCK)) {
+                self.read_layer(StoreLayer::Flash, start, end - start, found);
             } else {
-                self.append_lost(from, to - from, Some(from), found)?;
+                self.append_lost(start, end - start, Some(start), found)?;
             }
         }
         Ok(())
     }
 
     /// Reads a lost range, some blocks of which may be in the cache.
-    fn read_lost(
-        &mut self,
-        address: u64,
-        len: u64,
-        old: Option<u64>,
-        found: &mut ReadContent,
-    ) -> Result<(), CardIoError> {
+    fn read_lost(&mut self, address: u64, len: u64, old: Option<u64>, found: &mut ReadContent) -> CardResult {
         if self.cache.is_none() {
             return self.append_lost(address, len, old, found);
         }
-        for (from, to) in split_blocks(address, len) {
-            let cached = self.cache.as_mut().filter(|cache| cache.contains(from / BLOCK));
-            if let Some(cache) = cached {
-                cache.touch_block(from / BLOCK);
-                self.read_layer(StoreLayer::Cache, from, to - from, found);
+        for Range { start, end } in split_blocks(address, len) {
+            if let Some(cache) = self.cache.as_mut().filter(|cache| cache.contains(start / BLOCK)) {
+                cache.touch_block(start / BLOCK);
+                self.read_layer(StoreLayer::Cache, start, end - start, found);
             } else {
-                self.append_lost(from, to - from, old.map(|at| at + (from - address)), found)?;
+                self.append_lost(start, end - start, old.map(|at| at + (start - address)), found)?;
             }
         }
         Ok(())
     }
 
     /// Appends the substitute for a lost range; `old` is the place of older data, if there is one.
-    fn append_lost(
-        &self,
-        address: u64,
-        len: u64,
-        old: Option<u64>,
-        found: &mut ReadContent,
-    ) -> Result<(), CardIoError> {
+    fn append_lost(&self, address: u64, len: u64, old: Option<u64>, found: &mut ReadContent) -> CardResult {
+        let random = |number| stream_piece(len, self.lost_data.number_at(number), address);
         match (self.fake.lost, old) {
             (LostRead::Zeros, _) => found.push(constant_piece(len, 0, address)),
             (LostRead::Ones, _) => found.push(constant_piece(len, 0xff, address)),
-            (LostRead::Noise, _) => {
-                found.push(stream_piece(len, self.lost_data.number_at(!self.read_number), address))
-            }
-            (LostRead::Garbage, _) => {
-                found.push(stream_piece(len, self.lost_data.number_at(u64::MAX), address))
-            }
+            (LostRead::Noise, _) => found.push(random(!self.read_number)),
+            (LostRead::Garbage, _) => found.push(random(u64::MAX)),
             (LostRead::Last, _) => {
-                for (from, to) in split_blocks(address, len) {
-                    self.read_layer(StoreLayer::Cache, self.last_block_at + from % BLOCK, to - from, found);
+                for Range { start, end } in split_blocks(address, len) {
+                    let at = self.last_block_at + start % BLOCK;
+                    self.read_layer(StoreLayer::Cache, at, end - start, found);
                 }
             }
-            (LostRead::Error, _) => {
-                return Err(CardIoError::command_failed("the card cannot read this block"));
-            }
+            (LostRead::Error, _) => return CardIoError::command_failed("the card cannot read this block"),
             (LostRead::Stale, Some(at)) => self.read_layer(StoreLayer::Flash, at, len, found),
             (LostRead::Stale, None) => {
-                for (from, to) in split_blocks(address, len) {
-                    self.append_other_block(from, to - from, found);
+                for Range { start, end } in split_blocks(address, len) {
+                    self.append_other_block(start, end - start, found);
                 }
             }
         }
@@ -132,24 +107,22 @@ impl CardMedium {
     fn append_other_block(&self, address: u64, len: u64, found: &mut ReadContent) {
         let (block, within) = (address / BLOCK, address % BLOCK);
         let real = self.map.real / BLOCK;
-        match &self.cache {
-            Some(cache) if cache.block_in_same_slot(block).is_some() => {
-                let other = cache.block_in_same_slot(block).unwrap_or_default() * BLOCK + within;
-                match self.map.route(other, len).place {
-                    MediumLocation::Kept(at) => self.read_layer(StoreLayer::Flash, at, len, found),
-                    _ => self.read_layer(StoreLayer::Cache, other, len, found),
-                }
+        if let Some(same_slot) = self.cache.as_ref().and_then(|cache| cache.block_in_same_slot(block)) {
+            let other = same_slot * BLOCK + within;
+            match self.map.route(other, len).place {
+                MediumLocation::Kept(at) => self.read_layer(StoreLayer::Flash, at, len, found),
+                _ => self.read_layer(StoreLayer::Cache, other, len, found),
             }
-            _ if real > 0 => {
-                let other = self.lost_data.number_at(block) % real * BLOCK + within;
-                self.read_layer(StoreLayer::Flash, other, len, found);
-            }
-            _ => found.push(constant_piece(len, self.unwritten, address)),
+        } else if real > 0 {
+            let other = self.lost_data.number_at(block) % real * BLOCK + within;
+            self.read_layer(StoreLayer::Flash, other, len, found);
+        } else {
+            found.push(constant_piece(len, self.unwritten, address));
         }
     }
 
     /// Copies the pieces that are stored as bytes to their places in `out`. Fails if the host cannot read them.
-    pub(crate) fn copy_stored(&self, found: &ReadContent, out: &mut [u8]) -> Result<(), CardIoError> {
+    pub(crate) fn copy_stored(&self, found: &ReadContent, out: &mut [u8]) -> CardResult {
         let mut at = 0;
         for piece in &found.pieces {
             let end = at + piece.len as usize;

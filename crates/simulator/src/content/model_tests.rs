@@ -285,13 +285,12 @@ proptest! {
 fn full_disk_fails_write_and_keeps_old_data() {
     let mut store = super::store::ContentStore::new(0);
     let full = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full").unwrap();
-    store.bytes = super::store::SparseBytes::new(super::store::PageSpill::spilling_to(full));
+    store.bytes = super::store::PageStore::spilling_to(full);
     let bytes: Vec<u8> = (0..8192).map(|i| (i % 251) as u8).collect();
     let stamp = IoContent::Stamp { salt: 1, generation: 1 };
     let flash = super::store::StoreLayer::Flash;
-    store.put_data(flash, 0, 1 << 20, 0, super::store::WrittenData::described(stamp)).unwrap();
-    let failed =
-        store.put_data(flash, 4096, 8192, 4096, super::store::WrittenData::Bytes(&bytes)).unwrap_err();
+    store.put(flash, 0..1 << 20, 0, super::store::WrittenData::described(stamp)).unwrap();
+    let failed = store.put(flash, 4096..12288, 4096, super::store::WrittenData::Bytes(&bytes)).unwrap_err();
     let CardIoError::Failed { reason, errno } = failed else { panic!("{failed:?}") };
     assert_eq!(errno, libc::ENOSPC);
     assert!(reason.contains("TMPDIR"), "{reason}");

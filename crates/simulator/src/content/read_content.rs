@@ -27,12 +27,10 @@ pub(crate) struct ReadContent {
 
 impl ReadContent {
     pub(crate) fn clear(&mut self, offset: u64) {
-        self.offset = offset;
+        (self.offset, self.len, self.misread) = (offset, 0, false);
         self.pieces.clear();
         self.flips.clear();
         self.stale.clear();
-        self.misread = false;
-        self.len = 0;
     }
 
     /// Repeats the content with its wrong bits up to `len` bytes.
@@ -40,8 +38,8 @@ impl ReadContent {
         let (pieces, flips, once) = (self.pieces.clone(), self.flips.clone(), self.len);
         while self.len < len && once > 0 {
             let (from, room) = (self.len, len - self.len);
-            self.flips
-                .extend(flips.iter().filter(|(byte, _)| *byte < room).map(|(byte, m)| (from + byte, *m)));
+            let inside = flips.iter().filter(|(byte, _)| *byte < room);
+            self.flips.extend(inside.map(|(byte, mask)| (from + byte, *mask)));
             for piece in &pieces {
                 let len = piece.len.min(len - self.len);
                 if len > 0 {
@@ -109,13 +107,10 @@ impl ReadContent {
         let mut made = bytes.map_or_else(Vec::new, <[u8]>::to_vec);
         made.resize(self.len as usize, 0);
         self.generate_bytes(&mut made);
-        if expected == IoContent::Noise {
-            // Noise matches noise at any address, so only its flipped bits are wrong.
-            let moved =
-                self.stale.is_empty() && self.pieces.iter().all(|p| p.description == IoContent::Noise);
-            if moved {
-                return self.flips.iter().map(|(byte, _)| *byte).min();
-            }
+        // Noise matches noise at any address, so only its flipped bits are wrong.
+        let is_noise = |piece: &ContentPiece| piece.description == IoContent::Noise;
+        if expected == IoContent::Noise && self.stale.is_empty() && self.pieces.iter().all(is_noise) {
+            return self.flips.iter().map(|(byte, _)| *byte).min();
         }
         match content::compare_content(expected, self.offset, &made) {
             ContentMatch::DiffersAt(first) => Some(first),

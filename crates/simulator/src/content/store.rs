@@ -2,7 +2,7 @@
 //! the memory for bytes.
 
 use super::extents::{ContentExtents, ExtentKind};
-use super::faults::CardIoError;
+use super::faults::{CardIoError, CardResult};
 use super::read_content::ContentPiece;
 use crate::seeded_choice::splitmix_step;
 use cardscope_engine::content::{IoContent, constant_byte};
@@ -36,27 +36,25 @@ impl WrittenData<'_> {
     /// Data that a reader sends to `place` for the host's `address`.
     pub(crate) fn shifted_to(self, place: u64, address: u64) -> Self {
         match self {
-            WrittenData::Described(what, shift) => {
-                WrittenData::Described(what, shift + address as i64 - place as i64)
-            }
-            bytes @ WrittenData::Bytes(_) => bytes,
+            Self::Described(what, shift) => Self::Described(what, shift + address as i64 - place as i64),
+            Self::Bytes(_) => self,
         }
     }
 
     /// Part of `len` bytes from `from`.
     pub(crate) fn part(&self, from: u64, len: u64) -> Self {
         match *self {
-            WrittenData::Described(what, shift) => WrittenData::Described(what, shift),
-            WrittenData::Bytes(bytes) => WrittenData::Bytes(&bytes[from as usize..(from + len) as usize]),
+            Self::Described(..) => *self,
+            Self::Bytes(bytes) => Self::Bytes(&bytes[from as usize..(from + len) as usize]),
         }
     }
 }
 
+/// Layers by [`StoreLayer`].
 #[derive(Debug)]
 pub(crate) struct ContentStore {
-    pub(crate) flash: ContentExtents,
-    pub(crate) cache: ContentExtents,
-    pub(crate) bytes: SparseBytes,
+    pub(crate) layers: [ContentExtents; 2],
+    pub(crate) bytes: PageStore,
 }
 
 /// Offset of the bytes of the cache's layer, beyond those of any flash.
@@ -72,45 +70,32 @@ fn byte_key(layer: StoreLayer, at: u64) -> u64 {
 impl ContentStore {
     /// Holds up to `budget` bytes of pages in memory.
     pub(crate) fn new(budget: u64) -> Self {
-        ContentStore {
-            flash: ContentExtents::default(),
-            cache: ContentExtents::default(),
-            bytes: SparseBytes::new(PageSpill::new(budget)),
-        }
+        ContentStore { layers: Default::default(), bytes: PageStore::new(budget) }
     }
 
+    /// Stores data at a place, written to `address`. Fails if there is no room for bytes.
     #[inline]
-    fn layer_mut(&mut self, layer: StoreLayer) -> &mut ContentExtents {
-        match layer {
-            StoreLayer::Flash => &mut self.flash,
-            StoreLayer::Cache => &mut self.cache,
-        }
-    }
-
-    /// Stores `len` bytes at a place, written to `address`. Fails if there is no room for bytes.
-    #[inline]
-    pub(crate) fn put_data(
+    pub(crate) fn put(
         &mut self,
         layer: StoreLayer,
-        at: u64,
-        len: u64,
+        at: Range<u64>,
         address: u64,
         data: WrittenData<'_>,
-    ) -> Result<(), CardIoError> {
+    ) -> CardResult {
         match data {
             WrittenData::Described(what, shift) => {
-                let shift = shift + address as i64 - at as i64;
-                self.describe(layer, at..at + len, ExtentKind { what, shift });
+                let shift = shift + address as i64 - at.start as i64;
+                self.describe(layer, at, ExtentKind { what, shift });
                 Ok(())
             }
-            WrittenData::Bytes(bytes) => self.put_bytes(layer, at, bytes).map_err(no_room_error),
+            WrittenData::Bytes(bytes) => self.put_bytes(layer, at.start, bytes).map_err(no_room_error),
         }
     }
 
     #[inline]
     fn describe(&mut self, layer: StoreLayer, range: Range<u64>, kind: ExtentKind) {
         let (start, end) = (byte_key(layer, range.start), byte_key(layer, range.end));
-        if !self.layer_mut(layer).write(range, kind) {
+        if !self.layers[layer as usize].write(range, kind) {
             self.bytes.drop_pages(start, end);
         }
     }
@@ -121,41 +106,39 @@ impl ContentStore {
         while !rest.is_empty() {
             let room = PAGE - (place % PAGE as u64) as usize;
             let (part, tail) = rest.split_at(rest.len().min(room));
-            let range = place..place + part.len() as u64;
+            let end = place + part.len() as u64;
             if let Some(byte) = constant_byte(part) {
-                self.describe(layer, range.clone(), ExtentKind { what: IoContent::Constant(byte), shift: 0 });
+                self.describe(layer, place..end, ExtentKind { what: IoContent::Constant(byte), shift: 0 });
             } else {
                 self.bytes.write(byte_key(layer, place), part)?;
-                self.layer_mut(layer).write(range.clone(), ExtentKind { what: IoContent::Buffer, shift: 0 });
+                let kind = ExtentKind { what: IoContent::Buffer, shift: 0 };
+                self.layers[layer as usize].write(place..end, kind);
             }
-            place = range.end;
-            rest = tail;
+            (place, rest) = (end, tail);
         }
         Ok(())
     }
 
     pub(crate) fn remove(&mut self, layer: StoreLayer, range: Range<u64>) {
         self.bytes.drop_pages(byte_key(layer, range.start), byte_key(layer, range.end));
-        self.layer_mut(layer).remove(range);
+        self.layers[layer as usize].remove(range);
     }
 
     /// Piece at a place, None if it was never written, and the length for which that holds.
     pub(crate) fn piece_at(&self, layer: StoreLayer, at: u64, len: u64) -> (u64, Option<ContentPiece>) {
-        let extents = match layer {
-            StoreLayer::Flash => &self.flash,
-            StoreLayer::Cache => &self.cache,
+        let (end, kind) = self.layers[layer as usize].kind_at(at, at + len);
+        let (len, key) = (end - at, byte_key(layer, at));
+        let piece = |ExtentKind { what, shift }| ContentPiece {
+            len,
+            description: what,
+            at: key,
+            origin: at.wrapping_add_signed(shift),
         };
-        let (end, kind) = extents.kind_at(at, at + len);
-        let len = end - at;
-        let piece = kind.map(|ExtentKind { what, shift }| {
-            let origin = at.wrapping_add_signed(shift);
-            ContentPiece { len, description: what, at: byte_key(layer, at), origin }
-        });
-        (len, piece)
+        (len, kind.map(piece))
     }
 
     /// Copies the bytes of a piece. Fails if the spill file cannot be read.
-    pub(crate) fn copy_piece(&self, piece: &ContentPiece, out: &mut [u8]) -> Result<(), CardIoError> {
+    pub(crate) fn copy_piece(&self, piece: &ContentPiece, out: &mut [u8]) -> CardResult {
         self.bytes.read(piece.at, out).map_err(|e| CardIoError::Failed {
             reason: format!("the simulation's file of spilled data cannot be read: {e}"),
             errno: e.raw_os_error().unwrap_or(libc::EIO),
@@ -164,10 +147,8 @@ impl ContentStore {
 }
 
 pub(super) fn no_room_error(error: io::Error) -> CardIoError {
-    let errno = match error.kind() {
-        io::ErrorKind::StorageFull => libc::ENOSPC,
-        _ => error.raw_os_error().unwrap_or(libc::EIO),
-    };
+    let full = error.kind() == io::ErrorKind::StorageFull;
+    let errno = if full { libc::ENOSPC } else { error.raw_os_error().unwrap_or(libc::EIO) };
     let reason = format!(
         "the simulation has no room left for what is written ({error}); free some, or set TMPDIR to a larger disk"
     );
@@ -194,39 +175,39 @@ impl Hasher for MixHasher {
 
 pub(crate) type NumberMap<T> = HashMap<u64, T, BuildHasherDefault<MixHasher>>;
 
-/// Pages by number; absent pages hold zeros.
-#[derive(Debug)]
-pub(crate) struct SparseBytes {
+pub(crate) const PAGE: usize = 4096;
+
+/// Slots that are allocated at a time.
+const SLAB_SLOTS: usize = 256;
+
+/// Pages by number; absent pages hold zeros. The first slots are in memory, the others in a spill file.
+#[derive(Debug, Default)]
+pub(crate) struct PageStore {
+    /// Slot of each page.
     index: NumberMap<u32>,
-    pages: PageSpill,
+    slabs: Vec<Box<[u8]>>,
+    memory_slots: u32,
+    file: Option<File>,
+    used_slots: u32,
+    free: Vec<u32>,
 }
 
-impl SparseBytes {
-    pub(crate) fn new(pages: PageSpill) -> Self {
-        SparseBytes { index: NumberMap::default(), pages }
+impl PageStore {
+    pub(crate) fn new(budget: u64) -> Self {
+        let memory_slots = u32::try_from(budget / PAGE as u64).unwrap_or(u32::MAX);
+        PageStore { memory_slots, ..PageStore::default() }
     }
 
-    /// Stores `bytes` at `offset`. Fails if there is no room for a page; all else is unchanged then.
+    /// Stores bytes within one page. Fails if there is no room for a page; all else is unchanged then.
     pub(crate) fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let (mut at, mut rest) = (offset, bytes);
-        while !rest.is_empty() {
-            let within = (at % PAGE as u64) as usize;
-            let (part, tail) = rest.split_at(rest.len().min(PAGE - within));
-            self.write_page(at / PAGE as u64, within, part)?;
-            at += part.len() as u64;
-            rest = tail;
-        }
-        Ok(())
-    }
-
-    fn write_page(&mut self, number: u64, within: usize, part: &[u8]) -> io::Result<()> {
-        if let Some(place) = self.index.get(&number) {
-            return self.pages.write(*place, within, part);
+        let (number, within) = (offset / PAGE as u64, (offset % PAGE as u64) as usize);
+        if let Some(slot) = self.index.get(&number) {
+            return self.write_slot(*slot, within, bytes);
         }
         let mut page = [0; PAGE];
-        page[within..within + part.len()].copy_from_slice(part);
-        let place = self.pages.add_page(&page)?;
-        self.index.insert(number, place);
+        page[within..within + bytes.len()].copy_from_slice(bytes);
+        let slot = self.add_page(&page)?;
+        self.index.insert(number, slot);
         Ok(())
     }
 
@@ -238,7 +219,7 @@ impl SparseBytes {
             let room = rest.len().min(PAGE - within);
             let (part, tail) = rest.split_at_mut(room);
             match self.index.get(&(at / PAGE as u64)) {
-                Some(place) => self.pages.read(*place, within, part)?,
+                Some(slot) => self.read_slot(*slot, within, part)?,
                 None => part.fill(0),
             }
             at += room as u64;
@@ -251,24 +232,18 @@ impl SparseBytes {
     #[inline]
     pub(crate) fn drop_pages(&mut self, start: u64, end: u64) {
         if !self.index.is_empty() {
-            self.drop_page_range(start.div_ceil(PAGE as u64), end / PAGE as u64);
+            self.drop_page_range(start.div_ceil(PAGE as u64)..end / PAGE as u64);
         }
     }
 
     #[inline(never)]
-    fn drop_page_range(&mut self, start: u64, end: u64) {
-        let SparseBytes { index, pages } = self;
+    fn drop_page_range(&mut self, range: Range<u64>) {
+        let PageStore { index, free, .. } = self;
         // A discard of the whole card must not iterate over each page number of a terabyte.
-        if end.saturating_sub(start) > index.len() as u64 {
-            index.retain(|number, place| {
-                let stays = !(start..end).contains(number);
-                if !stays {
-                    pages.free_page(*place);
-                }
-                stays
-            });
+        if range.end.saturating_sub(range.start) > index.len() as u64 {
+            free.extend(index.extract_if(|number, _| range.contains(number)).map(|(_, slot)| slot));
         } else {
-            (start..end).filter_map(|number| index.remove(&number)).for_each(|place| pages.free_page(place));
+            free.extend(range.filter_map(|number| index.remove(&number)));
         }
     }
 
@@ -277,83 +252,53 @@ impl SparseBytes {
         numbers.sort_unstable();
         numbers
     }
-}
 
-pub(crate) const PAGE: usize = 4096;
-
-/// Pages that are allocated at a time.
-const SLAB_PAGES: u32 = 256;
-
-/// Pages by number: the first ones in memory, the others in a spill file.
-#[derive(Debug, Default)]
-pub(crate) struct PageSpill {
-    slabs: Vec<Box<[u8]>>,
-    memory_pages: u32,
-    file: Option<File>,
-    used_pages: u32,
-    free: Vec<u32>,
-}
-
-impl PageSpill {
-    pub(crate) fn new(budget: u64) -> Self {
-        PageSpill {
-            memory_pages: u32::try_from(budget / PAGE as u64).unwrap_or(u32::MAX),
-            ..PageSpill::default()
-        }
-    }
-
-    /// Stores a new page and returns its number. Fails if neither memory nor disk has room; all else is unchanged then.
-    pub(crate) fn add_page(&mut self, page: &[u8; PAGE]) -> io::Result<u32> {
-        let number = self.free.last().copied().unwrap_or(self.used_pages);
+    /// Stores a new page and returns its slot. Fails if neither memory nor disk has room; all else is unchanged then.
+    fn add_page(&mut self, page: &[u8; PAGE]) -> io::Result<u32> {
+        let slot = self.free.last().copied().unwrap_or(self.used_slots);
         // The spill file is created only when memory is used up.
-        if number >= self.memory_pages && self.file.is_none() {
+        if slot >= self.memory_slots && self.file.is_none() {
             self.file = Some(create_spill_file()?);
-        } else if number < self.memory_pages && self.slabs.len() == (number / SLAB_PAGES) as usize {
-            self.slabs.push(vec![0; SLAB_PAGES as usize * PAGE].into_boxed_slice());
+        } else if slot < self.memory_slots && self.slabs.len() == slot as usize / SLAB_SLOTS {
+            self.slabs.push(vec![0; SLAB_SLOTS * PAGE].into_boxed_slice());
         }
-        self.write(number, 0, page)?;
-        // The number is taken after the write, so that a full disk costs only this page.
+        self.write_slot(slot, 0, page)?;
+        // The slot is taken after the write, so that a full disk costs only this page.
         if self.free.pop().is_none() {
-            self.used_pages = self.used_pages.checked_add(1).ok_or(io::ErrorKind::StorageFull)?;
+            self.used_slots = self.used_slots.checked_add(1).ok_or(io::ErrorKind::StorageFull)?;
         }
-        Ok(number)
+        Ok(slot)
     }
 
-    pub(crate) fn write(&mut self, number: u32, within: usize, part: &[u8]) -> io::Result<()> {
+    fn write_slot(&mut self, slot: u32, within: usize, part: &[u8]) -> io::Result<()> {
         match &self.file {
-            Some(file) if number >= self.memory_pages => file.write_all_at(part, self.offset(number, within)),
+            Some(file) if slot >= self.memory_slots => file.write_all_at(part, self.offset(slot, within)),
             _ => {
-                let at = (number % SLAB_PAGES) as usize * PAGE + within;
-                self.slabs[(number / SLAB_PAGES) as usize][at..at + part.len()].copy_from_slice(part);
+                let at = slot as usize % SLAB_SLOTS * PAGE + within;
+                self.slabs[slot as usize / SLAB_SLOTS][at..at + part.len()].copy_from_slice(part);
                 Ok(())
             }
         }
     }
 
-    pub(crate) fn read(&self, number: u32, within: usize, part: &mut [u8]) -> io::Result<()> {
+    fn read_slot(&self, slot: u32, within: usize, part: &mut [u8]) -> io::Result<()> {
         match &self.file {
-            Some(file) if number >= self.memory_pages => {
-                file.read_exact_at(part, self.offset(number, within))
-            }
+            Some(file) if slot >= self.memory_slots => file.read_exact_at(part, self.offset(slot, within)),
             _ => {
-                let at = (number % SLAB_PAGES) as usize * PAGE + within;
-                part.copy_from_slice(&self.slabs[(number / SLAB_PAGES) as usize][at..at + part.len()]);
+                let at = slot as usize % SLAB_SLOTS * PAGE + within;
+                part.copy_from_slice(&self.slabs[slot as usize / SLAB_SLOTS][at..at + part.len()]);
                 Ok(())
             }
         }
     }
 
-    pub(crate) fn free_page(&mut self, number: u32) {
-        self.free.push(number);
-    }
-
-    fn offset(&self, number: u32, within: usize) -> u64 {
-        u64::from(number - self.memory_pages) * PAGE as u64 + within as u64
+    fn offset(&self, slot: u32, within: usize) -> u64 {
+        u64::from(slot - self.memory_slots) * PAGE as u64 + within as u64
     }
 
     #[cfg(test)]
     pub(crate) fn spilling_to(file: File) -> Self {
-        PageSpill { file: Some(file), ..PageSpill::default() }
+        PageStore { file: Some(file), ..PageStore::default() }
     }
 }
 

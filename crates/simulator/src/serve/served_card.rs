@@ -266,7 +266,7 @@ impl LiveCard {
     ) -> TimedResult<T> {
         let (mut state, now) = self.state_at(came);
         if state.closed {
-            return (came.at, Err(CardIoError::card_gone("it is closed")));
+            return (came.at, CardIoError::card_gone("it is closed"));
         }
         let (end, result) = match state.card.check_alive(now) {
             Ok(()) => ask(&mut state, now),
