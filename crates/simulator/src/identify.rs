@@ -2,7 +2,7 @@
 //! log, USB descriptors), decoded by the same decoders.
 
 use crate::archetype::{Archetype, ArchetypeError, NvmeDescription as Described, PowerState, UsbIdentity};
-use crate::card::counters::LifetimeCounters;
+use crate::card::LifetimeCounters;
 use crate::card::thermal::HeatCounters;
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
 use cardscope_model::usb::{UsbProtocol, UsbReader};

@@ -5,9 +5,14 @@
 //! For each 256 KiB the cycle of the cache is stored in which it was written: data of an earlier cycle has been moved
 //! to TLC by cleaning.
 
-use super::timing::{CardCommand, RampParameters, RampTiming, bytes_f64, ns_per_byte, seconds_to_ns};
+use super::command::{CardCommand, RampParameters, RampTiming, bytes_f64, ns_per_byte, seconds_to_ns};
 use crate::archetype::{Archetype, PslcCache, WhenFull, WriteTimes};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
+use std::iter;
+
+/// Error for the state of another card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OtherCard;
 
 const CHUNK_SHIFT: u32 = 18;
 
@@ -23,32 +28,9 @@ pub(crate) struct CacheState {
     open: bool,
     last_write: f64,
     last_command: f64,
-    #[serde(serialize_with = "serialize_runs", deserialize_with = "deserialize_runs")]
-    pub(super) cycles: Vec<u8>,
+    /// Table of cycles as runs, so that a saved state stays small; empty while the card is in use.
+    runs: Vec<(u8, u32)>,
     cycle: u8,
-}
-
-/// Serializes a table of bytes as runs, so that a saved state stays small.
-fn serialize_runs<S: Serializer>(bytes: &[u8], out: S) -> Result<S::Ok, S::Error> {
-    let mut runs: Vec<(u8, u32)> = Vec::new();
-    for byte in bytes {
-        match runs.last_mut() {
-            Some((last, count)) if last == byte && *count < u32::MAX => *count += 1,
-            _ => runs.push((*byte, 1)),
-        }
-    }
-    runs.serialize(out)
-}
-
-fn deserialize_runs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
-    /// Table of a card of 2 PiB; a longer one in a file is an error.
-    const MOST: u64 = 1 << 33;
-    let runs = Vec::<(u8, u32)>::deserialize(from)?;
-    let total: u64 = runs.iter().map(|(_, count)| u64::from(*count)).sum();
-    if total > MOST {
-        return Err(serde::de::Error::custom(format!("a table of {total} bytes is too long for any card")));
-    }
-    Ok(runs.into_iter().flat_map(|(byte, count)| std::iter::repeat_n(byte, count as usize)).collect())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,7 +44,9 @@ pub(crate) struct CachedWrite {
 pub(crate) struct PslcModel {
     parameters: PslcCache,
     announced: u64,
-    pub(super) state: CacheState,
+    state: CacheState,
+    /// Cycle of the cache in which each chunk was written.
+    cycles: Vec<u8>,
     /// Cost of writes into the cache.
     pub(super) timing: RampTiming,
     cleaned_per_ns: f64,
@@ -87,15 +71,34 @@ impl PslcModel {
                 open: p.start_bytes != Some(0),
                 last_write: 0.0,
                 last_command: 0.0,
-                cycles: vec![TLC_CYCLE; (card.announced_bytes >> CHUNK_SHIFT) as usize + 1],
+                runs: Vec::new(),
                 cycle: 1,
             },
+            cycles: vec![TLC_CYCLE; (card.announced_bytes >> CHUNK_SHIFT) as usize + 1],
             timing: cache_timing(p, card, mb_s),
             cleaned_per_ns: p.clean_mb_s / 1e3,
             most_pool,
             per_byte: ns_per_byte(mb_s),
             folding: ns_per_byte(mb_s) + ns_per_byte(p.clean_mb_s),
         }
+    }
+
+    pub(super) fn save_state(&self) -> CacheState {
+        let runs = self.cycles.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect();
+        CacheState { runs, ..self.state.clone() }
+    }
+
+    /// Continues from a saved state. Fails for a table of another length, before it is expanded: a few bytes of a
+    /// damaged file can announce gigabytes.
+    pub(super) fn restore_state(&mut self, mut state: CacheState) -> Result<(), OtherCard> {
+        let runs = std::mem::take(&mut state.runs);
+        if runs.iter().map(|(_, count)| u64::from(*count)).sum::<u64>() != self.cycles.len() as u64 {
+            return Err(OtherCard);
+        }
+        self.cycles =
+            runs.into_iter().flat_map(|(cycle, count)| iter::repeat_n(cycle, count as usize)).collect();
+        self.state = state;
+        Ok(())
     }
 
     /// Begins a command at `now`: counts what was cleaned since the last one.
@@ -134,13 +137,11 @@ impl PslcModel {
     }
 
     fn overflow_write(&self, bytes: u64, len: u64) -> CachedWrite {
-        match self.parameters.when_full {
-            WhenFull::Direct => CachedWrite { bytes, per_byte: self.per_byte },
-            WhenFull::Fold => {
-                let all = bytes as f64 * self.per_byte + (len - bytes) as f64 * self.folding;
-                CachedWrite { bytes: len, per_byte: all / len as f64 }
-            }
+        if self.parameters.when_full == WhenFull::Direct {
+            return CachedWrite { bytes, per_byte: self.per_byte };
         }
+        let all = bytes as f64 * self.per_byte + (len - bytes) as f64 * self.folding;
+        CachedWrite { bytes: len, per_byte: all / len as f64 }
     }
 
     /// Each byte written uses up one of the blocks for cleaning.
@@ -186,22 +187,22 @@ impl PslcModel {
         let first = (offset >> CHUNK_SHIFT) as usize;
         let last = ((offset + len - 1) >> CHUNK_SHIFT) as usize;
         if first == last {
-            self.state.cycles[first] = mark;
+            self.cycles[first] = mark;
         } else {
-            self.state.cycles[first..=last].fill(mark);
+            self.cycles[first..=last].fill(mark);
         }
     }
 
     #[inline]
     pub(crate) fn holds(&self, offset: u64) -> bool {
-        self.state.cycles[(offset >> CHUNK_SHIFT) as usize] == self.state.cycle
+        self.cycles[(offset >> CHUNK_SHIFT) as usize] == self.state.cycle
     }
 
     /// Discarded bytes need no cleaning: they leave the cache at once.
     pub(crate) fn discard(&mut self, len: u64) {
         self.state.used = (self.state.used - len as f64).max(0.0);
-        self.state.open |=
-            self.parameters.clean_bytes as f64 - self.state.used >= self.parameters.reopen_bytes as f64;
+        let clean = self.parameters.clean_bytes as f64 - self.state.used;
+        self.state.open |= clean >= self.parameters.reopen_bytes as f64;
     }
 }
 

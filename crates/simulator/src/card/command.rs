@@ -1,5 +1,8 @@
 //! Commands and their costs: a wait before the data, which overlaps between queued commands, and a transfer, which does
-//! not. Times are nanoseconds as f64: exact to a fraction of one for a hundred days.
+//! not. Times are nanoseconds as f64: exact to a fraction of one for a hundred days. Also the counters of commands and
+//! of the work that they cause.
+
+use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CardCommand {
@@ -69,11 +72,11 @@ pub(crate) struct RampParameters {
 
 impl RampTiming {
     pub(crate) fn new(line: RampParameters) -> Self {
+        let ramp = line.ramp_bytes.saturating_sub(BASE_BYTES).max(1);
         RampTiming {
             base: seconds_to_ns(line.base_s),
             ramp_bytes: line.ramp_bytes,
-            slope: seconds_to_ns(line.large_s - line.base_s)
-                / line.ramp_bytes.saturating_sub(BASE_BYTES).max(1) as f64,
+            slope: seconds_to_ns(line.large_s - line.base_s) / ramp as f64,
             per_byte: ns_per_byte(line.mb_s),
             serial: seconds_to_ns(line.serial_s),
         }
@@ -115,7 +118,7 @@ pub(crate) fn ns_per_byte(mb_s: f64) -> f64 {
 /// Unit of the flash, with a fast division where its size is a power of two.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FlashUnit {
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
     shift: Option<u32>,
 }
 
@@ -141,4 +144,69 @@ impl FlashUnit {
     pub(crate) fn crosses_boundary(self, offset: u64, len: u64) -> bool {
         self.unit_number(offset) != self.unit_number(offset + len - 1)
     }
+}
+
+/// Internal work of the mapping engine, beyond storing the data.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MappingWork {
+    /// Blocks merged, or collected as garbage.
+    pub merges: u64,
+    /// Bytes copied by merges.
+    pub copied_bytes: u64,
+    pub erased_units: u64,
+}
+
+/// Commands by kind; part of the saved state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandTally {
+    pub reads: u64,
+    pub read_bytes: u64,
+    pub writes: u64,
+    pub written_bytes: u64,
+    pub flushes: u64,
+    pub discards: u64,
+    pub discarded_bytes: u64,
+    /// Writes that the controller's memory joined with others.
+    pub joined_writes: u64,
+    /// Reads of ranges that were never written; counted only on cards where such reads differ.
+    pub unmapped_reads: u64,
+    /// Reads that first had to fetch a part of the mapping table.
+    pub map_misses: u64,
+}
+
+impl CommandTally {
+    #[inline]
+    pub(crate) fn count_command(&mut self, command: &CardCommand) {
+        if command.write {
+            self.writes += 1;
+            self.written_bytes += command.len;
+        } else {
+            self.reads += 1;
+            self.read_bytes += command.len;
+        }
+    }
+
+    pub(crate) fn command_count(&self) -> u64 {
+        self.reads + self.writes + self.flushes + self.discards
+    }
+}
+
+/// All counters since the card left the factory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct LifetimeCounters {
+    #[serde(flatten)]
+    pub tally: CommandTally,
+    #[serde(flatten)]
+    pub work: MappingWork,
+    /// Mean erasures of a block, if wear is modelled.
+    pub erase_cycles: Option<f64>,
+    /// Share of the endurance used up, if wear is modelled; may exceed 100.
+    pub percent_used: Option<f64>,
+    /// Blocks at rest that were moved.
+    pub moved_blocks: u64,
+    /// Blocks that were rewritten after too many reads.
+    pub disturbed_blocks: u64,
+    pub failed_blocks: u64,
+    /// Spare blocks left, if wear is modelled.
+    pub spare_blocks: Option<u64>,
 }

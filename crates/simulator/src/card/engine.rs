@@ -1,11 +1,10 @@
 //! Mapping engine of a card (docs/reference/flash.md#mapping), and the region at its start where the file allocation
 //! table lies: guarded, so that writes are slow, or mapped by page, so that small writes anywhere in it are fast.
 
-use super::counters::MappingWork;
+use super::command::{CommandCost, MappingWork, RampParameters, RampTiming, ns_per_byte, seconds_to_ns};
 use super::hybrid::HybridEngine;
 use super::log::LogEngine;
 use super::page::PageEngine;
-use super::timing::{CommandCost, RampParameters, RampTiming, ns_per_byte, seconds_to_ns};
 use crate::archetype::{Archetype, FatRegion, WriteTimes};
 
 #[derive(Debug)]
@@ -18,21 +17,14 @@ pub(super) enum MappingEngine {
 
 impl MappingEngine {
     pub(super) fn new(a: &Archetype, bus: f64) -> Self {
-        match (&a.write, &a.constant) {
-            (Some(WriteTimes::Hybrid(p)), _) => MappingEngine::Hybrid(HybridEngine::new(p, &a.flash, bus)),
-            (Some(WriteTimes::Log(p)), _) => {
-                MappingEngine::Log(LogEngine::new(p, &a.flash, a.announced_bytes, bus))
-            }
-            (Some(WriteTimes::Page(p)), _) => MappingEngine::Page(PageEngine::new(p, a, bus)),
-            (None, constant) => {
-                let (command_s, mb_s) = constant.map_or((0.0, f64::INFINITY), |c| (c.command_s, c.mb_s));
-                let line = RampParameters {
-                    base_s: command_s,
-                    large_s: command_s,
-                    ramp_bytes: 1,
-                    serial_s: 0.0,
-                    mb_s: mb_s.min(bus),
-                };
+        match &a.write {
+            Some(WriteTimes::Hybrid(p)) => MappingEngine::Hybrid(HybridEngine::new(p, &a.flash, bus)),
+            Some(WriteTimes::Log(p)) => MappingEngine::Log(LogEngine::new(p, a, bus)),
+            Some(WriteTimes::Page(p)) => MappingEngine::Page(PageEngine::new(p, a, bus)),
+            None => {
+                let (base_s, mb_s) = a.constant.map_or((0.0, f64::INFINITY), |c| (c.command_s, c.mb_s));
+                let mb_s = mb_s.min(bus);
+                let line = RampParameters { base_s, large_s: base_s, ramp_bytes: 1, serial_s: 0.0, mb_s };
                 MappingEngine::Constant(RampTiming::new(line))
             }
         }
@@ -100,7 +92,7 @@ impl MappedRegion {
 
     /// Cost of writing `len` bytes inside the region. `engine` returns the cost elsewhere; it is not called if the
     /// region is mapped by page, so that no block is opened.
-    pub(super) fn write_cost_in_region(
+    pub(super) fn write_cost(
         &self,
         len: u64,
         first: bool,

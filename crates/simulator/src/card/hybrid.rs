@@ -2,8 +2,7 @@
 //! straight through; closing a block that is not whole copies data, and with K + 1 blocks in turn every write closes
 //! one. Small writes may go to a separate log.
 
-use super::counters::MappingWork;
-use super::timing::{FlashUnit, ns_per_byte, seconds_to_ns};
+use super::command::{FlashUnit, MappingWork, ns_per_byte, seconds_to_ns};
 use crate::archetype::{CloseCopy, FlashUnits, HybridWrite};
 use serde::{Deserialize, Serialize};
 

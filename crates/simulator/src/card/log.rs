@@ -4,9 +4,8 @@
 //! The cost accrues with each write and is paid one merge at a time: the mean is the closed form t_b + D·T_m·c/L with D
 //! the units in the log and c the bytes of an entry, and single writes stall for T_m, as on real cards.
 
-use super::counters::MappingWork;
-use super::timing::{FlashUnit, ns_per_byte, seconds_to_ns};
-use crate::archetype::{FlashUnits, LogWrite};
+use super::command::{FlashUnit, MappingWork, ns_per_byte, seconds_to_ns};
+use crate::archetype::{Archetype, LogWrite};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -48,15 +47,15 @@ pub(crate) struct LogEngine {
 }
 
 impl LogEngine {
-    pub(crate) fn new(p: &LogWrite, flash: &FlashUnits, announced: u64, bus_mb_s: f64) -> Self {
+    pub(crate) fn new(p: &LogWrite, card: &Archetype, bus_mb_s: f64) -> Self {
         let capacity = (p.log_bytes / ENTRY_BYTES).max(1) as usize;
-        let units = (announced / flash.au_bytes + 2) as usize;
+        let units = (card.announced_bytes / card.flash.au_bytes + 2) as usize;
         LogEngine {
             parameters: *p,
             per_byte: ns_per_byte(p.mb_s.min(bus_mb_s)),
             capacity,
             entry_share: 1.0 / capacity as f64,
-            au: FlashUnit::new(flash.au_bytes),
+            au: FlashUnit::new(card.flash.au_bytes),
             in_order: false,
             in_log: vec![0; units],
             distinct: 0,
@@ -93,10 +92,9 @@ impl LogEngine {
     #[inline]
     fn count_erasures(&mut self, len: u64) {
         self.state.filled += len;
-        if self.state.filled >= self.au.bytes {
-            self.state.work.erased_units += self.au.unit_number(self.state.filled);
-            self.state.filled -= self.au.unit_number(self.state.filled) * self.au.bytes;
-        }
+        let units = self.au.unit_number(self.state.filled);
+        self.state.work.erased_units += units;
+        self.state.filled -= units * self.au.bytes;
     }
 
     #[inline]
@@ -134,10 +132,9 @@ impl LogEngine {
         self.state.entries.push_back(unit);
     }
 
+    /// Continues from a saved state that fits this card.
     pub(super) fn restore_state(&mut self, state: LogState) {
-        // A saved state may hold anything, so indices are kept within the tables.
-        let highest = state.entries.iter().max().map_or(0, |unit| *unit as usize + 1);
-        self.in_log = vec![0; state.units.max(highest)];
+        self.in_log = vec![0; state.units];
         state.entries.iter().for_each(|unit| self.in_log[*unit as usize] += 1);
         self.distinct = self.in_log.iter().filter(|n| **n > 0).count() as u32;
         self.state = LogState { oldest_stream: state.oldest_stream % MAX_STREAMS, ..state };
@@ -145,6 +142,11 @@ impl LogEngine {
 }
 
 impl LogState {
+    /// True if the state is one of a card with `units` units; a file may hold anything.
+    pub(super) fn is_valid(&self, units: usize) -> bool {
+        self.units == units && self.entries.iter().all(|unit| (*unit as usize) < units)
+    }
+
     /// True if the write continues a stream; if not, it begins one in place of the oldest.
     #[inline]
     fn continues_stream(&mut self, offset: u64, len: u64) -> bool {
@@ -164,7 +166,8 @@ mod tests {
 
     fn engine(merge_s: f64) -> LogEngine {
         let p = LogWrite { fixed_s: 0.0005, random_s: 0.001, mb_s: 10.0, log_bytes: 1 << 20, merge_s };
-        LogEngine::new(&p, &FlashUnits::default(), 1 << 30, f64::INFINITY)
+        let card = Archetype { announced_bytes: 1 << 30, ..Archetype::default() };
+        LogEngine::new(&p, &card, f64::INFINITY)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! some cards, needs no copying on others, and leaves a dynamic cache more room
 //! (docs/reference/flash.md#unmapped-areas).
 
-use super::timing::seconds_to_ns;
+use super::command::seconds_to_ns;
 use crate::archetype::ReadTimes;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;

@@ -2,7 +2,7 @@
 //! parts; this module ties them together.
 
 mod cache;
-pub(crate) mod counters;
+mod command;
 mod engine;
 mod hybrid;
 mod log;
@@ -15,12 +15,12 @@ pub(crate) mod state;
 #[cfg(test)]
 mod tests;
 pub(crate) mod thermal;
-mod timing;
 mod wear;
 
 use crate::archetype::{Archetype, EndOfLife, QueueCost, WriteTimes};
 use cache::{CachedWrite, PslcModel};
-use counters::{CommandTally, LifetimeCounters};
+pub(crate) use command::{CardCommand, LifetimeCounters};
+use command::{CommandCost, CommandTally, RampTiming, bytes_f64, later_of, seconds_to_ns};
 use engine::{MappedRegion, MappingEngine};
 use mapped::{MapCache, MappedBlocks};
 use noise::{NoiseDraw, NoiseSource};
@@ -29,8 +29,6 @@ use ram::RamBuffer;
 use read_path::{PlaneState, ReadPath};
 use std::ops::Range;
 use thermal::{HeatCounters, HeatModel};
-pub(crate) use timing::CardCommand;
-use timing::{CommandCost, RampTiming, bytes_f64, later_of, seconds_to_ns};
 use wear::WearTracker;
 
 /// Pieces in which a long command is charged, so that heat and cache follow its course.
@@ -69,8 +67,8 @@ pub(crate) struct CardModel {
 
 impl CardModel {
     pub(crate) fn new(a: &Archetype, seed: u64) -> Self {
-        let bus =
-            a.rig.bus_mb_s.unwrap_or(f64::INFINITY).min(a.front.interface_mb_s.unwrap_or(f64::INFINITY));
+        let speeds = [a.rig.bus_mb_s, a.front.interface_mb_s];
+        let bus = speeds.into_iter().flatten().fold(f64::INFINITY, f64::min);
         CardModel {
             engine: MappingEngine::new(a, bus),
             reads: a.read.as_ref().map(|r| ReadPath::new(r, a, bus)),
@@ -85,10 +83,8 @@ impl CardModel {
             noise: NoiseSource::new(&a.noise, seed),
             queue_share: 1.0 / f64::from(a.queue.depth),
             queue_cost: [&a.queue.read_cost, &a.queue.write_cost].map(|list| {
-                [
-                    queue_cost_table(list, |s| s.factor),
-                    queue_cost_table(list, |s| s.cached.unwrap_or(s.factor)),
-                ]
+                let cached = |s: &QueueCost| s.cached.unwrap_or(s.factor);
+                [queue_cost_table(list, |s| s.factor), queue_cost_table(list, cached)]
             }),
             flush: seconds_to_ns(a.queue.flush_s),
             discard: seconds_to_ns(a.front.discard_s),
@@ -126,12 +122,9 @@ impl CardModel {
     fn execute_rest(&mut self, now: f64, command: CardCommand) -> f64 {
         let (mut done, mut end) = (PIECE_BYTES, self.last_end);
         while done < command.len {
-            let piece = CardCommand {
-                offset: command.offset + done,
-                len: PIECE_BYTES.min(command.len - done),
-                ..command
-            };
-            end = self.execute_piece(now, piece, false);
+            let len = PIECE_BYTES.min(command.len - done);
+            end =
+                self.execute_piece(now, CardCommand { offset: command.offset + done, len, ..command }, false);
             done += PIECE_BYTES;
         }
         end
@@ -218,13 +211,12 @@ impl CardModel {
         let new_bytes = self.mapped.as_mut().map_or(0, |mapped| mapped.map_range(piece.offset, piece.len));
         let missed = self.map_cache.as_mut().is_some_and(|cache| cache.fetch_part(piece.offset) > 0.0);
         let mut cost = match self.region {
-            Some(region) if piece.offset < region.end => self.write_in_region(now, region, piece, first),
+            Some(region) if piece.offset < region.end => self.write_region(now, region, piece, first),
             _ => self.write_to_flash(now, piece, first),
         };
         if let MappingEngine::Page(page) = &mut self.engine {
             let mapped = self.mapped.as_ref().map_or(0, MappedBlocks::bytes);
-            cost.service +=
-                page.write_page(WriteSize { offset: piece.offset, len: piece.len, new_bytes, mapped });
+            cost.service += page.write(WriteSize { offset: piece.offset, len: piece.len, new_bytes, mapped });
             cost.access += if missed { page.map_miss } else { 0.0 };
         }
         if self.wear.is_some() {
@@ -234,7 +226,7 @@ impl CardModel {
     }
 
     /// Cost of a write that begins in the region at the card's start, and may reach beyond it.
-    fn write_in_region(
+    fn write_region(
         &mut self,
         now: f64,
         region: MappedRegion,
@@ -242,7 +234,7 @@ impl CardModel {
         first: bool,
     ) -> CommandCost {
         let inside = CardCommand { len: piece.len.min(region.end - piece.offset), ..piece };
-        let cost = region.write_cost_in_region(inside.len, first, || self.write_to_flash(now, inside, first));
+        let cost = region.write_cost(inside.len, first, || self.write_to_flash(now, inside, first));
         if inside.len == piece.len {
             return cost;
         }
@@ -404,16 +396,17 @@ impl CardModel {
 
     pub(crate) fn counters(&self) -> LifetimeCounters {
         let (tally, work) = (self.tally, self.engine.work());
-        let mut counters = LifetimeCounters { tally, work, ..LifetimeCounters::default() };
-        if let Some(wear) = &self.wear {
-            counters.erase_cycles = Some(wear.mean_cycles());
-            counters.percent_used = Some(wear.percent_used());
-            counters.moved_blocks = wear.state.moved;
-            counters.disturbed_blocks = wear.state.disturbed;
-            counters.failed_blocks = wear.state.failed;
-            counters.spare_blocks = Some(wear.spare_left());
+        let counters = LifetimeCounters { tally, work, ..LifetimeCounters::default() };
+        let Some(wear) = &self.wear else { return counters };
+        LifetimeCounters {
+            erase_cycles: Some(wear.mean_cycles()),
+            percent_used: Some(wear.percent_used()),
+            moved_blocks: wear.state.moved,
+            disturbed_blocks: wear.state.disturbed,
+            failed_blocks: wear.state.failed,
+            spare_blocks: Some(wear.spare_left()),
+            ..counters
         }
-        counters
     }
 }
 

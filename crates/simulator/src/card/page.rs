@@ -5,8 +5,7 @@
 //! scattered ones a victim keeps the share p = exp(-(1 - p)/u) of a card written evenly at random (FIFO collection; u
 //! is the share of the flash that holds valid data; docs/simulator.md#design-choices).
 
-use super::counters::MappingWork;
-use super::timing::{RampParameters, RampTiming, ns_per_byte, seconds_to_ns};
+use super::command::{MappingWork, RampParameters, RampTiming, ns_per_byte, seconds_to_ns};
 use crate::archetype::{Archetype, GarbageCollection, PageWrite};
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +70,7 @@ impl PageEngine {
 
     /// Counts a write; returns the ns for which it waits for garbage collection.
     #[inline]
-    pub(crate) fn write_page(&mut self, w: WriteSize) -> f64 {
+    pub(crate) fn write(&mut self, w: WriteSize) -> f64 {
         let Some(gc) = self.gc else {
             self.count_erased(w.len);
             return 0.0;

@@ -1,7 +1,7 @@
 //! Memory of the controller that joins writes which continue each other: they end at once. The flash is written when
 //! the memory is full, when another command needs it, on a flush, or after a rest.
 
-use super::timing::{ns_per_byte, seconds_to_ns};
+use super::command::{ns_per_byte, seconds_to_ns};
 use crate::archetype::CommandPath;
 use std::ops::Range;
 

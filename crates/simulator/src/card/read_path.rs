@@ -3,7 +3,7 @@
 //! other, on two planes they overlap (Chen, Koufaty and Zhang, docs/reference/flash.md#literature, infer planes from
 //! pairs of reads).
 
-use super::timing::{CommandCost, FlashUnit, RampParameters, RampTiming, seconds_to_ns};
+use super::command::{CommandCost, FlashUnit, RampParameters, RampTiming, seconds_to_ns};
 use crate::archetype::{Archetype, FlashUnits, ReadTimes};
 
 #[derive(Debug)]

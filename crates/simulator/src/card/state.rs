@@ -1,7 +1,8 @@
 //! Engine state of a card, to be saved and restored: open blocks and logs, cache, heat, wear, random numbers.
 //! Parameters are left out, since they belong to the archetype.
 
-use super::counters::CommandTally;
+pub(crate) use super::cache::OtherCard;
+use super::command::CommandTally;
 use super::engine::MappingEngine;
 use super::mapped::{MapState, MappedBlocks};
 use super::{CardModel, cache, hybrid, log, page, thermal, wear};
@@ -34,10 +35,6 @@ enum EngineState {
     Constant,
 }
 
-/// Error for the state of another card.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct OtherCard;
-
 impl CardModel {
     pub(crate) fn save_state(&self) -> CardState {
         CardState {
@@ -47,7 +44,7 @@ impl CardModel {
                 MappingEngine::Page(page) => EngineState::Page(page.state.clone()),
                 MappingEngine::Constant(_) => EngineState::Constant,
             },
-            pslc: self.pslc.as_ref().map(|p| p.state.clone()),
+            pslc: self.pslc.as_ref().map(cache::PslcModel::save_state),
             heat: self.heat.as_ref().map(|h| h.state.clone()),
             held: self.ram.as_ref().map(|r| r.held.clone()),
             mapped: self.mapped.clone(),
@@ -62,57 +59,45 @@ impl CardModel {
     }
 
     /// Continues from a saved state. Parts that only one of both has (heat that was switched off, for example) begin
-    /// anew. Fails for the state of a card of another shape, and changes nothing then.
+    /// anew. Fails for the state of a card of another shape, and leaves a card that must not be used.
     pub(crate) fn restore_state(&mut self, state: CardState) -> Result<(), OtherCard> {
-        if !self.fits_card(&state) {
-            return Err(OtherCard);
-        }
         match (&mut self.engine, state.engine) {
             (MappingEngine::Hybrid(hybrid), EngineState::Hybrid(state)) => hybrid.state = state,
-            (MappingEngine::Log(log), EngineState::Log(state)) => log.restore_state(state),
+            (MappingEngine::Log(log), EngineState::Log(state)) if state.is_valid(log.state.units) => {
+                log.restore_state(state);
+            }
             (MappingEngine::Page(page), EngineState::Page(state)) => page.state = state,
-            _ => {}
+            (MappingEngine::Constant(_), EngineState::Constant) => {}
+            _ => return Err(OtherCard),
         }
-        replace_if_both(self.pslc.as_mut().map(|p| &mut p.state), state.pslc);
+        if let Some((pslc, state)) = self.pslc.as_mut().zip(state.pslc) {
+            pslc.restore_state(state)?;
+        }
         if let Some((heat, state)) = self.heat.as_mut().zip(state.heat) {
             heat.restore_state(state);
         }
-        replace_if_both(self.ram.as_mut().map(|r| &mut r.held), state.held);
-        replace_if_both(self.mapped.as_mut(), state.mapped);
-        replace_if_both(self.map_cache.as_mut().map(|m| &mut m.state), state.map_cache);
-        replace_if_both(self.wear.as_mut().map(|w| &mut w.state), state.wear);
-        replace_if_both(self.reads.as_mut().map(|r| &mut r.next), state.read_next);
+        let map_cache = self.map_cache.as_mut().map(|m| &mut m.state);
+        replace_if_both(self.ram.as_mut().map(|r| &mut r.held), state.held, |_| 0)?;
+        replace_if_both(self.mapped.as_mut(), state.mapped, |m| m.words.len())?;
+        replace_if_both(map_cache, state.map_cache, |m| m.resident.len() + m.ring.len())?;
+        replace_if_both(self.wear.as_mut().map(|w| &mut w.state), state.wear, |w| w.reads.len())?;
+        replace_if_both(self.reads.as_mut().map(|r| &mut r.next), state.read_next, |_| 0)?;
         self.noise.random = SeededRandom::from_state(state.random);
         (self.last_end, self.tally, self.counted_erasures) = (state.last_end, state.tally, state.worn);
         Ok(())
     }
-
-    /// True if engines and lengths of tables are those of this card.
-    fn fits_card(&self, state: &CardState) -> bool {
-        fn same<T>(mine: Option<&T>, theirs: Option<&T>, length: impl Fn(&T) -> usize) -> bool {
-            mine.zip(theirs).is_none_or(|(a, b)| length(a) == length(b))
-        }
-        let engine = match (&self.engine, &state.engine) {
-            (MappingEngine::Log(log), EngineState::Log(theirs)) => log.state.units == theirs.units,
-            (MappingEngine::Hybrid(_), EngineState::Hybrid(_))
-            | (MappingEngine::Page(_), EngineState::Page(_))
-            | (MappingEngine::Constant(_), EngineState::Constant) => true,
-            _ => false,
-        };
-        engine
-            && same(self.pslc.as_ref().map(|p| &p.state), state.pslc.as_ref(), |s| s.cycles.len())
-            && same(self.mapped.as_ref(), state.mapped.as_ref(), |m| m.words.len())
-            && same(self.map_cache.as_ref().map(|m| &m.state), state.map_cache.as_ref(), |m| {
-                m.resident.len() + m.ring.len()
-            })
-            && same(self.wear.as_ref().map(|w| &w.state), state.wear.as_ref(), |w| w.reads.len())
-    }
 }
 
-fn replace_if_both<T>(place: Option<&mut T>, saved: Option<T>) {
-    if let Some((place, saved)) = place.zip(saved) {
-        *place = saved;
-    }
+/// Replaces a part by its saved state. Fails if the lengths of their tables differ.
+fn replace_if_both<T>(
+    part: Option<&mut T>,
+    saved: Option<T>,
+    length: impl Fn(&T) -> usize,
+) -> Result<(), OtherCard> {
+    let Some((part, saved)) = part.zip(saved) else { return Ok(()) };
+    let fits = length(part) == length(&saved);
+    *part = saved;
+    if fits { Ok(()) } else { Err(OtherCard) }
 }
 
 #[cfg(test)]
@@ -178,5 +163,19 @@ mod tests {
         assert_eq!(open("sim:lexar-1tb-express").restore_state(state).unwrap_err(), OtherCard);
         let state = open("sim:sandian-1tb-52g").save_state();
         assert_eq!(open("sim:sandisk-extremepro-32g-a1").restore_state(state).unwrap_err(), OtherCard);
+    }
+
+    #[test]
+    fn tables_of_impossible_length_are_refused_unexpanded() {
+        let open = |name: &str| CardModel::new(&crate::target_spec::parse(name).unwrap().archetype, 1);
+        let change = |name: &str, place: &str, value| {
+            let mut state = serde_json::to_value(open(name).save_state()).unwrap();
+            *state.pointer_mut(place).unwrap() = value;
+            open(name).restore_state(serde_json::from_value(state).unwrap())
+        };
+        let gibibytes = serde_json::json!([[1, u32::MAX], [2, u32::MAX]]);
+        assert_eq!(change("sim:lexar-1tb-express", "/pslc/runs", gibibytes), Err(OtherCard));
+        let far_unit = serde_json::json!([u32::MAX]);
+        assert_eq!(change("sim:sandisk-extremepro-32g-a1", "/engine/Log/entries", far_unit), Err(OtherCard));
     }
 }

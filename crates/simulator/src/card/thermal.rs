@@ -2,7 +2,7 @@
 //! hysteresis (docs/reference/flash.md#heat). Integrated exactly for constant power, in steps of at least 10 ms of card
 //! time. Counts what an NVMe card reports in its SMART log.
 
-use super::timing::{CommandCost, seconds_to_ns};
+use super::command::{CommandCost, seconds_to_ns};
 use crate::archetype::{Archetype, CoolingKind, ThermalNode, ThrottleKind};
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 //! after many reads (docs/reference/flash.md#wear). Levelling keeps all blocks at about the same age, so the number of
 //! failed blocks follows from the mean number of erasures and the scatter of endurance.
 
+use super::command::{FlashUnit, ns_per_byte};
 use super::noise::normal_cdf;
-use super::timing::{FlashUnit, ns_per_byte};
 use crate::archetype::schema::{self, Archetype, EndOfLife};
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Counters of a served card: the live `counters.json`, and the final report of `sim serve`.
 
-use crate::card::counters::LifetimeCounters;
+use crate::card::LifetimeCounters;
 use cardscope_model::histogram::LatencyHistogram;
 use serde::Serialize;
 use std::collections::VecDeque;

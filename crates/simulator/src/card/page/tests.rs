@@ -14,7 +14,7 @@ fn page(spare: f64) -> (PageEngine, u64) {
 }
 
 fn overwrite(page: &mut PageEngine, mapped: u64, offset: u64, len: u64) -> f64 {
-    page.write_page(WriteSize { offset, len, new_bytes: 0, mapped })
+    page.write(WriteSize { offset, len, new_bytes: 0, mapped })
 }
 
 #[test]
@@ -100,7 +100,7 @@ proptest::proptest! {
         for (block, blocks) in writes {
             let (offset, len) = (block * 4096, (blocks * 4096).min(bytes - block * 4096));
             let new_bytes = mapped.map_range(offset, len);
-            page.write_page(WriteSize { offset, len, new_bytes, mapped: mapped.bytes() });
+            page.write(WriteSize { offset, len, new_bytes, mapped: mapped.bytes() });
             let s = &page.state;
             let all = s.free + s.stale_whole + s.stale_scattered + mapped.bytes() as f64;
             proptest::prop_assert!((all - bytes as f64 * 1.1).abs() < 1.0, "{:?}", s);
