@@ -4,45 +4,32 @@ use cardscope_sd::maker::NO_MAKER;
 use serde::{Deserialize, Serialize};
 
 /// Facts printed on a card, sold with it or read from it. Unknown ones are absent.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CardFacts {
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub brand: Option<String>,
     /// Product name without the brand, e.g. `Ultra`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
     /// Product name of the CID, or NVMe's model number.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub maker: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub capacity_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub capacity_label: Option<String>,
     /// `microSDXC`, `microSD Express`, `USB stick` …
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub form: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub marks: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub firmware: Option<String>,
     /// Date of manufacture, `YYYY-MM` or `YYYY`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub made: Option<String>,
     /// Serial number. Published only on request.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub serial: Option<String>,
     /// CID in hex. Contains the serial number.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cid: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub csd: Option<String>,
     /// Distinguishes generations sold under one name: `2019`, `second`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub generation: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,
 }
 
@@ -170,19 +157,16 @@ pub enum EventKind {
 }
 
 /// Event in the life of one unit.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CardEvent {
     /// `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; None if unknown.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub date: Option<String>,
     pub kind: EventKind,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub price: Option<CardPrice>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source: Option<String>,
 }
 

@@ -19,18 +19,16 @@ pub struct CardTemperatures {
     pub peak_c: Option<f64>,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CardDetails {
     /// Controller name from the list of PCI ids.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub controller: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pcie_link: Option<String>,
     #[serde(skip_serializing_if = "is_default", default)]
     pub limits: TemperatureLimits,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub temperatures: Vec<CardTemperatures>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub geometry: Option<FlashGeometry>,
 }
 

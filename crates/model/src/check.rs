@@ -32,6 +32,7 @@ pub struct CheckPart {
     pub wants_time: bool,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CheckResult {
     pub verdict: Verdict,
@@ -40,6 +41,7 @@ pub struct CheckResult {
     /// Announced bytes; of a directory, the free space that was filled.
     pub announced_bytes: u64,
     /// Length of the prefix that can be trusted; None if unknown.
+    #[serialize_always]
     pub usable_bytes: Option<u64>,
     /// Distinct bytes that the card kept at one time.
     pub proven_bytes: u64,
@@ -48,20 +50,15 @@ pub struct CheckResult {
     #[serde(flatten)]
     pub moved: IoTotals,
     pub parts: Vec<CheckPart>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub identity: Option<Identity>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verify: Option<VerifyReport>,
     pub bench: Vec<TestResult>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub not_measured: Vec<NotMeasured>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub map: Option<MapReport>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub marks: Option<MarksMeasured>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub printed_speeds: Vec<JudgedSpeed>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sustain: Option<sustain::MeasuredRun>,
     pub jobs: Vec<JobScore>,
 }

@@ -33,18 +33,17 @@ pub enum DoctorTopic {
     Kernel,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DoctorPoint {
     /// Stable identifier, e.g. `io-uring` or `reader-bus`.
     pub point: String,
     pub topic: DoctorTopic,
     pub state: PointState,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub device: Option<String>,
     pub seen: String,
     /// Effect on measurements.
     pub why: String,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub advice: Option<String>,
 }
 

@@ -26,17 +26,16 @@ impl FlashbenchTables {
 }
 
 /// Mean times of reads before, across and after a boundary, in microseconds.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AlignRow {
     /// Size whose multiple the boundary is.
     pub align_bytes: u64,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pre_us: Option<f64>,
     /// Time across the boundary; the only figure that a fork of flashbench prints.
+    #[serialize_always]
     pub on_us: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub post_us: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub diff_us: Option<f64>,
     pub test: u32,
 }

@@ -27,28 +27,27 @@ pub struct SizeLimit {
     pub source: String,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FormatResult {
     pub mode: FormatMode,
     pub card_bytes: u64,
     pub layout: CardLayout,
     /// Layout after formatting; None if it was not read.
+    #[serialize_always]
     pub present: Option<PresentLayout>,
     pub checked: bool,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub label: Option<String>,
     pub size_adjustment: bool,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limited: Option<SizeLimit>,
     /// True if the card accepted the discard; None in other modes.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub discarded: Option<bool>,
     /// Condition of the card for later runs: `overwritten`, `trimmed`. None after a quick format, which does not
     /// change the blocks.
+    #[serialize_always]
     pub state: Option<String>,
     pub file_system: String,
     /// Image saved before; `restore` with it undoes the format.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub backup: Option<String>,
     pub tool: String,
     #[serde(flatten)]

@@ -64,6 +64,7 @@ impl ImportReport {
     }
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ImportReport {
     /// Files in order. Without `--json` and `--dry-run` only those worth a line.
@@ -75,9 +76,7 @@ pub struct ImportReport {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub joined: Vec<JoinedFiles>,
     /// Archive; None on a dry run.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub archive: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error: Option<String>,
     /// True if a file on the command line was not parsed, or a log is damaged: exit status 1.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]

@@ -20,14 +20,12 @@ pub struct LogTool {
 }
 
 /// Part of a file about one card; most files have one part.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CardLog {
     pub format: String,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tool: Option<LogTool>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub date: Option<String>,
     pub card: CardFacts,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

@@ -53,6 +53,7 @@ pub struct CardPictures {
     pub skipped: u32,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CardPart {
     /// Id in the archive. A card with several settings has several entries in the comparison, but one part.
@@ -70,11 +71,8 @@ pub struct CardPart {
     pub courses: Vec<TestSeries>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub latencies: Vec<TestLatencies>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub map: Option<MapReport>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verify: Option<VerifyReport>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sustain: Option<SustainReport>,
     #[serde(skip)]
     pub pictures: CardPictures,

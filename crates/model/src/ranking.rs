@@ -24,6 +24,7 @@ pub struct Placement {
     pub probability_best: f64,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankedCard {
     #[serde(flatten)]
@@ -32,26 +33,19 @@ pub struct RankedCard {
     /// Ranked value: a score of 0 to 100 for a job, MB/s for a test.
     pub value: f64,
     /// 95 % interval of the value, including the spread between units of a model.
+    #[serialize_always]
     pub ci95: Option<[f64; 2]>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub job: Option<JobScore>,
     /// Statistics of the test, without the host's limits.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub spread: Option<Spread>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub price: Option<CardPrice>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub priced: Option<String>,
     /// Points or MB/s per unit of currency.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub per_price: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gb_per_price: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub figures_per_price: Option<Figures>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub capped: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub caveat: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub doubts: Vec<String>,
@@ -66,13 +60,12 @@ pub struct ExcludedCard {
 }
 
 /// Recommendation from a ranking.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankingDecision {
     pub buy: Vec<String>,
     pub probability: f64,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub more_runs: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub instead: Option<AlternativeCard>,
     pub avoid: Vec<(String, String)>,
 }
@@ -107,16 +100,15 @@ pub struct GroupDivision {
     pub verdict: String,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ranking {
     pub by: RankedBy,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub on: Option<String>,
     pub places: Vec<RankedCard>,
     pub not_placed: Vec<(String, String)>,
     #[serde(default)]
     pub excluded: Vec<ExcludedCard>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub decision: Option<RankingDecision>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub groups: Vec<GroupDivision>,

@@ -76,12 +76,12 @@ pub struct Precision {
 }
 
 /// Result of a test in one run, over all its counted loops.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TestResult {
     pub test: AccessPattern,
     pub op: TestOp,
     /// Step of the recipe, if it has the same test twice.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<String>,
     /// All bytes of the counted loops over all their seconds.
     pub mb_s: f64,
@@ -93,11 +93,8 @@ pub struct TestResult {
     pub temperature_c: TemperatureC,
     /// Value of the recipe in MB/s, by its aggregate over the loops.
     pub recipe_value: f64,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tool_prints: Option<ToolPrints>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bus_share: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub precision: Option<Precision>,
     pub loops: Vec<LoopResult>,
     pub series: TimeSeries,
@@ -201,14 +198,13 @@ pub struct EngineCost {
     pub q32_ns: f64,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct BenchResult {
     pub recipe: String,
     /// Fingerprint of the recipe; results with the same one are comparable.
     pub recipe_version: String,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bus_ceiling_mb_s: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub engine_cost: Option<EngineCost>,
     pub runs: Vec<RunResult>,
     pub summary: Vec<Summary>,

@@ -16,49 +16,43 @@ pub const MAX_MB_S: f64 = 1e9;
 
 with_defaults! {
     /// Run with each test once, under one condition.
+    #[serde_with::skip_serializing_none]
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct Run {
         pub run: u32 = 0,
         /// False if the run is not part of the summary; always true for logs.
         #[serde(skip, default = "yes")]
         pub counted: bool = true,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         pub size_bytes: Option<u64> = None,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         pub loops: Option<u32> = None,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
         pub condition: Option<Condition> = None,
         pub results: Vec<TestFigure> = Vec::new(),
     }
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TestFigure {
     pub test: AccessPattern,
     pub op: TestOp,
     /// Distinguishes tests of one name in a recipe or log: `re-read`, `direct`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<String>,
     pub mb_s: f64,
     /// I/Os per second. None for logs that print 0 for less than one.
+    #[serialize_always]
     pub iops: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub latency_us: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_latency_us: Option<f64>,
     #[serde(skip_serializing_if = "LatencyPercentiles::is_unknown", default)]
     pub percentiles_us: LatencyPercentiles,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub as_printed: Option<ToolPrints>,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencyPercentiles {
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub p50: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub p99: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub p999: Option<f64>,
 }
 

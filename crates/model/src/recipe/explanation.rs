@@ -9,6 +9,7 @@ const SLOW_CARD_MB_S: f64 = 20.0;
 
 const CARD_BYTES: u64 = 64 * GIB;
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExplainedRecipe {
     pub name: String,
@@ -16,35 +17,30 @@ pub struct ExplainedRecipe {
     pub version: u32,
     pub fingerprint: String,
     pub source: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     pub area_bytes: u64,
     /// True if anything is written, including the preparation of the area.
     pub writes: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub requires_state: Option<String>,
     pub tests: Vec<ExplainedTest>,
     pub estimate: TimeEstimate,
 }
 
 /// Explanation of a test. A loop ends at the first of its limits.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExplainedTest {
     pub test: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
     /// Bytes of the tested range; None is the whole card.
+    #[serialize_always]
     pub size_bytes: Option<u64>,
     pub loops: u32,
     pub aggregate: LoopAggregate,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub passes: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// Half width of the 95 % interval, in percent of the mean, that ends the test.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub until_percent: Option<f64>,
 }
 

@@ -6,21 +6,17 @@ use crate::test_name::TestName;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize)]
 struct InFile<'a> {
     test: TestName,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     step: Option<Cow<'a, str>>,
     mb_s: f64,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     iops: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     latency_us: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     max_latency_us: Option<f64>,
     #[serde(skip_serializing_if = "LatencyPercentiles::is_unknown", default)]
     percentiles_us: LatencyPercentiles,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     printed: Option<Cow<'a, ToolPrints>>,
 }
 

@@ -190,29 +190,23 @@ impl PlacedTemperature {
 }
 
 /// Sample of one second or of one long I/O; of several seconds in runs of more than six hours.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SustainSample {
     pub at_s: f64,
     pub phase: RunPhase,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub write_mb_s: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub read_mb_s: Option<f64>,
     pub bytes_written: u64,
     pub bytes_read: u64,
     /// Median latency of small reads at queue depth 1, without other I/O.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub read_us: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub read_while_writing_us: Option<f64>,
     /// Duration of a command without flash access.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ping_us: Option<f64>,
     pub longest_gap_s: f64,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub temperatures: Vec<PlacedTemperature>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub t1_transitions: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub t2_transitions: Option<u32>,
 }

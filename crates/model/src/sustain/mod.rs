@@ -34,6 +34,7 @@ pub enum WorkloadPattern {
 }
 
 /// Measurements. All are unknown at first, so that a run that ends early is still a valid document.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredRun {
     pub queue_depth: u32,
@@ -45,18 +46,14 @@ pub struct MeasuredRun {
     /// Bytes written before the speed falls permanently.
     pub cache_bytes: Property<u64>,
     pub after_cache_mb_s: Property<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub recovery: Option<PauseRecovery>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stalls: Option<CardStalls>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub throttling: Option<ThrottleFacts>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub interference: Option<HostInterference>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub steady_state: Option<SteadyState>,
     pub read_latency: ReadLatency,
     pub limits: TemperatureLimits,
+    #[serialize_always]
     pub max_celsius: Option<f64>,
     pub ended_by: String,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

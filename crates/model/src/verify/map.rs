@@ -48,13 +48,12 @@ pub struct MapSpeed {
     pub slowest_second: Option<SlowestSecond>,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpeedMap {
     pub cell_bytes: u64,
     pub cells: Vec<MapCell>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub write: Option<MapSpeed>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub read: Option<MapSpeed>,
 }
 

@@ -35,6 +35,7 @@ pub struct ExcludedShare {
     pub excluded_above: f64,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verification {
     pub method: TestMethod,
@@ -42,8 +43,10 @@ pub struct Verification {
     /// Announced capacity; for files the free space.
     pub announced_bytes: u64,
     /// Length of the prefix that can be trusted; None if unknown.
+    #[serialize_always]
     pub usable_bytes: Option<u64>,
     /// Estimated working bytes anywhere on the card; None if unknown.
+    #[serialize_always]
     pub good_bytes: Option<u64>,
     /// Distinct bytes that the card kept at one time. A test that writes W bytes cannot expose a card that really
     /// holds more than W.
@@ -52,35 +55,26 @@ pub struct Verification {
     pub moved: IoTotals,
     /// 0 to 1.
     pub confidence: f64,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub share: Option<ExcludedShare>,
     /// Period of repeating addresses. Of a dead address line, the distance between the two addresses that share a
     /// block.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub wrap_bytes: Option<u64>,
     /// True if `wrap_bytes` is a dead address line and not a period.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub dead_address_line: bool,
     /// Size of the cache that hid losses, as far as determined.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cache_bytes: Option<u64>,
     /// Largest cache that the test would have detected.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub excluded_cache_bytes: Option<u64>,
     /// True if everything from `usable_bytes` on failed with an error, so that no write there succeeded.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub fails_beyond: bool,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cause: Option<CapacityCause>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stated: Option<StatedSizes>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub disproofs: Vec<AddressDisproof>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub files: Option<FilesReport>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub map: Option<SpeedMap>,
 }
 
