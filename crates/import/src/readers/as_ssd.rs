@@ -4,13 +4,10 @@
 //! Its MB/s are MiB/s, `Seq` moves 16 MB at a time, `4K-64Thrd` runs 64 threads of one I/O each
 //! (docs/reference/tools.md#as-ssd). It can show IOPS in place of speeds.
 
-use crate::readers::dates::parse_date;
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::{add_note, new_log};
-use crate::readers::numbers::{MIB_S, parse_number, parse_speed, printed_figure};
-use crate::readers::runs::RunBuilder;
-use crate::readers::split_reports;
-use crate::readers::text::{LogText, trimmed_text};
+use crate::readers::{
+    LogText, MIB_S, ReaderOutcome, RunBuilder, add_note, new_log, parse_date, parse_number, parse_speed,
+    printed_figure, read_by_heading, trimmed_text,
+};
 use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::TestFigure;
@@ -49,7 +46,7 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let heads = |line: &str| line.trim_start_matches(['|', '>', ' ']).starts_with("AS SSD Benchmark");
-    split_reports::read_by_heading(text, heads, read_report)
+    read_by_heading(text, heads, read_report)
 }
 
 fn read_report(text: &LogText) -> ReaderOutcome {

@@ -4,11 +4,9 @@
 //! IOPS are cut likewise, so 0 means less than one. Old labels omit what follows from the file size: `Sequential` moves
 //! the whole file at once, `Sequential Q32T1` a thirty-second of it, and `512KB` is sequential.
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::{new_log, parse_cooling};
-use crate::readers::numbers::{MIB_S, parse_speed, printed_figure};
-use crate::readers::runs::RunBuilder;
-use crate::readers::text::LogText;
+use crate::readers::{
+    LogText, MIB_S, ReaderOutcome, RunBuilder, new_log, parse_cooling, parse_speed, printed_figure,
+};
 use cardscope_model::condition::Condition;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{Run, TestFigure};

@@ -5,12 +5,8 @@
 //! `unit` (MB/s is 10^6 here, MiB/s 2^20, IOPS count blocks). `source` names the origin of typed figures. Words of the
 //! condition are columns, too, with or without the prefix `condition_`.
 
-use crate::readers::dates::parse_date;
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::add_note;
-use crate::readers::numbers::{parse_speed, true_mb_s};
 use crate::readers::table::{TableRow, TextTable};
-use crate::readers::text::LogText;
+use crate::readers::{LogText, ReaderOutcome, add_note, parse_date, parse_speed, true_mb_s};
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::{Condition, ConditionOrigin, WORDS};
 use cardscope_model::log::{CardLog, LogTool, TYPED_FROM};

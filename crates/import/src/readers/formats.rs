@@ -1,16 +1,28 @@
 //! The list of formats. A new one is a module of its own, its logs in `tests/layouts` and `fuzz/corpus`, and a line here.
 
 use crate::readers::disk_mark::report::{crystaldiskmark, kdiskmark};
-use crate::readers::error::{ImportError, ReaderOutcome};
 use crate::readers::identity::{lspci, mmc_ios, mmc_utils, nvme, sysfs};
 use crate::readers::page::{chart_page, table_page};
 use crate::readers::probe::{f3, flashbench, h2testw, mfst};
 use crate::readers::speed::{
     agnostics, bonnie, dd, disk_benchmark, hdparm, ioping, iozone, microsd_benchmarks, pibenchmarks,
 };
-use crate::readers::text::LogText;
+use crate::readers::{LogText, ReaderOutcome};
 use crate::readers::{as_ssd, cdm_fio, figures, fio, sanitize};
 use cardscope_model::log::CardLog;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    /// No reader recognises the text.
+    #[error(
+        "unknown log: {0}; `cardscope import --formats` lists the supported formats, please report it if it \
+         should be supported"
+    )]
+    Unknown(String),
+    /// A reader recognises the text, but it has no results.
+    #[error("a {format} log without results: {why}")]
+    Empty { format: &'static str, why: String },
+}
 
 #[derive(Debug, Clone, Copy)]
 pub struct LogFormat {

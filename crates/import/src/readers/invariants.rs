@@ -1,9 +1,8 @@
 //! Invariants of the logs of every reader, whatever the input. Used by fuzzing and by the tests of the corpus.
 
-use crate::readers::error::ImportError;
 use crate::readers::formats::{LogFormat, formats};
 use crate::readers::several_tools;
-use crate::readers::text::LogText;
+use crate::readers::{ImportError, LogText};
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{LatencyPercentiles, Run, TestFigure};
 use jiff::civil::{Date, DateTime};

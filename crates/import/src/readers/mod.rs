@@ -7,21 +7,17 @@
 
 mod as_ssd;
 mod cdm_fio;
-mod dates;
-mod error;
 mod figures;
 mod fio;
 mod formats;
 pub mod invariants;
 mod json;
-mod notes;
-mod numbers;
+mod log_builder;
+mod printed_values;
 #[cfg(test)]
 mod properties;
-mod runs;
 mod sanitize;
 mod several_tools;
-mod split_reports;
 mod table;
 mod text;
 
@@ -78,7 +74,16 @@ mod speed {
     pub(crate) mod pibenchmarks;
 }
 
-pub use error::ImportError;
-pub use formats::{LogFormat, formats};
+pub use formats::{ImportError, LogFormat, formats};
+pub(crate) use log_builder::{
+    ReaderOutcome, RunBuilder, add_doubts, add_note, add_other, new_log, parse_cooling, read_by_device,
+    read_by_heading, read_each, set_word,
+};
+pub(crate) use printed_values::{
+    KIB_S, MIB_S, PrintedAmount, binary_bytes, binary_mb_s, binary_size, decimal_mb_s, parse_amount,
+    parse_date, parse_day, parse_hex, parse_month, parse_number, parse_scaled, parse_seconds, parse_speed,
+    power_of_thousand, printed_figure, random_test, sequential_test, step_figure, true_mb_s,
+};
 pub use several_tools::read_logs;
 pub use text::LogText;
+pub(crate) use text::{strip_start, text_between, trimmed_text};

@@ -1,7 +1,7 @@
 //! Property tests: any number in a log of any tool is read as printed.
 
+use crate::readers::LogText;
 use crate::readers::formats::{LogFormat, formats};
-use crate::readers::text::LogText;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::TestFigure;
 use proptest::prelude::*;

@@ -3,7 +3,7 @@
 //! The limits are far above any storage, a computer's memory included, and low enough for all sums and products of such
 //! figures.
 
-use crate::readers::runs::RunBuilder;
+use crate::readers::RunBuilder;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::units::round_measured;
@@ -87,7 +87,7 @@ fn split_repeated_tests(runs: Vec<Run>) -> Vec<Run> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::readers::numbers::printed_figure;
+    use crate::readers::printed_figure;
 
     fn log(runs: &[(u32, &[f64])]) -> CardLog {
         let mut log = CardLog::new("test");

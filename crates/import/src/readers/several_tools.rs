@@ -3,9 +3,8 @@
 //! Readers of pages, tables and scripts consume the whole text. The formats listed below read only their own lines, so
 //! another reader may find its log in the rest.
 
-use crate::readers::error::ImportError;
 use crate::readers::formats::{LogFormat, formats};
-use crate::readers::text::LogText;
+use crate::readers::{ImportError, LogText};
 use cardscope_model::log::CardLog;
 use cardscope_model::untrusted_text::shorten_text;
 

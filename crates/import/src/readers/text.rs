@@ -77,6 +77,16 @@ pub(crate) fn trimmed_text(text: &str) -> Option<String> {
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
+/// Text between the first `open` and the next `close`.
+pub(crate) fn text_between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    Some(text.split_once(open)?.1.split_once(close)?.0)
+}
+
+/// Rest of a line that begins with a text of a table, and that text's meaning.
+pub(crate) fn strip_start<'a, T: Copy>(line: &'a str, starts: &[(&str, T)]) -> Option<(&'a str, T)> {
+    starts.iter().find_map(|(start, meaning)| Some((line.strip_prefix(start)?, *meaning)))
+}
+
 /// Replaces bytes that are not text; no reader recognises it.
 const NO_TEXT: &str = "\0";
 

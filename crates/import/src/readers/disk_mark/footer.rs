@@ -1,9 +1,7 @@
 //! Footer of a report: test size and loops, drive and its fill level, date, system, comment.
 
 use super::line::binary_size;
-use crate::readers::dates::parse_date;
-use crate::readers::notes::add_note;
-use crate::readers::numbers::parse_number;
+use crate::readers::{add_note, parse_date, parse_number};
 use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::Run;

@@ -5,7 +5,7 @@
 //! (8). A size that a label omits is the program's default: version 3 moves 1 MiB, 4 to 6 move 128 KiB with a queue and
 //! 1 MiB without one (their DiskSpd arguments).
 
-use crate::readers::numbers::parse_speed;
+use crate::readers::parse_speed;
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestOp};
 use cardscope_model::units::{KIB, MIB};
 

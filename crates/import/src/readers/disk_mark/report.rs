@@ -5,11 +5,7 @@
 
 use super::footer;
 use super::line::{self, SpeedLine};
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::{add_note, new_log};
-use crate::readers::numbers::printed_figure;
-use crate::readers::runs::RunBuilder;
-use crate::readers::text::LogText;
+use crate::readers::{LogText, ReaderOutcome, RunBuilder, add_note, new_log, printed_figure};
 use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::log::{CardLog, LogTool};
 use cardscope_model::run::{Run, TestFigure};

@@ -1,8 +1,7 @@
 //! Builds logs from fio's jobs: results, their names and their runs.
 
 use super::{FioDocument, FioJob, JobDirection, group_by_key, sum_by_group};
-use crate::readers::notes::{add_note, new_log};
-use crate::readers::runs::RunBuilder;
+use crate::readers::{RunBuilder, add_note, new_log};
 use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{Run, TestFigure};

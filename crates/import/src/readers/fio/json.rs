@@ -5,11 +5,8 @@
 
 use super::options::JobOptions;
 use super::{DIRECTIONS, FioDocument, FioJob, JobDirection, assemble, group_by_key};
-use crate::readers::dates::parse_date;
-use crate::readers::error::ReaderOutcome;
-use crate::readers::json;
 use crate::readers::json::JsonChoice;
-use crate::readers::text::LogText;
+use crate::readers::{LogText, ReaderOutcome, json, parse_date};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::LatencyPercentiles;
 use serde_json::{Map, Value};

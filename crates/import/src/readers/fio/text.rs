@@ -5,10 +5,7 @@
 
 use super::options::JobOptions;
 use super::{DIRECTIONS, FioDocument, FioJob, JobDirection, assemble};
-use crate::readers::dates::parse_date;
-use crate::readers::error::ReaderOutcome;
-use crate::readers::numbers::{parse_scaled, parse_speed, power_of_thousand};
-use crate::readers::text::LogText;
+use crate::readers::{LogText, ReaderOutcome, parse_date, parse_scaled, parse_speed, power_of_thousand};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::LatencyPercentiles;
 use cardscope_model::units::parse_size;

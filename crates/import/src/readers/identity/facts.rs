@@ -1,5 +1,6 @@
 //! Facts about a card from its decoded identity, and its registers in the form of `info --json`.
 
+use crate::readers::parse_hex;
 use cardscope_model::card::CardFacts;
 use cardscope_model::identity::Identity;
 use cardscope_sd::maker;
@@ -38,8 +39,7 @@ pub(crate) fn given_registers(identity: &Identity) -> Map<String, Value> {
 
 /// Maker that uses a manufacturer id with this OEM id.
 pub(crate) fn maker_name(manfid: &str, oemid: &str) -> Option<String> {
-    let hex = |text: &str| u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok();
-    let (mid, oid) = (u8::try_from(hex(manfid)?).ok()?, u16::try_from(hex(oemid)?).ok()?);
+    let (mid, oid) = (u8::try_from(parse_hex(manfid)?).ok()?, u16::try_from(parse_hex(oemid)?).ok()?);
     maker::find_maker(mid, oid).map(|maker| maker.name.to_owned())
 }
 

@@ -3,10 +3,7 @@
 //! Its names come from a list of PCI numbers, which has the name under which a controller is sold elsewhere ("IX SN530 NVMe
 //! SSD" for an SD Express card), so they never become the name of a card.
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::text::LogText;
-use cardscope_model::condition::ConditionOrigin;
+use crate::readers::{LogText, ReaderOutcome, add_doubts, add_other, new_log, set_word};
 use cardscope_model::log::CardLog;
 use cardscope_sd::bus::PcieLink;
 use serde_json::json;
@@ -21,9 +18,9 @@ struct LspciDevice<'a> {
 }
 
 pub(crate) fn recognise(text: &LogText) -> bool {
-    split_devices(text)
-        .iter()
-        .any(|device| device.find_line("LnkSta:").is_some() || device.find_line("LnkCap:").is_some())
+    let has_link =
+        |device: &LspciDevice<'_>| ["LnkSta:", "LnkCap:"].iter().any(|name| device.find_line(name).is_some());
+    split_devices(text).iter().any(has_link)
 }
 
 /// Reads the text; each card, or each slot that could hold one, is a log.
@@ -42,14 +39,11 @@ impl<'a> LspciDevice<'a> {
         log.part = Some(self.address.to_owned());
         let (now, most) = (self.link("LnkSta:"), self.link("LnkCap:"));
         let link = PcieLink { address: Some(self.address.to_owned()), ..PcieLink::from_sysfs(now, most) };
-        if let Some(mode) = link.mode() {
-            log.condition.set("bus_mode", mode, ConditionOrigin::Read);
-        }
-        if link.limited {
-            log.doubts.push("the link runs below the card's maximum: the slot limits the speed".to_owned());
-        }
-        log.other.insert("pcie".into(), json!(link));
-        log.other.insert("lspci".into(), json!({ "device": self.title }));
+        set_word(&mut log, "bus_mode", link.mode());
+        let limited = "the link runs below the card's maximum: the slot limits the speed";
+        add_doubts(&mut log, [(link.limited, limited)]);
+        add_other(&mut log, "pcie", json!(link));
+        add_other(&mut log, "lspci", json!({ "device": self.title }));
         log
     }
 
@@ -81,12 +75,13 @@ fn split_devices<'a>(text: &'a LogText<'_>) -> Vec<LspciDevice<'a>> {
 
 /// `02:00.0`, `0000:02:00.0`
 fn is_address(text: &str) -> bool {
+    let (numbers, function) = text.split_once('.').unwrap_or_default();
     let hex = |part: &str, digits: usize| part.len() == digits && part.bytes().all(|b| b.is_ascii_hexdigit());
-    let (domain, rest) = match text.split(':').count() {
-        3 => text.split_once(':').unwrap_or_default(),
-        _ => ("0000", text),
-    };
-    let Some((bus, slot)) = rest.split_once(':') else { return false };
-    let Some((slot, function)) = slot.split_once('.') else { return false };
-    hex(domain, 4) && hex(bus, 2) && hex(slot, 2) && hex(function, 1)
+    let numbers: Vec<&str> = numbers.split(':').collect();
+    hex(function, 1)
+        && match numbers[..] {
+            [domain, bus, slot] => hex(domain, 4) && hex(bus, 2) && hex(slot, 2),
+            [bus, slot] => hex(bus, 2) && hex(slot, 2),
+            _ => false,
+        }
 }

@@ -2,9 +2,7 @@
 //!
 //! The mode follows from the clock, since the timing's name can be wrong (see the model's bus).
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::text::LogText;
-use cardscope_model::condition::ConditionOrigin;
+use crate::readers::{LogText, ReaderOutcome, add_other, set_word};
 use cardscope_model::log::CardLog;
 use cardscope_model::units::SpeedMbS;
 use cardscope_sd::bus::MmcBus;
@@ -21,14 +19,11 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let bus = MmcBus::from_ios(text.body());
     let mut log = CardLog::default();
-    if bus == MmcBus::default() {
-        return Ok(vec![log]);
+    if bus != MmcBus::default() {
+        set_word(&mut log, "bus_mode", bus.mode.clone());
+        log.doubts.extend(slow_clock_doubt(&bus));
+        add_other(&mut log, "mmc", json!(bus));
     }
-    if let Some(mode) = &bus.mode {
-        log.condition.set("bus_mode", mode.clone(), ConditionOrigin::Read);
-    }
-    log.doubts.extend(slow_clock_doubt(&bus));
-    log.other.insert("mmc".into(), json!(bus));
     Ok(vec![log])
 }
 
@@ -36,11 +31,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
 fn slow_clock_doubt(bus: &MmcBus) -> Option<String> {
     let (row, running) = (bus.timing_row()?, bus.running_hz()?);
     let nominal = row.nominal_hz.filter(|hz| running < hz / 2)?;
-    Some(format!(
-        "{} runs at {} instead of {} MHz and carries {}",
-        row.mode,
-        running as f64 / 1e6,
-        nominal as f64 / 1e6,
-        SpeedMbS(bus.ceiling_mb_s?)
-    ))
+    let (mhz, nominal_mhz) = (running as f64 / 1e6, nominal as f64 / 1e6);
+    let carries = SpeedMbS(bus.ceiling_mb_s?);
+    Some(format!("{} runs at {mhz} instead of {nominal_mhz} MHz and carries {carries}", row.mode))
 }

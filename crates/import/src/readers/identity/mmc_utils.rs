@@ -3,10 +3,7 @@
 //! Layout of the texts: mmc-utils of 2022; of the register: JEDEC eMMC 5.1 (JESD84-B51), 7.4. A life time estimate of n
 //! means that up to n times 10 % of the device's life are used, 0Bh that all of it is.
 
-use crate::readers::dates::parse_month;
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::text::{LogText, trimmed_text};
+use crate::readers::{LogText, ReaderOutcome, new_log, parse_month, text_between, trimmed_text};
 use cardscope_model::log::CardLog;
 use serde_json::{Map, Value, json};
 
@@ -25,11 +22,9 @@ const RAW_FIELDS: [(&str, usize, usize); 6] = [
 
 /// True if the text has a line that only mmc-utils prints, or the raw register.
 pub(crate) fn recognise(text: &LogText) -> bool {
+    const STARTS: [&str; 3] = ["Extended CSD rev 1.", "======SD/C", "======MMC/C"];
     let own = |line: &str| {
-        let line = line.trim();
-        line.starts_with("Extended CSD rev 1.")
-            || line.starts_with("======SD/C")
-            || line.starts_with("======MMC/C")
+        STARTS.iter().any(|start| line.trim().starts_with(start))
             || matches!(parse_bracket(line), Some(("SEC_COUNT", _)))
     };
     // Either of these two alone could be from any YAML file.
@@ -48,9 +43,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
         log.other.insert("ext_csd".into(), to_document(ext_csd));
     }
     text.lines().for_each(|line| read_card_line(line.trim(), &mut log));
-    if !log.is_empty() {
-        log.tool = new_log("mmc-utils", None).tool;
-    }
+    log.tool = new_log("mmc-utils", None).tool.filter(|_| !log.is_empty());
     Ok(vec![log])
 }
 
@@ -61,9 +54,9 @@ fn to_document(fields: Map<String, Value>) -> Value {
         fields.get(&name).and_then(Value::as_u64).filter(|n| (1..=10).contains(n)).map(|n| n * 10)
     };
     let used = [("life_used_a_percent_at_most", percent("A")), ("life_used_b_percent_at_most", percent("B"))];
-    let named =
-        fields.into_iter().map(|(name, value)| (name.trim_start_matches("EXT_CSD_").to_lowercase(), value));
-    let mut document: Map<String, Value> = named.collect();
+    let short = |name: &str| name.trim_start_matches("EXT_CSD_").to_lowercase();
+    let mut document: Map<String, Value> =
+        fields.into_iter().map(|(name, value)| (short(&name), value)).collect();
     document.extend(used.into_iter().filter_map(|(name, percent)| Some((name.to_owned(), json!(percent?)))));
     Value::Object(document)
 }
@@ -82,8 +75,7 @@ fn parse_bracket(line: &str) -> Option<(&str, u64)> {
     let (_, rest) = line.split_once('[')?;
     let (inside, after) = rest.split_once(']')?;
     let (name, value) = inside.split_once(':').unwrap_or((inside, after.trim_start_matches([':', ' '])));
-    let is_name =
-        name.len() > 2 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+    let is_name = name.len() > 2 && name.bytes().all(|b| matches!(b, b'A'..=b'Z' | b'0'..=b'9' | b'_'));
     let digits = value.trim().strip_prefix("0x")?.split_whitespace().next()?;
     Some((name, u64::from_str_radix(digits, 16).ok()?)).filter(|_| is_name)
 }
@@ -127,6 +119,5 @@ fn manufacturing_month(text: &str) -> Option<String> {
 
 /// Bytes in `29.72Gbyte (31914983424 bytes, 62333952 sectors, 512 bytes each)`. The rounded size is not used.
 fn capacity_bytes(text: &str) -> Option<u64> {
-    let (_, rest) = text.split_once('(')?;
-    rest.split_once(" bytes")?.0.trim().parse().ok()
+    text_between(text, "(", " bytes")?.trim().parse().ok()
 }

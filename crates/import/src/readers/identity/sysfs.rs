@@ -4,9 +4,7 @@
 //! Names are those of drivers/mmc/core/sd.c.
 
 use super::facts::{card_facts, given_registers, maker_name};
-use crate::readers::dates::parse_month;
-use crate::readers::error::ReaderOutcome;
-use crate::readers::text::LogText;
+use crate::readers::{LogText, ReaderOutcome, parse_month};
 use cardscope_model::identity::{HexRegisters, from_hex};
 use cardscope_model::log::CardLog;
 use cardscope_sd::bus::MmcBus;
@@ -38,15 +36,8 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
 fn card_log(card: &Values) -> CardLog {
     let mut log = CardLog::default();
     let value = |name: &str| card.get(name).map(String::as_str);
-    let hex = HexRegisters {
-        cid: value("cid"),
-        csd: value("csd"),
-        scr: value("scr"),
-        ssr: value("ssr"),
-        ocr: value("ocr"),
-        kind: value("type"),
-    };
-    match from_hex(hex) {
+    let [cid, csd, scr, ssr, ocr, kind] = ["cid", "csd", "scr", "ssr", "ocr", "type"].map(value);
+    match from_hex(HexRegisters { cid, csd, scr, ssr, ocr, kind }) {
         Ok(identity) => {
             log.card = card_facts(&identity);
             log.other = given_registers(&identity);
@@ -56,14 +47,12 @@ fn card_log(card: &Values) -> CardLog {
     add_kernel_facts(card, &mut log);
     let number = |name: &str| value(name).and_then(|text| text.parse().ok());
     let bus = MmcBus {
-        kind: value("type").map(str::to_owned),
+        kind: kind.map(str::to_owned),
         erase_size: number("erase_size"),
         preferred_erase_size: number("preferred_erase_size"),
         ..MmcBus::default()
     };
-    if bus != MmcBus::default() {
-        log.other.insert("mmc".into(), json!(bus));
-    }
+    log.other.extend((bus != MmcBus::default()).then(|| ("mmc".to_owned(), json!(bus))));
     log
 }
 
@@ -96,9 +85,8 @@ fn split_cards(text: &str) -> Vec<Values> {
             if cards.last().is_some_and(|card| card.get(name).is_some_and(|known| known != value)) {
                 cards.push(Values::new());
             }
-            cards.iter_mut().last().into_iter().for_each(|card| {
-                card.insert(name, value.to_owned());
-            });
+            let last = cards.len() - 1;
+            cards[last].insert(name, value.to_owned());
         }
     }
     cards.retain(|card| !card.is_empty());

@@ -6,11 +6,9 @@
 use super::chart::{self, BarSeries, PlotlyChart};
 use super::described::{DescribedCard, parse_description};
 use super::markdown::{front_matter, list_item_text, page_title, parse_heading, strip_markup};
-use crate::readers::dates::parse_day;
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::{add_note, new_log, parse_cooling};
-use crate::readers::numbers::{MIB_S, printed_figure, true_mb_s};
-use crate::readers::text::LogText;
+use crate::readers::{
+    LogText, MIB_S, ReaderOutcome, add_note, new_log, parse_cooling, parse_day, printed_figure, true_mb_s,
+};
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::log::CardLog;

@@ -1,7 +1,7 @@
 //! Table headings that name a test: `SEQ1M Q8T1 read (MB/s)`, `4K rand write`, `Random Read 4KB (QD=32)`, `hdparm buffered`,
 //! `Write`, `IOPS`. Any other word makes it a heading of another kind.
 
-use crate::readers::numbers::{MIB_S, printed_figure, true_mb_s};
+use crate::readers::{MIB_S, printed_figure, true_mb_s};
 use cardscope_model::run::TestFigure;
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MB, MIB};

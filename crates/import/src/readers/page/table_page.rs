@@ -6,10 +6,7 @@
 use super::described::parse_description;
 use super::markdown::{parse_heading, strip_markup};
 use super::table_label::{TestLabel, parse_label};
-use crate::readers::error::ReaderOutcome;
-use crate::readers::numbers::parse_amount;
-use crate::readers::runs::RunBuilder;
-use crate::readers::text::LogText;
+use crate::readers::{LogText, ReaderOutcome, RunBuilder, parse_amount};
 use cardscope_model::log::CardLog;
 use cardscope_model::run::TestFigure;
 use std::collections::BTreeSet;

@@ -3,11 +3,9 @@
 //! KByte, MByte and GByte are powers of 1024. `H2testw version 1.3` among the error lines is the version of the data, not
 //! of the program. Counts are identified by their order, since no real log with the details in German was available.
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::numbers::{binary_mb_s, parse_amount, sequential_test, step_figure};
-use crate::readers::split_reports;
-use crate::readers::text::LogText;
+use crate::readers::{
+    LogText, ReaderOutcome, binary_mb_s, new_log, parse_amount, read_by_heading, sequential_test, step_figure,
+};
 use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::TestOp;
 use cardscope_model::units::MIB;
@@ -50,7 +48,7 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 /// Reads the text; each report, which begins with its verdict, is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let verdict = |line: &str| WITHOUT_ERRORS.iter().chain(&DEFECTIVE).any(|words| line.contains(words));
-    split_reports::read_by_heading(text, verdict, read_report)
+    read_by_heading(text, verdict, read_report)
 }
 
 fn read_report(text: &LogText) -> ReaderOutcome {

@@ -4,11 +4,8 @@
 //! making and comparing of data, and the block size is not in the file, so the log has no figure of a test, only the
 //! course of the endurance test.
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::numbers::parse_speed;
 use crate::readers::table::TextTable;
-use crate::readers::text::LogText;
+use crate::readers::{LogText, ReaderOutcome, new_log, parse_date, parse_speed};
 use serde_json::{Value, json};
 
 /// True if the first line has the program's headings.
@@ -24,7 +21,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
         return Err("it has no complete row".to_owned());
     };
     let mut log = new_log("mfst", None);
-    log.date = crate::readers::dates::parse_date(&first.at);
+    log.date = parse_date(&first.at);
     log.other.insert(
         "mfst".into(),
         json!({

@@ -4,15 +4,14 @@
 //! row `seq-read` is among them, and blocks and depth are larger (docs/reference/tools.md#agnostics). The sentences below
 //! the rows once had values of wrong rows (agnostics' issue 20), so the rows count.
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::numbers::{
-    KIB_S, PrintedAmount, parse_number, parse_speed, random_test, sequential_test,
+use crate::readers::{
+    KIB_S, LogText, PrintedAmount, ReaderOutcome, new_log, parse_number, parse_speed, random_test,
+    sequential_test, step_figure, strip_start,
 };
-use crate::readers::text::LogText;
 use cardscope_model::run::{Run, TestFigure};
-use cardscope_model::test_name::{TestName, TestOp};
+use cardscope_model::test_name::{AccessPattern, TestName, TestOp};
 use cardscope_model::units::{KIB, MIB};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 #[derive(Debug, Default)]
@@ -22,7 +21,7 @@ struct ScriptTry {
 }
 
 /// Parts of `Random write speed 822 IOPS (target 500) - PASS`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 struct TargetLine {
     step: &'static str,
     value: f64,
@@ -52,11 +51,9 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
         log.doubts.extend(one.contradiction(run, &results));
         log.runs.push(Run { run, size_bytes, results, ..Run::default() });
     }
-    let judged: Vec<Value> =
-        tries.iter().filter(|one| !one.targets.is_empty()).map(ScriptTry::to_json).collect();
-    if !judged.is_empty() {
-        log.other.insert("agnostics".into(), json!({ "runs": judged }));
-    }
+    let judged = tries.iter().filter(|one| !one.targets.is_empty()).map(ScriptTry::to_json);
+    let judged: Vec<Value> = judged.collect();
+    log.other.extend((!judged.is_empty()).then(|| ("agnostics".to_owned(), json!({ "runs": judged }))));
     Ok(vec![log])
 }
 
@@ -87,12 +84,8 @@ impl ScriptTry {
     }
 
     fn to_json(&self) -> Value {
-        let each: Vec<Value> = self
-            .targets
-            .iter()
-            .map(|t| json!({"step": t.step, "value": t.value, "target": t.target, "passed": t.passed}))
-            .collect();
-        json!({"passed": self.targets.len() == SENTENCES.len() && self.targets.iter().all(|t| t.passed), "targets": each})
+        let passed = self.targets.len() == SENTENCES.len() && self.targets.iter().all(|t| t.passed);
+        json!({ "passed": passed, "targets": self.targets })
     }
 
     fn contradiction(&self, run: u32, results: &[TestFigure]) -> Option<String> {
@@ -101,10 +94,8 @@ impl ScriptTry {
             row.is_some_and(|figure| (figure.printed_or_speed().value - target.value).abs() > 0.5)
         };
         let target = self.targets.iter().find(differs)?;
-        Some(format!(
-            "run {run}: sentence and row disagree about {} ({}); the row was used",
-            target.step, target.value
-        ))
+        let TargetLine { step, value, .. } = target;
+        Some(format!("run {run}: sentence and row disagree about {step} ({value}); the row was used"))
     }
 }
 
@@ -118,25 +109,21 @@ impl TargetLine {
 
 /// Test of a row, and true if its figure is in IOPS.
 fn row_test(step: &str, since_2024: bool) -> Option<(TestName, bool)> {
-    let (block, depth) = if since_2024 { (4 * MIB, 32) } else { (512 * KIB, 4) };
-    let deep = |mut test: TestName| {
-        test.pattern.queue = depth;
-        test
-    };
-    Some(match step {
-        "seq-write" => (deep(sequential_test(block, TestOp::Write)), false),
-        "seq-read" => (deep(sequential_test(block, TestOp::Read)), false),
-        "rand-4k-write" => (random_test(4 * KIB, depth, TestOp::Write), true),
-        "rand-4k-read" => (random_test(4 * KIB, depth, TestOp::Read), true),
-        _ => return None,
-    })
+    let (block, queue) = if since_2024 { (4 * MIB, 32) } else { (512 * KIB, 4) };
+    let (order, op) = step.rsplit_once('-')?;
+    let op = op.parse().ok().filter(|op| matches!(op, TestOp::Read | TestOp::Write))?;
+    let sequential = sequential_test(block, op);
+    match order {
+        "seq" => Some((TestName { pattern: AccessPattern { queue, ..sequential.pattern }, op }, false)),
+        "rand-4k" => Some((random_test(4 * KIB, queue, op), true)),
+        _ => None,
+    }
 }
 
 fn build_figure(step: &str, test: TestName, kib_s: f64, value: f64, in_iops: bool) -> TestFigure {
     let printed = PrintedAmount { value, unit: if in_iops { "IOPS" } else { "KB/sec" } };
-    let mut made = crate::readers::numbers::step_figure(step, test, printed, 0.0);
-    (made.mb_s, made.iops) = (kib_s * KIB_S, in_iops.then_some(value));
-    made
+    let iops = in_iops.then_some(value);
+    TestFigure { mb_s: kib_s * KIB_S, iops, ..step_figure(step, test, printed, 0.0) }
 }
 
 /// Parses `rand-4k-write;0;0;3291;822`.
@@ -147,21 +134,15 @@ fn parse_row(line: &str, since_2024: bool) -> Option<TestFigure> {
     let numbers: Vec<f64> = cells.map(parse_speed).collect::<Option<_>>()?;
     let [read, read_iops, write, write_iops] = numbers[..] else { return None };
     let (kib_s, iops) = if test.op == TestOp::Read { (read, read_iops) } else { (write, write_iops) };
-    let mut made = build_figure(name, test, kib_s, if in_iops { iops } else { kib_s }, in_iops);
-    made.iops = Some(iops).filter(|iops| *iops > 0.0);
-    Some(made)
+    let figure = build_figure(name, test, kib_s, if in_iops { iops } else { kib_s }, in_iops);
+    Some(TestFigure { iops: Some(iops).filter(|iops| *iops > 0.0), ..figure })
 }
 
 fn parse_sentence(line: &str) -> Option<TargetLine> {
-    let line = line.trim();
-    let (rest, step) = SENTENCES.iter().find_map(|(begin, step)| Some((line.strip_prefix(begin)?, *step)))?;
+    let (rest, step) = strip_start(line.trim(), &SENTENCES)?;
     let (value, rest) = rest.split_once(' ')?;
-    let (_, rest) = rest.split_once("(target ")?;
-    let (target, verdict) = rest.split_once(") - ")?;
-    let passed = match verdict {
-        "PASS" => true,
-        "FAIL" => false,
-        _ => return None,
-    };
-    Some(TargetLine { step, value: parse_number(value)?, target: parse_number(target)?, passed })
+    let (target, verdict) = rest.split_once("(target ")?.1.split_once(") - ")?;
+    let passed = verdict == "PASS";
+    let line = TargetLine { step, value: parse_number(value)?, target: parse_number(target)?, passed };
+    (passed || verdict == "FAIL").then_some(line)
 }

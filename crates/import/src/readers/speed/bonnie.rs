@@ -5,13 +5,10 @@
 //! last twelve fields, the file tests the twelve before them. Block writes and reads go through the page cache, in chunks
 //! of 8 KiB by default. Rewriting, seeks and file tests are not such tests, so they are stored separately.
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::numbers::{
-    KIB_S, PrintedAmount, parse_scaled, parse_speed, sequential_test, step_figure,
+use crate::readers::{
+    KIB_S, LogText, PrintedAmount, ReaderOutcome, RunBuilder, add_other, new_log, parse_scaled, parse_speed,
+    sequential_test, step_figure, strip_start,
 };
-use crate::readers::runs::RunBuilder;
-use crate::readers::text::LogText;
 use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::TestOp;
 use cardscope_model::units::{KIB, parse_size};
@@ -57,7 +54,9 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut all: Vec<BonnieRun> = text.lines().filter_map(parse_csv).collect();
     if all.is_empty() {
-        all = parse_tables(text);
+        let lines: Vec<&str> = text.lines().collect();
+        let rows = lines.windows(2).filter(|pair| is_heading(pair[0]));
+        all = rows.filter_map(|pair| parse_row(pair[1])).collect();
     }
     let mut log = new_log("bonnie++", all.iter().find_map(|one| one.version.as_deref()));
     let mut runs = RunBuilder::default();
@@ -67,9 +66,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     }
     log.runs = runs.finish();
     let others: Vec<_> = all.iter().map(BonnieRun::other_values).filter(|other| !other.is_empty()).collect();
-    if !others.is_empty() {
-        log.other.insert("bonnie".into(), json!(others));
-    }
+    add_other(&mut log, "bonnie", json!(others));
     Ok(vec![log])
 }
 
@@ -84,30 +81,20 @@ impl BonnieRun {
 
     /// All values by name that are not figures.
     fn other_values(&self) -> Map<String, Value> {
-        let mut other = Map::new();
         let speeds = SPEED_NAMES.iter().zip(self.speeds).filter(|(name, _)| !name.starts_with("block"));
-        for (name, value) in speeds.filter_map(|(name, value)| Some((name, value?))) {
-            match *name {
-                "seeks" => other.insert("seeks_per_s".to_owned(), json!(value)),
-                _ => other.insert(format!("{name}_mb_s"), json!(value * KIB_S)),
-            };
-        }
-        for (name, value) in
-            FILE_TEST_NAMES.iter().zip(self.files).filter_map(|(name, value)| Some((name, value?)))
-        {
-            other.insert(format!("{name}_per_s"), json!(value));
-        }
-        other
+        let speeds = speeds.map(|(name, value)| match *name {
+            "seeks" => ("seeks_per_s".to_owned(), value),
+            _ => (format!("{name}_mb_s"), value.map(|kib_s| kib_s * KIB_S)),
+        });
+        let files =
+            FILE_TEST_NAMES.iter().zip(self.files).map(|(name, value)| (format!("{name}_per_s"), value));
+        speeds.chain(files).filter_map(|(name, value)| Some((name, json!(value?)))).collect()
     }
 }
 
 /// Parses the CSV line; `None` for any other line. A line that is cut off keeps its speeds.
 fn parse_csv(line: &str) -> Option<BonnieRun> {
-    let first = match line.trim().split_once(',')?.0 {
-        "1.96" | "1.97" => 7,
-        "1.98" => 9,
-        _ => return None,
-    };
+    let (_, first) = strip_start(line.trim(), &[("1.96,", 7), ("1.97,", 7), ("1.98,", 9)])?;
     let mut reader = ReaderBuilder::new().has_headers(false).from_reader(line.trim().as_bytes());
     let cells = reader.records().next()?.ok()?;
     cells.get(first)?;
@@ -134,15 +121,7 @@ fn parse_csv(line: &str) -> Option<BonnieRun> {
 
 /// True for the heading above the speeds: `Machine        Size K/sec %CP …`, `Name:Size etc        /sec %CP …`.
 fn is_heading(line: &str) -> bool {
-    let columns = line.matches("/sec %CP").count();
-    columns == 6 && (line.starts_with("Machine") || line.starts_with("Name:Size"))
-}
-
-/// Rows below such headings.
-fn parse_tables(text: &LogText) -> Vec<BonnieRun> {
-    let lines: Vec<&str> = text.lines().collect();
-    let rows = lines.windows(2).filter(|pair| is_heading(pair[0])).filter_map(|pair| parse_row(pair[1]));
-    rows.collect()
+    line.matches("/sec %CP").count() == 6 && (line.starts_with("Machine") || line.starts_with("Name:Size"))
 }
 
 /// Parses `host          512M   568  96  5275   0 …`: six values, each with its share of the processor.

@@ -5,13 +5,12 @@
 //! neither the direction nor the block size: the command shows both if it is in the log, and the count of records
 //! (`51200+0`) implies the block.
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::numbers::{decimal_mb_s, parse_number, printed_figure, sequential_test};
-use crate::readers::text::LogText;
-use cardscope_model::run::{Run, TestFigure};
+use crate::readers::{
+    LogText, ReaderOutcome, RunBuilder, decimal_mb_s, new_log, parse_number, printed_figure, sequential_test,
+};
+use cardscope_model::run::TestFigure;
 use cardscope_model::test_name::TestOp;
-use cardscope_model::units::{GIB, MB, MIB, parse_size};
+use cardscope_model::units::{GIB, MB, MIB, mb_per_s, parse_size};
 use cardscope_model::untrusted_text::shorten_text;
 use std::collections::VecDeque;
 
@@ -33,11 +32,10 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut log = new_log("dd", None);
     let finished = find_results(text.lines());
-    let moved =
-        finished.iter().filter_map(|dd| Some((Some(dd.copied.bytes), vec![dd.to_figure(None, "dd")?])));
-    let runs = (1..).zip(moved);
-    log.runs =
-        runs.map(|(run, (size_bytes, results))| Run { run, size_bytes, results, ..Run::default() }).collect();
+    let moved = finished.iter().filter_map(|dd| Some((dd.copied.bytes, dd.to_figure(None, "dd")?)));
+    let (sizes, figures): (Vec<u64>, Vec<TestFigure>) = moved.unzip();
+    log.runs = RunBuilder::separate_figures(figures.into_iter());
+    log.runs.iter_mut().zip(sizes).for_each(|(run, size)| run.size_bytes = Some(size));
     log.doubts = result_doubts(&finished, false);
     Ok(vec![log])
 }
@@ -95,7 +93,10 @@ impl FinishedDd {
         let op = known.map(|(op, _)| op).or(self.command.op).unwrap_or(TestOp::Write);
         let block = known.map(|(_, block)| block).or(self.command.block).unwrap_or(MIB);
         let DdResult { value, ref unit, .. } = self.copied;
-        let mb_s = self.copied.mb_s().filter(|_| !self.has_failed())?;
+        if self.has_failed() {
+            return None;
+        }
+        let mb_s = mb_per_s(self.copied.bytes, self.copied.seconds);
         let step = (!self.command.direct).then(|| step.to_owned());
         Some(TestFigure { step, mb_s, ..printed_figure(sequential_test(block, op), value, unit, 1.0) })
     }
@@ -121,16 +122,20 @@ impl DdCommand {
     fn parse(line: &str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let operand = |name: &str| {
-            words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('=')).filter(|v| !v.is_empty())
+            words.iter().find_map(|word| word.strip_prefix(name)).filter(|value| !value.is_empty())
         };
         let is_dd = words.iter().any(|word| *word == "dd" || word.ends_with("/dd"));
-        let (source, sink) = (operand("if"), operand("of"));
+        let (source, sink) = (operand("if="), operand("of="));
         (is_dd && (source.is_some() || sink.is_some())).then(|| DdCommand {
             op: copy_direction(source, sink),
-            block: operand("bs").or(operand("ibs")).and_then(parse_block),
-            direct: ["oflag", "iflag"]
-                .iter()
-                .filter_map(|n| operand(n))
+            // `k`, `M` and `KiB` are powers of 1024, `kB` and `MB` of 1000; a lone `K`, too.
+            block: operand("bs=")
+                .or(operand("ibs="))
+                .and_then(|size| parse_size(size).ok())
+                .filter(|n| *n > 0),
+            direct: ["oflag=", "iflag="]
+                .into_iter()
+                .filter_map(operand)
                 .any(|flags| flags.contains("direct")),
         })
     }
@@ -157,14 +162,8 @@ fn copy_direction(source: Option<&str>, sink: Option<&str>) -> Option<TestOp> {
 
 /// True for the names of cards on Linux and macOS.
 fn is_card(path: &str) -> bool {
-    ["/dev/mmcblk", "/dev/sd", "/dev/disk", "/dev/rdisk", "/dev/nvme"]
-        .iter()
-        .any(|name| path.starts_with(name))
-}
-
-/// Parses a size of dd: `k`, `M` and `KiB` are powers of 1024, `kB` and `MB` of 1000; a lone `K`, too.
-fn parse_block(text: &str) -> Option<u64> {
-    parse_size(text).ok().filter(|bytes| *bytes > 0)
+    let names = ["/dev/mmcblk", "/dev/sd", "/dev/disk", "/dev/rdisk", "/dev/nvme"];
+    names.iter().any(|name| path.starts_with(name))
 }
 
 /// Relative deviation of a printed speed from bytes over seconds: rounding to two digits, and MB that are MiB.
@@ -180,13 +179,6 @@ pub(crate) struct DdResult {
     pub(crate) unit: String,
     /// True if it may be a line of `status=progress`, which prints whole seconds.
     progress: bool,
-}
-
-impl DdResult {
-    /// `None` if nothing was moved.
-    pub(crate) fn mb_s(&self) -> Option<f64> {
-        (self.bytes > 0).then(|| self.bytes as f64 / MB / self.seconds)
-    }
 }
 
 /// First number of `51200+0 records in`, in any language.
@@ -211,13 +203,8 @@ fn parse_result(line: &str) -> Option<DdResult> {
     // busybox prints MiB as MB, which is close enough to recognise the line.
     let (elapsed, value) = (parse_number(seconds)?, parse_number(speed)?);
     let progress = !seconds.contains(['.', ',']);
-    is_consistent(bytes, elapsed, value * decimal_mb_s(unit)?).then(|| DdResult {
-        bytes,
-        seconds: elapsed,
-        value,
-        unit: unit.to_owned(),
-        progress,
-    })
+    let copied = DdResult { bytes, seconds: elapsed, value, unit: unit.to_owned(), progress };
+    is_consistent(bytes, elapsed, value * decimal_mb_s(unit)?).then_some(copied)
 }
 
 /// Parses a line of BSD or macOS, with bytes a second in brackets: `1048576 bytes transferred in 0.5 secs (2097152
@@ -226,8 +213,8 @@ fn parse_bsd_result(line: &str, numbers: &[(&str, &str)]) -> Option<DdResult> {
     let (head, _) = line.split_once("bytes/sec")?;
     let (_, speed) = head.rsplit_once('(')?;
     let bytes: u64 = numbers.first()?.0.parse().ok()?;
-    let (seconds, value) =
-        (parse_number(numbers.get(numbers.len().checked_sub(2)?)?.0)?, parse_number(speed)?);
+    let [.., (seconds, _), _] = numbers else { return None };
+    let (seconds, value) = (parse_number(seconds)?, parse_number(speed)?);
     let copied = DdResult { bytes, seconds, value, unit: "bytes/sec".to_owned(), progress: false };
     is_consistent(bytes, seconds, value / MB).then_some(copied)
 }

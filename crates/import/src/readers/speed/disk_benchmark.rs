@@ -4,11 +4,10 @@
 //! re-read, the write its re-write (docs/reference/tools.md#geerlings-scripts). The older table's fio row has the MB/s in
 //! fio's brackets. Steps have the names in the recipe `geerling-2024`.
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::numbers::{MIB_S, decimal_mb_s, parse_amount, random_test, sequential_test, step_figure};
-use crate::readers::runs::RunBuilder;
-use crate::readers::text::LogText;
+use crate::readers::{
+    LogText, MIB_S, ReaderOutcome, RunBuilder, decimal_mb_s, new_log, parse_amount, random_test,
+    sequential_test, step_figure,
+};
 use cardscope_model::run::TestFigure;
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MIB};
@@ -46,7 +45,7 @@ fn parse_row(line: &str) -> Option<TestFigure> {
     let cells: Vec<&str> = line.trim().strip_prefix('|')?.split('|').map(str::trim).collect();
     let (name, printed) = (cells.first()?.to_lowercase(), parse_amount(cells.get(1)?)?);
     let mb_s = decimal_mb_s(printed.unit)?;
-    if name == "fio 1m sequential read" {
+    if let "fio 1m sequential read" = name.as_str() {
         return Some(step_figure("fio 1M sequential read", FIO_TEST, printed, mb_s));
     }
     let name = name.strip_prefix("iozone ").unwrap_or(&name);

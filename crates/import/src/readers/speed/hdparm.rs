@@ -3,13 +3,12 @@
 //! hdparm.c prints MB for 2^20 bytes, and kB/sec below one of these. `-T` reads from the page cache, with `--direct` from
 //! caches of the card or its bus, so neither is a speed of the card.
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::numbers::{PrintedAmount, binary_mb_s, parse_amount, sequential_test, step_figure};
-use crate::readers::split_reports;
-use crate::readers::text::LogText;
+use crate::readers::{
+    LogText, PrintedAmount, ReaderOutcome, RunBuilder, add_other, binary_mb_s, new_log, parse_amount,
+    read_by_device, sequential_test, step_figure,
+};
 use cardscope_model::log::CardLog;
-use cardscope_model::run::{Run, TestFigure};
+use cardscope_model::run::TestFigure;
 use cardscope_model::test_name::TestOp;
 use cardscope_model::units::MIB;
 use serde_json::json;
@@ -32,60 +31,43 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 /// Reads the text; every timed read is a run, every disk a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    split_reports::read_by_device(text, |line| parse_device(line).map(whole_disk), read_disk)
+    read_by_device(text, |line| parse_device(line).map(whole_disk), read_disk)
 }
 
 fn read_disk(text: &LogText) -> ReaderOutcome {
     let mut log = new_log("hdparm", None);
-    let runs = (1..).zip(timed_reads(text));
-    log.runs = runs.map(|(run, figure)| Run { run, results: vec![figure], ..Run::default() }).collect();
+    log.runs = RunBuilder::separate_figures(timed_reads(text).into_iter());
     add_cached_reads(text, &mut log);
     Ok(vec![log])
 }
 
 /// Timed reads of the card itself.
 pub(crate) fn timed_reads(text: &LogText) -> Vec<TestFigure> {
-    text.lines()
-        .filter_map(parse_timing)
-        .filter(|timing| !timing.cached)
-        .map(|timing| to_figure(&timing))
-        .collect()
+    let figure = |timing: HdparmTiming<'_>| {
+        let name = if timing.direct { "hdparm -t --direct" } else { "hdparm -t" };
+        step_figure(name, sequential_test(READ_BLOCK, TestOp::Read), timing.speed, timing.mb_s)
+    };
+    text.lines().filter_map(parse_timing).filter(|timing| !timing.cached).map(figure).collect()
 }
 
 /// Adds cached reads, which are no speed of the card, and the devices.
 pub(crate) fn add_cached_reads(text: &LogText, log: &mut CardLog) {
-    let cached: Vec<_> = text
-        .lines()
-        .filter_map(parse_timing)
-        .filter(|timing| timing.cached)
-        .map(|t| json!({"direct": t.direct, "mb_s": t.mb_s * t.speed.value, "as_printed": {"value": t.speed.value, "unit": t.speed.unit}}))
-        .collect();
+    let read = |HdparmTiming { direct, speed: PrintedAmount { value, unit }, mb_s, .. }| json!({"direct": direct, "mb_s": mb_s * value, "as_printed": {"value": value, "unit": unit}});
+    let cached = text.lines().filter_map(parse_timing).filter(|timing| timing.cached);
+    let cached: Vec<_> = cached.map(read).collect();
     if !cached.is_empty() {
-        log.other.insert("hdparm".into(), json!({ "cached_reads": cached, "devices": device_names(text) }));
+        let mut devices: Vec<&str> = text.lines().filter_map(parse_device).collect();
+        devices.dedup();
+        add_other(log, "hdparm", json!({ "cached_reads": cached, "devices": devices }));
     }
-}
-
-fn to_figure(timing: &HdparmTiming<'_>) -> TestFigure {
-    let name = if timing.direct { "hdparm -t --direct" } else { "hdparm -t" };
-    step_figure(name, sequential_test(READ_BLOCK, TestOp::Read), timing.speed, timing.mb_s)
 }
 
 fn parse_timing(line: &str) -> Option<HdparmTiming<'_>> {
     let (what, rest) = line.trim().strip_prefix("Timing ")?.split_once("reads:")?;
     let (_, printed) = rest.split_once('=')?;
     let speed = parse_amount(printed).filter(|speed| speed.unit.ends_with("/sec"))?;
-    Some(HdparmTiming {
-        cached: what.contains("cached"),
-        direct: what.contains("O_DIRECT"),
-        speed,
-        mb_s: binary_mb_s(speed.unit)?,
-    })
-}
-
-fn device_names<'a>(text: &'a LogText<'_>) -> Vec<&'a str> {
-    let mut devices: Vec<&str> = text.lines().filter_map(parse_device).collect();
-    devices.dedup();
-    devices
+    let (cached, direct) = (what.contains("cached"), what.contains("O_DIRECT"));
+    Some(HdparmTiming { cached, direct, speed, mb_s: binary_mb_s(speed.unit)? })
 }
 
 /// Device in a heading such as `/dev/mmcblk0:`.

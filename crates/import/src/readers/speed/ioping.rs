@@ -4,14 +4,10 @@
 //! pauses, so the first is the card's speed. The program does not print whether it read sequentially (`-L`): requests of
 //! 256 KiB, its default with `-L`, count as sequential. The first request is a warm-up and not counted.
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::numbers::{
-    binary_bytes, binary_mb_s, parse_scaled, parse_speed, random_test, sequential_test,
+use crate::readers::{
+    LogText, ReaderOutcome, RunBuilder, add_doubts, binary_bytes, binary_mb_s, new_log, parse_date,
+    parse_scaled, parse_speed, random_test, sequential_test, set_word,
 };
-use crate::readers::runs::RunBuilder;
-use crate::readers::text::LogText;
-use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::TestFigure;
 use cardscope_model::test_name::TestOp;
@@ -33,12 +29,9 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let all = if is_json(text.body()) { parse_json(text.body())? } else { parse_text(text) };
     let mut log = new_log("ioping", None);
     log.date = all.iter().find_map(|one| one.date.clone());
-    if let Some(file_system) = all.iter().find_map(|one| one.file_system.clone()) {
-        log.condition.set("file_system", file_system, ConditionOrigin::Read);
-    }
-    if all.iter().any(|one| one.op.is_none()) {
-        log.doubts.push("ioping does not show whether it read or wrote; assumed reading".to_owned());
-    }
+    set_word(&mut log, "file_system", all.iter().find_map(|one| one.file_system.clone()));
+    let assumed = "ioping does not show whether it read or wrote; assumed reading";
+    add_doubts(&mut log, [(all.iter().any(|one| one.op.is_none()), assumed)]);
     log.runs = RunBuilder::group_figures(all.iter().filter_map(to_figure));
     Ok(vec![log])
 }
@@ -109,11 +102,8 @@ fn parse_text(text: &LogText) -> Vec<IopingBlock> {
 
 /// Parses `4 KiB <<< /mnt …: request=2 time=149.7 us`.
 fn parse_request(line: &str) -> Option<(f64, TestOp)> {
-    let (size, op) = match (line.split_once(" <<< "), line.split_once(" >>> ")) {
-        (Some((size, _)), _) => (size, TestOp::Read),
-        (_, Some((size, _))) => (size, TestOp::Write),
-        _ => return None,
-    };
+    let signs = [(" <<< ", TestOp::Read), (" >>> ", TestOp::Write)];
+    let (size, op) = signs.iter().find_map(|(sign, op)| Some((line.split_once(sign)?.0, *op)))?;
     Some((parse_bytes(size)?, op)).filter(|_| line.contains("request="))
 }
 
@@ -129,15 +119,15 @@ fn read_completed(line: &str, into: &mut IopingBlock) -> Option<()> {
     let (requests, rest) = line.split_once(" requests completed in ")?;
     into.requests = parse_count(requests)?;
     for part in rest.split(", ").skip(1) {
-        if let Some(size) = part.strip_suffix(" read") {
-            (into.op, into.bytes) = (Some(TestOp::Read), parse_bytes(size)?);
-        } else if let Some(size) = part.strip_suffix(" written") {
-            (into.op, into.bytes) = (Some(TestOp::Write), parse_bytes(size)?);
-        } else if let Some(iops) = part.strip_suffix(" iops") {
-            into.iops = parse_count(iops);
-        } else if let Some((value, unit)) = part.split_once(' ') {
-            into.printed = (parse_speed(value)?, unit.to_owned());
-            into.mb_s = binary_mb_s(unit).map(|one| one * into.printed.0);
+        let Some(words) = part.rsplit_once(' ') else { continue };
+        match words {
+            (size, "read") => (into.op, into.bytes) = (Some(TestOp::Read), parse_bytes(size)?),
+            (size, "written") => (into.op, into.bytes) = (Some(TestOp::Write), parse_bytes(size)?),
+            (count, "iops") => into.iops = parse_count(count),
+            (value, unit) => {
+                into.printed = (parse_speed(value)?, unit.to_owned());
+                into.mb_s = binary_mb_s(unit).map(|one| one * into.printed.0);
+            }
         }
     }
     Some(())
@@ -152,8 +142,8 @@ fn read_latencies(line: &str, into: &mut IopingBlock) -> Option<()> {
 }
 
 fn parse_micros(text: &str) -> Option<f64> {
-    let (short, long) = ([(" ns", 1e-3), (" us", 1.0), (" ms", 1e3)], [(" s", 1e6), (" min", 60e6)]);
-    parse_scaled(text.trim(), &[&short[..], &long, &[(" hour", 3600e6), (" h", 3600e6)]].concat())
+    let units = [(" ns", 1e-3), (" us", 1.0), (" ms", 1e3), (" s", 1e6), (" min", 60e6), (" hour", 3600e6)];
+    parse_scaled(text.trim(), &units).or_else(|| parse_scaled(text.trim(), &[(" h", 3600e6)]))
 }
 
 /// Parses a count with its thousands or millions: `6.25 k`.
@@ -224,11 +214,10 @@ impl<'de> Visitor<'de> for ElementVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<IopingBlock>, A::Error> {
         let (mut op, mut date, mut all) = (None, None, Vec::new());
         while let Some(element) = list.next_element::<IopingElement>()? {
-            date = date.or_else(|| crate::readers::dates::parse_date(element.localtime.as_deref()?));
-            op = element.io.and_then(|io| operation(&io)).or(op);
+            date = date.or_else(|| parse_date(element.localtime.as_deref()?));
+            op = element.io.and_then(|io| io.operation?.parse().ok()).or(op);
             if let Some(stat) = element.stat {
-                let file_system =
-                    element.target.and_then(|target| target.fstype).filter(|name| !name.is_empty());
+                let file_system = element.target.and_then(|t| t.fstype).filter(|name| !name.is_empty());
                 all.push(IopingBlock { op, date: date.clone(), file_system, ..from_stat(&stat) });
             }
             if all.len() > MOST_BLOCKS {
@@ -236,14 +225,6 @@ impl<'de> Visitor<'de> for ElementVisitor {
             }
         }
         Ok(all)
-    }
-}
-
-fn operation(io: &IopingIo) -> Option<TestOp> {
-    match io.operation.as_deref()? {
-        "read" => Some(TestOp::Read),
-        "write" => Some(TestOp::Write),
-        _ => None,
     }
 }
 

@@ -3,14 +3,13 @@
 //! iozone.c prints KiB/s under `kBytes/sec` (old versions: `KBytes/sec`), rounded down; each record size is a row. The
 //! columns have a fixed order; their width is eight or nine characters, depending on the version.
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::numbers::{KIB_S, printed_figure, random_test, sequential_test};
-use crate::readers::runs::RunBuilder;
-use crate::readers::text::{LogText, trimmed_text};
+use crate::readers::{
+    KIB_S, LogText, ReaderOutcome, RunBuilder, add_doubts, add_other, new_log, parse_date, printed_figure,
+    trimmed_text,
+};
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{Run, TestFigure};
-use cardscope_model::test_name::{IoOrder, TestName, TestOp};
+use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::KIB;
 use serde_json::{Value, json};
 
@@ -23,26 +22,27 @@ struct IozoneColumn {
     /// Number after `-i` that requests the test.
     flag: u8,
     /// Order, operation and step of a sequential or random test.
-    test: Option<(IoOrder, TestOp, Option<&'static str>)>,
+    test: ColumnTest,
 }
 
-const fn new_column(
-    word: &'static str,
-    name: &'static str,
-    asked_by: u8,
-    test: Option<(IoOrder, TestOp, Option<&'static str>)>,
-) -> IozoneColumn {
-    IozoneColumn { word, name, flag: asked_by, test }
+type ColumnTest = Option<(IoOrder, TestOp, Option<&'static str>)>;
+
+const fn new_column(word: &'static str, name: &'static str, flag: u8, test: ColumnTest) -> IozoneColumn {
+    IozoneColumn { word, name, flag, test }
+}
+
+const fn new_test(order: IoOrder, op: TestOp, step: Option<&'static str>) -> ColumnTest {
+    Some((order, op, step))
 }
 
 /// All columns, in the program's order.
 static COLUMNS: [IozoneColumn; 13] = [
-    new_column("write", "write", 0, Some((IoOrder::Sequential, TestOp::Write, None))),
-    new_column("rewrite", "rewrite", 0, Some((IoOrder::Sequential, TestOp::Write, Some("rewrite")))),
-    new_column("read", "read", 1, Some((IoOrder::Sequential, TestOp::Read, None))),
-    new_column("reread", "reread", 1, Some((IoOrder::Sequential, TestOp::Read, Some("reread")))),
-    new_column("read", "random read", 2, Some((IoOrder::Random, TestOp::Read, None))),
-    new_column("write", "random write", 2, Some((IoOrder::Random, TestOp::Write, None))),
+    new_column("write", "write", 0, new_test(IoOrder::Sequential, TestOp::Write, None)),
+    new_column("rewrite", "rewrite", 0, new_test(IoOrder::Sequential, TestOp::Write, Some("rewrite"))),
+    new_column("read", "read", 1, new_test(IoOrder::Sequential, TestOp::Read, None)),
+    new_column("reread", "reread", 1, new_test(IoOrder::Sequential, TestOp::Read, Some("reread"))),
+    new_column("read", "random read", 2, new_test(IoOrder::Random, TestOp::Read, None)),
+    new_column("write", "random write", 2, new_test(IoOrder::Random, TestOp::Write, None)),
     new_column("read", "backward read", 3, None),
     new_column("rewrite", "record rewrite", 4, None),
     new_column("read", "stride read", 5, None),
@@ -55,8 +55,10 @@ static COLUMNS: [IozoneColumn; 13] = [
 struct IozoneRow {
     file_bytes: u64,
     record_bytes: u64,
-    cells: Vec<(&'static IozoneColumn, u64)>,
+    cells: RowCells,
 }
+
+type RowCells = Vec<(&'static IozoneColumn, u64)>;
 
 pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().any(|line| IozoneHeading::parse(line).is_some())
@@ -68,9 +70,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
         .lines()
         .find_map(|line| trimmed_text(line.split_once("Version $Revision:")?.1.trim().trim_end_matches('$')));
     let mut log = new_log("iozone", version.as_deref());
-    log.date = text
-        .lines()
-        .find_map(|line| crate::readers::dates::parse_date(line.trim().strip_prefix("Run began:")?));
+    log.date = text.lines().find_map(|l| parse_date(l.trim().strip_prefix("Run began:")?));
     log.runs = read_runs(text);
     add_other_columns(text, &mut log);
     Ok(vec![log])
@@ -85,8 +85,7 @@ fn read_runs(text: &LogText) -> Vec<Run> {
             size_bytes = Some(row.file_bytes);
             runs.begin_run(Run { size_bytes, ..Run::default() });
         }
-        let figures =
-            row.cells.iter().filter_map(|(column, kib_s)| cell_figure(column, row.record_bytes, *kib_s));
+        let figures = row.cells.iter().filter_map(|(c, kib_s)| cell_figure(c, row.record_bytes, *kib_s));
         figures.for_each(|figure| runs.add_figure(figure));
     }
     runs.finish()
@@ -101,31 +100,18 @@ fn add_other_columns(text: &LogText, log: &mut CardLog) {
             json!({"test": column.name, "record_bytes": record_bytes, "mb_s": *kib_s as f64 * KIB_S})
         }));
     }
-    if !others.is_empty() {
-        log.other.insert("iozone".into(), Value::Array(others));
-    }
+    add_other(log, "iozone", Value::Array(others));
     let command = text.lines().find(|line| line.contains("iozone ") && line.contains(" -"));
-    if command.is_some_and(|line| !line.split_whitespace().any(|word| word == "-I")) {
-        log.doubts.push("iozone ran without -I: the page cache is part of the results".to_owned());
-    }
+    let cached = command.is_some_and(|line| !line.split_whitespace().any(|word| word == "-I"));
+    add_doubts(log, [(cached, "iozone ran without -I: the page cache is part of the results")]);
 }
 
-fn cell_figure(column: &IozoneColumn, record_bytes: u64, kib_s: u64) -> Option<TestFigure> {
-    let (test, step) = column.column_test(record_bytes)?;
-    Some(TestFigure {
-        step: step.map(str::to_owned),
-        ..printed_figure(test, kib_s as f64, "kBytes/sec", KIB_S)
-    })
-}
-
-impl IozoneColumn {
-    /// Test of a column; `None` if it is neither sequential nor random.
-    fn column_test(&self, record: u64) -> Option<(TestName, Option<&'static str>)> {
-        let (order, op, step) = self.test?;
-        let test =
-            if order == IoOrder::Random { random_test(record, 1, op) } else { sequential_test(record, op) };
-        Some((test, step))
-    }
+/// Figure of a cell; `None` if its test is neither sequential nor random.
+fn cell_figure(column: &IozoneColumn, record: u64, kib_s: u64) -> Option<TestFigure> {
+    let (order, op, step) = column.test?;
+    let pattern = AccessPattern { order, block: record, queue: 1, threads: 1 };
+    let figure = printed_figure(TestName { pattern, op }, kib_s as f64, "kBytes/sec", KIB_S);
+    Some(TestFigure { step: step.map(str::to_owned), ..figure })
 }
 
 fn table_rows(text: &LogText) -> impl Iterator<Item = IozoneRow> {
@@ -195,12 +181,8 @@ impl IozoneHeading {
     }
 
     /// Assigns each number to the column that ends nearest, after a shift by the offset of the file size.
-    fn assign_by_position(
-        &self,
-        speeds: &[(u64, usize)],
-        size_end: usize,
-    ) -> Option<Vec<(&'static IozoneColumn, u64)>> {
-        let mut placed: Vec<(&'static IozoneColumn, u64)> = Vec::new();
+    fn assign_by_position(&self, speeds: &[(u64, usize)], size_end: usize) -> Option<RowCells> {
+        let mut placed: RowCells = Vec::new();
         for (speed, end) in speeds {
             let end = (end + self.size_end).checked_sub(size_end)?;
             let nearest = (0..self.ends.len()).min_by_key(|at| self.ends[*at].abs_diff(end))?;
@@ -218,7 +200,7 @@ impl IozoneHeading {
 }
 
 /// Assigns numbers in order to the requested columns. Without a command only a row of all first columns is unambiguous.
-fn assign_by_flags(speeds: &[(u64, usize)], asked: &[u8]) -> Option<Vec<(&'static IozoneColumn, u64)>> {
+fn assign_by_flags(speeds: &[(u64, usize)], asked: &[u8]) -> Option<RowCells> {
     let wanted = |flag: u8| asked.is_empty() || asked.contains(&flag);
     let columns: Vec<&IozoneColumn> = COLUMNS.iter().filter(|column| wanted(column.flag)).collect();
     let clear = if asked.is_empty() { matches!(speeds.len(), 6 | 13) } else { speeds.len() == columns.len() };
@@ -227,17 +209,12 @@ fn assign_by_flags(speeds: &[(u64, usize)], asked: &[u8]) -> Option<Vec<(&'stati
 
 /// Words of a line, each with the position of its end, in characters.
 fn words_with_ends(line: &str) -> Vec<(&str, usize)> {
-    let mut words = Vec::new();
-    let mut start = None;
-    for (place, (at, c)) in line.char_indices().chain([(line.len(), ' ')]).enumerate() {
-        match (start, c.is_whitespace()) {
-            (None, false) => start = Some(at),
-            (Some(from), true) => {
-                words.push((&line[from..at], place));
-                start = None;
-            }
-            _ => {}
-        }
-    }
-    words
+    let mut end = 0;
+    let words = line.split_inclusive(char::is_whitespace).map(|part| {
+        let word = part.trim_end();
+        let at = end + word.chars().count();
+        end += part.chars().count();
+        (word, at)
+    });
+    words.filter(|(word, _)| !word.is_empty()).collect()
 }

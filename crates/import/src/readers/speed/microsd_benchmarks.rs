@@ -4,11 +4,9 @@
 //! Steps have the names in the recipe `geerling-2020`, so that both can be compared.
 
 use super::{dd, hdparm, iozone};
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::text::LogText;
+use crate::readers::{LogText, ReaderOutcome, RunBuilder, new_log};
 use cardscope_model::log::CardLog;
-use cardscope_model::run::{Run, TestFigure};
+use cardscope_model::run::TestFigure;
 use cardscope_model::test_name::IoOrder;
 
 /// True if the text has results of two of the three tools.
@@ -22,31 +20,26 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let table = iozone::read(text)?.swap_remove(0);
     let mut log = CardLog { tool: new_log("hdparm, dd, iozone", None).tool, ..table };
     let copies = dd::find_results(text.lines());
-    let mut runs: Vec<Run> = Vec::new();
-    add_to_runs(&mut runs, hdparm::timed_reads(text).into_iter().map(|figure| vec![figure]));
-    add_to_runs(
-        &mut runs,
-        copies.iter().filter_map(|copy| copy.to_figure(None, "dd")).map(|figure| vec![figure]),
-    );
-    add_to_runs(
-        &mut runs,
-        log.runs.into_iter().map(|run| run.results.into_iter().map(with_recipe_step).collect()),
-    );
+    let copied = copies.iter().filter_map(|copy| copy.to_figure(None, "dd"));
+    for run in &mut log.runs {
+        run.size_bytes = None;
+        run.results = std::mem::take(&mut run.results).into_iter().map(with_recipe_step).collect();
+    }
+    let mut runs = RunBuilder::separate_figures(hdparm::timed_reads(text).into_iter());
+    for more in [RunBuilder::separate_figures(copied), log.runs] {
+        for (at, run) in more.into_iter().enumerate() {
+            match runs.get_mut(at) {
+                Some(known) => known.results.extend(run.results),
+                None => runs.push(run),
+            }
+        }
+    }
     log.runs = runs;
     hdparm::add_cached_reads(text, &mut log);
     // The script's dd writes, though its command is not in the output. In any other log the direction is unknown.
     let script = hdparm::recognise(text) && iozone::recognise(text);
     log.doubts.extend(dd::result_doubts(&copies, script));
     Ok(vec![log])
-}
-
-fn add_to_runs(runs: &mut Vec<Run>, parts: impl Iterator<Item = Vec<TestFigure>>) {
-    for (at, results) in parts.enumerate() {
-        match runs.get_mut(at) {
-            Some(run) => run.results.extend(results),
-            None => runs.push(Run { run: at as u32 + 1, results, ..Run::default() }),
-        }
-    }
 }
 
 /// Renames the step of iozone's figure as in the recipe.

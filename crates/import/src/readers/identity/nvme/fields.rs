@@ -3,7 +3,7 @@
 //! Names are in lower case, with `_` for blanks. JSON and older versions have other names, which are kept;
 //! [`super::structure`] lists them.
 
-use crate::readers::json;
+use crate::readers::{json, parse_hex};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 
@@ -28,9 +28,7 @@ impl LogFields {
                 state = (!fields.states.contains_key(&number)).then_some(number);
                 state.into_iter().for_each(|n| fields.states.entry(n).or_default().push_str(rest));
             } else if let Some(number) = state.filter(|_| line.starts_with("rwt:")) {
-                let lines = fields.states.entry(number).or_default();
-                lines.push(' ');
-                lines.push_str(line);
+                *fields.states.entry(number).or_default() += &format!(" {line}");
             } else if let Some((name, value)) = line.split_once(':') {
                 let name = name.split_whitespace().collect::<Vec<_>>().join("_").to_lowercase();
                 fields.values.entry(name).or_insert_with(|| value.trim().to_owned());
@@ -41,12 +39,8 @@ impl LogFields {
 
     /// Parses `-o json`, one answer or several in a row; `None` for any other text.
     pub(super) fn parse_json(text: &str) -> Option<Self> {
-        let text = text.trim();
-        if !text.starts_with('{') {
-            return None;
-        }
         let mut fields = LogFields::default();
-        let mut rest = text;
+        let mut rest = Some(text.trim()).filter(|text| text.starts_with('{'))?;
         while !rest.is_empty() {
             let (object, length) = json::parse_first(rest, rest.len(), json::KEEP_ALL).ok()?;
             fields.add_object(object.as_object()?);
@@ -58,8 +52,7 @@ impl LogFields {
     fn add_object(&mut self, object: &Map<String, Value>) {
         for (name, value) in object {
             if let (Some(states), "psds") = (value.as_array(), name.as_str()) {
-                let states = (0..=31).zip(states).map(|(number, state)| (number, power_state_to_text(state)));
-                self.states = states.collect();
+                self.states = (0..=31).zip(states.iter().map(power_state_to_text)).collect();
             } else if let Some(text) = json_to_text(name, value) {
                 self.values.entry(name.to_lowercase()).or_insert(text);
             }
@@ -99,8 +92,7 @@ impl LogFields {
 fn parse_feature(line: &str) -> Option<(u8, u32)> {
     let (number, rest) = line.strip_prefix("get-feature:")?.split_once(' ')?;
     let (_, value) = rest.rsplit_once("value:")?;
-    let hex = |text: &str| u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok();
-    Some((u8::try_from(hex(number)?).ok()?, hex(value)?))
+    Some((u8::try_from(parse_hex(number)?).ok()?, u32::try_from(parse_hex(value)?).ok()?))
 }
 
 /// `ps      0 : mp:1.80W operational enlat:0 …`
@@ -128,23 +120,19 @@ fn power_state_to_text(state: &Value) -> String {
     let flags = number("flags");
     let fine = flags & 1 == 1 || number("max_power_scale") == 1;
     let idle = flags & 2 == 2 || number("non-operational_state") == 1;
-    let watts = |steps: u64, per_w: f64| steps as f64 / per_w;
     let scaled = |name: &str, scale: u64| match scale {
-        1 => format!("{}W", watts(number(name), 10_000.0)),
-        2 => format!("{}W", watts(number(name), 100.0)),
+        1 => format!("{}W", number(name) as f64 / 10_000.0),
+        2 => format!("{}W", number(name) as f64 / 100.0),
         _ => "-".to_owned(),
     };
+    let most = scaled("max_power", if fine { 1 } else { 2 });
+    let kind = if idle { "non-operational" } else { "operational" };
+    let idle = scaled("idle_power", number("idle_scale") & 3);
+    let active = scaled("active_power", number("active_scale") & 3);
+    let [enlat, exlat] = ["entry_lat", "exit_lat"].map(number);
+    let [rrt, rrl, rwt, rwl] = ["read_tput", "read_lat", "write_tput", "write_lat"].map(number);
     format!(
-        "mp:{}W {} enlat:{} exlat:{} rrt:{} rrl:{} rwt:{} rwl:{} idle_power:{} active_power:{}",
-        watts(number("max_power"), if fine { 10_000.0 } else { 100.0 }),
-        if idle { "non-operational" } else { "operational" },
-        number("entry_lat"),
-        number("exit_lat"),
-        number("read_tput"),
-        number("read_lat"),
-        number("write_tput"),
-        number("write_lat"),
-        scaled("idle_power", number("idle_scale") & 3),
-        scaled("active_power", number("active_scale") & 3),
+        "mp:{most} {kind} enlat:{enlat} exlat:{exlat} rrt:{rrt} rrl:{rrl} rwt:{rwt} rwl:{rwl} idle_power:{idle} \
+         active_power:{active}"
     )
 }

@@ -7,10 +7,7 @@
 mod fields;
 mod structure;
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::split_reports;
-use crate::readers::text::{LogText, trimmed_text};
+use crate::readers::{LogText, ReaderOutcome, new_log, read_each, trimmed_text};
 use cardscope_model::card::CardFacts;
 use cardscope_model::log::CardLog;
 use cardscope_sd::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, SmartLog, ThermalFeatures};
@@ -38,7 +35,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
         seen.push(name);
         known
     };
-    let mut logs = split_reports::read_each(text, again, read_answer)?;
+    let mut logs = read_each(text, again, read_answer)?;
     // Counters that are read again after a test belong to the controller of the log before.
     for at in 1..logs.len() {
         if logs[at].card.is_empty() {
@@ -57,8 +54,14 @@ fn first_field_name(line: &str) -> Option<String> {
 fn read_answer(text: &LogText) -> ReaderOutcome {
     let fields = LogFields::parse_json(text.body()).unwrap_or_else(|| LogFields::parse_text(text.body()));
     let mut log = new_log("nvme-cli", None);
-    let identify = fields.has_controller().then(|| decode_controller(&fields, &mut log)).flatten();
-    let smart = fields.has_smart().then(|| decode_smart(&fields, &mut log)).flatten();
+    let mut page = |name: &str, (bytes, missing): (Vec<u8>, Vec<&str>)| {
+        doubt_missing(name, &missing, &mut log);
+        bytes
+    };
+    let identify = fields.has_controller().then(|| page("id-ctrl", structure::build_controller(&fields)));
+    let identify = identify.and_then(|bytes| IdentifyController::decode(&bytes).ok());
+    let smart = fields.has_smart().then(|| page("smart-log", structure::build_smart_log(&fields)));
+    let smart = smart.and_then(|bytes| SmartLog::decode(&bytes).ok());
     let features = ThermalFeatures::from_results(fields.feature(0x04), fields.feature(0x10));
     if identify.is_none() && smart.is_none() && fields.features().is_empty() {
         return Ok(vec![log]);
@@ -72,23 +75,11 @@ fn read_answer(text: &LogText) -> ReaderOutcome {
     Ok(vec![log])
 }
 
-fn decode_controller(fields: &LogFields, log: &mut CardLog) -> Option<IdentifyController> {
-    let (bytes, missing) = structure::build_controller(fields);
-    doubt_missing("id-ctrl", &missing, log);
-    IdentifyController::decode(&bytes).ok()
-}
-
-fn decode_smart(fields: &LogFields, log: &mut CardLog) -> Option<SmartLog> {
-    let (bytes, missing) = structure::build_smart_log(fields);
-    doubt_missing("smart-log", &missing, log);
-    SmartLog::decode(&bytes).ok()
-}
-
 /// Doubts missing fields, since these are 0 in the structure, which must not pass for the card's values.
 fn doubt_missing(page: &str, missing: &[&str], log: &mut CardLog) {
     if !missing.is_empty() {
-        log.doubts
-            .push(format!("{page} lacks {}: their zeros are not the card's values", missing.join(", ")));
+        let names = missing.join(", ");
+        log.doubts.push(format!("{page} lacks {names}: their zeros are not the card's values"));
     }
 }
 
@@ -104,21 +95,16 @@ fn controller_facts(identify: &IdentifyController) -> CardFacts {
 
 /// Identity in the form of `info --json`, without parts that are not in the log; the features are added.
 fn to_document(identity: &NvmeIdentity, fields: &LogFields) -> Value {
-    let mut document = serde_json::to_value(identity).unwrap_or_default();
-    if let Some(parts) = document.as_object_mut() {
-        parts.retain(|_, value| !value.is_null());
-        let features = fields.features();
-        if !features.is_empty() {
-            parts.insert("features".into(), Value::Object(features));
-        }
-        if let Some(state) = fields.feature(0x02) {
-            parts.insert("power_state".into(), json!(state & 31));
-        }
-        if let Some(buffer) = host_memory(fields) {
-            parts.insert("host_memory_buffer".into(), buffer);
-        }
-    }
-    document
+    let Ok(Value::Object(mut parts)) = serde_json::to_value(identity) else { return Value::Null };
+    let features = fields.features();
+    let given = [
+        ("features", (!features.is_empty()).then_some(Value::Object(features))),
+        ("power_state", fields.feature(0x02).map(|state| json!(state & 31))),
+        ("host_memory_buffer", host_memory(fields)),
+    ];
+    parts.extend(given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    parts.retain(|_, value| !value.is_null());
+    Value::Object(parts)
 }
 
 /// Host memory buffer (feature 0Dh) in units of 4 KiB.

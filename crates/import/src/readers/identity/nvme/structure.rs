@@ -70,8 +70,8 @@ pub(super) fn build_controller(fields: &LogFields) -> (Vec<u8>, Vec<&'static str
     let mut bytes = vec![0; 4096];
     let missing = write_fields(&CONTROLLER_FIELDS, fields, &mut bytes);
     for (name, offset, length) in CONTROLLER_TEXTS {
-        let padded = fields.get(name).unwrap_or_default().bytes().chain(std::iter::repeat(b' '));
-        bytes[offset..offset + length].iter_mut().zip(padded).for_each(|(place, byte)| *place = byte);
+        let padded = format!("{:length$}", fields.get(name).unwrap_or_default());
+        bytes[offset..offset + length].copy_from_slice(&padded.as_bytes()[..length]);
     }
     for (number, line) in fields.states() {
         let from = STATES_OFFSET + STATE_BYTES * usize::from(number);
@@ -84,14 +84,16 @@ pub(super) fn build_controller(fields: &LogFields) -> (Vec<u8>, Vec<&'static str
 pub(super) fn build_smart_log(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
     let mut bytes = vec![0; 512];
     let mut missing = write_fields(&SMART_FIELDS, fields, &mut bytes);
-    match fields.get("temperature").and_then(parse_kelvin) {
-        Some(kelvin) => write_number(u128::from(kelvin), &mut bytes[1..3]),
-        None => missing.push("temperature"),
+    let mut write_kelvin = |name: &str, at: usize| {
+        let kelvin = fields.get(name).and_then(parse_kelvin);
+        write_number(u128::from(kelvin.unwrap_or(0)), &mut bytes[at..at + 2]);
+        kelvin
+    };
+    if write_kelvin("temperature", 1).is_none() {
+        missing.push("temperature");
     }
     for sensor in 1..=8 {
-        let kelvin = fields.get(&format!("temperature_sensor_{sensor}")).and_then(parse_kelvin);
-        let place = 198 + 2 * sensor;
-        write_number(u128::from(kelvin.unwrap_or(0)), &mut bytes[place..place + 2]);
+        write_kelvin(&format!("temperature_sensor_{sensor}"), 198 + 2 * sensor);
     }
     (bytes, missing)
 }
@@ -128,8 +130,8 @@ fn parse_number(name: &str, text: &str) -> Option<u128> {
 
 /// Kelvin from `96 °F (309 K)`, `36 °C (309 K)` or `36 C`. nvme-cli's difference between the scales is 273.
 fn parse_kelvin(text: &str) -> Option<u16> {
-    if let Some((_, bracket)) = text.split_once('(') {
-        return bracket.split_whitespace().next()?.parse().ok();
+    if let Some((_, kelvin)) = text.split_once('(') {
+        return kelvin.split_whitespace().next()?.parse().ok();
     }
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(text.len());
     let celsius: i32 = text[..end].parse().ok()?;

@@ -1,6 +1,6 @@
 //! f3write and f3read: test files of one GiB in the free space of a file system.
 
-use crate::readers::numbers::binary_size;
+use crate::readers::binary_size;
 use cardscope_model::verify::{SectorCounts, Verdict};
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -6,12 +6,10 @@
 mod files;
 mod prober;
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::numbers::{binary_mb_s, parse_amount, sequential_test, step_figure};
-use crate::readers::runs::RunBuilder;
-use crate::readers::split_reports;
-use crate::readers::text::LogText;
+use crate::readers::{
+    LogText, ReaderOutcome, RunBuilder, binary_mb_s, new_log, parse_amount, read_by_device, sequential_test,
+    step_figure,
+};
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::TestOp;
@@ -42,7 +40,7 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 /// Reads the text; each device that f3probe judges is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    split_reports::read_by_device(text, |line| Some(prober::parse_verdict(line)?.0), read_device)
+    read_by_device(text, |line| Some(prober::parse_verdict(line)?.0), read_device)
 }
 
 fn read_device(text: &LogText) -> ReaderOutcome {

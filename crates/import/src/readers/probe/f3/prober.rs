@@ -1,6 +1,6 @@
 //! f3probe: verdict and geometry of a device.
 
-use crate::readers::numbers::{PrintedAmount, binary_bytes, parse_amount, parse_seconds};
+use crate::readers::{PrintedAmount, binary_bytes, parse_amount, parse_seconds};
 use cardscope_model::verify::Verdict;
 use serde_json::{Map, Value, json};
 

@@ -8,9 +8,7 @@ mod parts;
 mod script;
 mod tables;
 
-use crate::readers::error::ReaderOutcome;
-use crate::readers::notes::new_log;
-use crate::readers::text::LogText;
+use crate::readers::{LogText, ReaderOutcome, new_log};
 use cardscope_model::flashbench::{FlashbenchTables, TABLES};
 use cardscope_model::log::CardLog;
 use cardscope_model::untrusted_text::shorten_text;

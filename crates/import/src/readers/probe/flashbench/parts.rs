@@ -3,7 +3,7 @@
 //! Headings are framed by `====`: a section (`Linear read speed (dd, 4M block, skip 10)`), a test of it (`Align test: 1`,
 //! `AU=3, random access`, in old files without the frame), or a bare number, which is the run.
 
-use crate::readers::text::LogText;
+use crate::readers::LogText;
 use cardscope_model::test_name::TestOp;
 use cardscope_model::units::parse_size;
 

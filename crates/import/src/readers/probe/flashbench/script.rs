@@ -2,9 +2,9 @@
 //! card's, and dd and hdparm as runs: pass k of each section is run k.
 
 use super::parts::{LogPart, PartHeading};
+use crate::readers::LogText;
 use crate::readers::identity::facts::{card_facts, given_registers};
 use crate::readers::speed::{dd, hdparm};
-use crate::readers::text::LogText;
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{Run, TestFigure};

@@ -4,6 +4,7 @@
 //! `Aligned @ 4194304 Delay: 741000ns`. Rows of `-f` and `-O` are a block size and speeds.
 
 use super::parts::PartHeading;
+use crate::readers::parse_number;
 use cardscope_model::flashbench::{AlignRow, FatRow, FlashbenchTables, OpenAu};
 use cardscope_model::units::parse_size;
 
@@ -181,6 +182,6 @@ fn split_number(text: &str) -> Option<(f64, &str)> {
     let end = text[from.max(sign)..]
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .map_or(text.len(), |at| at + from.max(sign));
-    let value = crate::readers::numbers::parse_number(&text[..end])?;
+    let value = parse_number(&text[..end])?;
     Some((value, &text[end..]))
 }
