@@ -4,7 +4,7 @@
 //! Advice for discard needs this measurement, since neither discard nor any file system helped the card of
 //! docs/reference/reports.md#lexar-review.
 
-use crate::probe::options::MapOptions;
+use super::options::{MapOptions, Result};
 use cardscope_engine::event::Listener;
 use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop};
 use cardscope_model::card_map::TriedState;
@@ -57,7 +57,7 @@ pub fn measure_discard(
     events: &mut dyn Listener,
     before: Option<TriedState>,
     into: &mut Vec<TriedState>,
-) -> Result<(), ProbeStop> {
+) -> Result<()> {
     let mut context = ProbeContext::new(card, WriteScope::new(None), &options.limits, events);
     if !context.has_time(2.0 * series_seconds()) {
         into.push(skipped_trial(AFTER_DISCARD, "no time left"));
@@ -95,7 +95,7 @@ pub fn skipped_trial(what: &str, reason: impl ToString) -> TriedState {
 ///
 /// # Errors
 /// If the card is gone, the user stopped the test, or the old content could not be saved.
-pub fn time_small_writes(context: &mut ProbeContext<'_, '_>, what: &str) -> Result<TriedState, ProbeStop> {
+pub fn time_small_writes(context: &mut ProbeContext, what: &str) -> Result<TriedState> {
     context.set_queue(SMALL_BYTES, 1)?;
     let places = small_extents(context);
     match context.save_before_write(&places) {
@@ -117,7 +117,7 @@ pub fn time_small_writes(context: &mut ProbeContext<'_, '_>, what: &str) -> Resu
     Ok(summarize_writes(what, &times))
 }
 
-fn small_extents(context: &mut ProbeContext<'_, '_>) -> Vec<CardExtent> {
+fn small_extents(context: &mut ProbeContext) -> Vec<CardExtent> {
     let unit = u64::from(SMALL_BYTES.max(context.sector()));
     let end = context.region.end();
     // A region that ends near the card's start was chosen by the user, so the start is not skipped there.

@@ -1,8 +1,9 @@
 //! Options of a map, its parts by their names on the command line, and the reasons for properties that were not
 //! tested.
 
+use cardscope_engine::io_driver::ProbeStop;
 use cardscope_model::card_map::MeasuredMap;
-use cardscope_model::card_map::property::{Property, PropertyStatus};
+use cardscope_model::card_map::property::{NO_TIME, Property, PropertyStatus};
 use cardscope_probing::context::ProbeLimits;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -156,6 +157,49 @@ pub(super) fn skip_unselected(options: &MapOptions, into: &mut MeasuredMap) {
         property_parts(into).into_iter().filter(|(p, parts, _)| p.has_no_reason() && unwanted(parts));
     silent.for_each(|(property, ..)| property.set_not_tested("not selected with --only"));
 }
+
+pub(super) type Result<T, E = ProbeStop> = std::result::Result<T, E>;
+
+#[derive(Debug)]
+pub(super) enum UnmeasuredReason {
+    /// The card, the time or the limits did not allow the measurement.
+    Reason(String),
+    /// The whole map ends, or the remaining writing parts.
+    Stop(ProbeStop),
+}
+
+impl From<ProbeStop> for UnmeasuredReason {
+    fn from(stop: ProbeStop) -> Self {
+        UnmeasuredReason::Stop(stop)
+    }
+}
+
+impl From<String> for UnmeasuredReason {
+    fn from(why: String) -> Self {
+        UnmeasuredReason::Reason(why)
+    }
+}
+
+impl From<&str> for UnmeasuredReason {
+    fn from(why: &str) -> Self {
+        UnmeasuredReason::Reason(why.to_owned())
+    }
+}
+
+/// Turns a reason into a property that was not tested. Only [`Stop`] remains an error.
+pub(super) fn reason_as_property<T>(found: Result<Property<T>, UnmeasuredReason>) -> Result<Property<T>> {
+    match found {
+        Err(UnmeasuredReason::Reason(why)) => Ok(Property::not_tested(why)),
+        Err(UnmeasuredReason::Stop(stop)) => Err(stop),
+        Ok(property) => Ok(property),
+    }
+}
+
+pub(super) fn no_time_reason(seconds: f64) -> String {
+    format!("{NO_TIME} (needs about {seconds:.0} s; `--budget`)")
+}
+
+pub(super) const OUT_OF_LIMITS: &str = "no time left, or the write limit was reached";
 
 #[cfg(test)]
 mod tests {

@@ -44,7 +44,9 @@ pub struct Plot {
 }
 
 impl Plot {
-    pub fn new(title: &str, x: PlotAxis, y: PlotAxis) -> Self {
+    /// Builds an empty plot of axes with label, unit and scale.
+    pub fn new(title: &str, x: (&str, &str, AxisScale), y: (&str, &str, AxisScale)) -> Self {
+        let (x, y) = (PlotAxis::new(x.0, x.1, x.2), PlotAxis::new(y.0, y.1, y.2));
         Plot { title: title.to_owned(), x, y, ..Plot::default() }
     }
 

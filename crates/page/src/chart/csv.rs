@@ -92,12 +92,8 @@ mod tests {
 
     #[test]
     fn csv_has_a_row_per_point_and_quotes_formulas() {
-        let plot = Plot::new(
-            "t",
-            PlotAxis::new("time", "s", AxisScale::Linear),
-            PlotAxis::new("speed", "MB/s", AxisScale::Linear),
-        )
-        .with_line("=a\"b", [(0.5, 123_456.7), (1.0, f64::NAN)]);
+        let plot = Plot::new("t", ("time", "s", AxisScale::Linear), ("speed", "MB/s", AxisScale::Linear))
+            .with_line("=a\"b", [(0.5, 123_456.7), (1.0, f64::NAN)]);
         insta::assert_snapshot!(Chart::from(&plot).csv().unwrap(), @r#"
         series,"time s","speed MB/s"
         "'=a""b",0.5,123457

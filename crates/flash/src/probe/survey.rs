@@ -1,11 +1,9 @@
 //! First sample of positions: do all answer alike, do they hold data, and does a position answer faster after a
 //! read nearby?
 
-use super::reads::{ReadTester, UNIT_SEARCH_S};
-use super::stages;
-use crate::probe::options::skip_boundaries;
-use crate::probe::unmeasured::{UnmeasuredReason, no_time_reason};
-use cardscope_engine::io_driver::{CardExtent, ProbeStop};
+use super::options::{Result, UnmeasuredReason, no_time_reason, skip_boundaries};
+use super::read_tester::{ReadTester, UNIT_SEARCH_S, stages};
+use cardscope_engine::io_driver::CardExtent;
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::finding::{Finding, FindingWeight};
@@ -43,7 +41,7 @@ pub(super) struct ReadSurvey {
 
 /// Samples the card and records its unwritten share. Returns `None` if too few positions were read for anything
 /// that depends on the survey.
-pub(super) fn survey_card(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<ReadSurvey>, ProbeStop> {
+pub(super) fn survey_card(reads: &mut ReadTester) -> Result<Option<ReadSurvey>> {
     reads.context.begin_stage(stages::SURVEY);
     if reads.available_seconds(&[1.0]).is_err() {
         skip_boundaries(reads.into, &no_time_reason(1.0));
@@ -66,9 +64,7 @@ pub(super) fn survey_card(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<R
     }
 }
 
-fn sample_positions(
-    reads: &mut ReadTester<'_, '_, '_>,
-) -> Result<(ReadSurvey, Property<f64>), UnmeasuredReason> {
+fn sample_positions(reads: &mut ReadTester) -> Result<(ReadSurvey, Property<f64>), UnmeasuredReason> {
     let (before, end, len) =
         (reads.context.total_cost(), reads.generous_deadline(1.0), reads.two_sectors_bytes());
     reads.context.set_queue(len as u32, 1)?;
@@ -114,7 +110,7 @@ fn sample_positions(
 /// True if the rarer kind of positions is of that kind again in a second sample.
 fn modes_repeat(
     modes: TimeModes,
-    reads: &mut ReadTester<'_, '_, '_>,
+    reads: &mut ReadTester,
     places: &[CardExtent],
     times: &[f64],
 ) -> Result<bool, UnmeasuredReason> {
@@ -172,13 +168,15 @@ fn unmapped_property(survey: &ReadSurvey, evidence: PropertyEvidence) -> Propert
 
 /// Reports an empty card whose units did not show: unwritten positions need no flash access, so no boundary is
 /// crossed.
-pub(super) fn unwritten_finding(survey: &ReadSurvey, into: &MeasuredMap) -> Option<Finding> {
-    let shows = into.page_bytes.is_measured() || into.erase_block_bytes.is_measured();
-    (survey.constant_share > 0.99 && !shows).then(|| {
-        let verdict = "The card is unwritten or erased, so its reads show neither page nor erase block.";
-        Finding::new("nothing-written", FindingWeight::Note, 0.9, verdict)
-            .because("places read", survey.places)
-            .because("positions that repeat one byte", format!("{:.0} %", survey.constant_share * 100.0))
-            .with_advice("Fill the card once, then run `cardscope map` again without --read-only.")
-    })
+impl ReadSurvey {
+    pub(super) fn unwritten_finding(&self, into: &MeasuredMap) -> Option<Finding> {
+        let shows = into.page_bytes.is_measured() || into.erase_block_bytes.is_measured();
+        (self.constant_share > 0.99 && !shows).then(|| {
+            let verdict = "The card is unwritten or erased, so its reads show neither page nor erase block.";
+            Finding::new("nothing-written", FindingWeight::Note, 0.9, verdict)
+                .because("places read", self.places)
+                .because("positions that repeat one byte", format!("{:.0} %", self.constant_share * 100.0))
+                .with_advice("Fill the card once, then run `cardscope map` again without --read-only.")
+        })
+    }
 }

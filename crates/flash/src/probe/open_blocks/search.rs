@@ -1,9 +1,10 @@
 //! Searches the largest number of alternating blocks without extra cost: doubles the number, then bisects
 //! (docs/reference/flash.md#open-blocks).
 
-use super::super::write_tester::{OPENING_BYTES, WriteTester};
 use super::judge::{JudgedRound, RoundJudgement, judge_round};
 use super::turns::{PositionOrder, TurnTest, TurnTimes};
+use crate::probe::options::Result;
+use crate::probe::write_tester::{OPENING_BYTES, WriteTester};
 use cardscope_engine::io_driver::ProbeStop;
 use cardscope_statistics::flashbench::{SOFT_LIMIT_RATIO, SOFT_LIMIT_RATIO_FIRST};
 
@@ -54,11 +55,11 @@ impl OpenBlockLimit {
 
 /// Runs the search. `usual` and `limit` are the times and the limit of the sequential search, if there was one.
 pub(super) fn search_limit(
-    bench: &mut WriteTester<'_, '_, '_>,
+    bench: &mut WriteTester,
     order: PositionOrder,
     usual: Option<&[f64]>,
     limit: Option<u32>,
-) -> Result<OpenBlockLimit, ProbeStop> {
+) -> Result<OpenBlockLimit> {
     let mut found = OpenBlockLimit::default();
     let turns = |n| TurnTest { blocks: n, write_bytes: OPENING_BYTES, order };
     found.end_reason = NO_PLACES;
@@ -109,11 +110,7 @@ fn next_number(free: u32, limit: Option<u32>) -> u32 {
 }
 
 /// Runs one round and returns true if it is above the limit; `None` if positions or successful writes are lacking.
-fn run_round(
-    bench: &mut WriteTester<'_, '_, '_>,
-    found: &mut OpenBlockLimit,
-    turns: TurnTest,
-) -> Result<Option<bool>, ProbeStop> {
+fn run_round(bench: &mut WriteTester, found: &mut OpenBlockLimit, turns: TurnTest) -> Result<Option<bool>> {
     bench.require_time(expected_seconds(found, turns.blocks))?;
     let soft = if turns.blocks == 2 && turns.order == PositionOrder::Linear {
         SOFT_LIMIT_RATIO_FIRST
@@ -154,12 +151,12 @@ fn run_round(
 /// Repeats a round that is above the limit without being plainly so, directly after one with few blocks, since the
 /// computer may have been late. Returns `None` if the limits leave no room.
 fn repeat_round(
-    bench: &mut WriteTester<'_, '_, '_>,
+    bench: &mut WriteTester,
     found: &OpenBlockLimit,
     turns: TurnTest,
     soft: f64,
     decided: &dyn Fn(&[f64]) -> bool,
-) -> Result<Option<(TurnTimes, JudgedRound)>, ProbeStop> {
+) -> Result<Option<(TurnTimes, JudgedRound)>> {
     if !bench.context.has_time(2.0 * expected_seconds(found, turns.blocks)) {
         return Ok(None);
     }

@@ -5,11 +5,13 @@ mod heat;
 mod stalls;
 mod write_run;
 
-use super::write_tester::{MAX_WRITE, WriteTester};
 use crate::probe::discard;
+use crate::probe::options::Result;
+use crate::probe::write_tester::{MAX_WRITE, WriteTester};
 use cardscope_engine::io_driver::ProbeStop;
 use cardscope_model::card_map::advice::BEFORE_DISCARD;
-use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use cardscope_model::card_map::plot::AxisScale::Linear;
+use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{DecimalSize, MIB};
@@ -35,7 +37,7 @@ const RECOVERY: Duration = Duration::from_secs(30);
 const CHUNKS_AFTER: usize = 16;
 const CHUNKS_RECOVERED: usize = 8;
 
-pub(super) fn measure_cache(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+pub(super) fn measure_cache(bench: &mut WriteTester) -> Result<()> {
     // A cache may be nearly as large as the card, so a whole card is written a little more than once.
     let percent = if bench.is_whole_card() { MAX_PERCENT_OF_CARD } else { 100 };
     let round = bench.slots.bytes() / 100 * percent / MIB * MIB;
@@ -100,7 +102,7 @@ pub(super) fn measure_cache(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), P
     Ok(())
 }
 
-fn skip_cache(bench: &mut WriteTester<'_, '_, '_>, why: &str) {
+fn skip_cache(bench: &mut WriteTester, why: &str) {
     bench.into.slc_cache_bytes = Property::not_tested(why);
     bench.into.after_cache_mb_s = Property::not_tested(why);
 }
@@ -108,7 +110,7 @@ fn skip_cache(bench: &mut WriteTester<'_, '_, '_>, why: &str) {
 /// Discards the write region where its data may be lost, since a dynamic cache uses the free space. Small writes
 /// are timed before, as the card's earlier state is gone afterwards. In a directory a discard would deallocate the
 /// test file's own blocks.
-fn discard_if_allowed(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+fn discard_if_allowed(bench: &mut WriteTester) -> Result<()> {
     if bench.context.saves_first() || !bench.options.card_addresses {
         return Ok(());
     }
@@ -130,11 +132,7 @@ fn drop_evidence(evidence: PropertyEvidence, fall: SpeedFall, recovered: Option<
 }
 
 fn plot(write_run: &WriteRun, fall: Option<SpeedFall>) -> Plot {
-    let (x, y) = (
-        PlotAxis::new("written", "bytes", AxisScale::Linear),
-        PlotAxis::new("speed", "MB/s", AxisScale::Linear),
-    );
-    Plot::new("write speed by bytes written", x, y)
+    Plot::new("write speed by bytes written", ("written", "bytes", Linear), ("speed", "MB/s", Linear))
         .with_line("chunks", write_run.chart_points())
         .with_marks(fall.map(|f| (f.bytes, "end of the cache".to_owned())))
 }

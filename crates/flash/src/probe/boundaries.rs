@@ -2,18 +2,17 @@
 //! until one model is beyond doubt or every relevant effect is excluded; later rounds read only levels that
 //! distinguish the models left.
 
-use super::reads::{ReadDeadline, ReadTester, UNIT_SEARCH_S};
-use super::stages;
+use super::options::{Result, UnmeasuredReason};
+use super::read_tester::{ReadDeadline, ReadTester, UNIT_SEARCH_S, stages};
 use super::survey::ReadSurvey;
 use super::triples::{BOUNDARIES, TripleLevels, UnitSearch, time_triples};
-use crate::probe::unmeasured::UnmeasuredReason;
-use cardscope_engine::io_driver::ProbeStop;
-use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use cardscope_model::card_map::plot::AxisScale::{Linear, Log2};
+use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Property, PropertyEvidence, SearchCost};
 use cardscope_statistics::boundary;
-use cardscope_statistics::boundary::{BoundaryLevel, CandidateUnits, EffectChoice, UnitStep};
 use cardscope_statistics::boundary::{
-    fit_levels, fit_segment, height_error, is_boundary, segment_candidates,
+    BoundaryLevel, CandidateUnits, EffectChoice, UnitStep, fit_levels, fit_segment, height_error,
+    is_boundary, segment_candidates,
 };
 
 const BATCH: usize = 8;
@@ -58,7 +57,7 @@ const MIN_SEGMENT_SHARE: f64 = 0.025;
 const MIN_CONFIDENCE: f64 = 0.8;
 
 pub(super) fn measure_boundaries(
-    reads: &mut ReadTester<'_, '_, '_>,
+    reads: &mut ReadTester,
     survey: &ReadSurvey,
 ) -> Result<UnitSearch, UnmeasuredReason> {
     reads.context.begin_stage(stages::BOUNDARIES);
@@ -78,11 +77,7 @@ pub(super) fn measure_boundaries(
     Ok(found)
 }
 
-fn search_units(
-    reads: &mut ReadTester<'_, '_, '_>,
-    survey: &ReadSurvey,
-    end: ReadDeadline,
-) -> Result<UnitSearch, ProbeStop> {
+fn search_units(reads: &mut ReadTester, survey: &ReadSurvey, end: ReadDeadline) -> Result<UnitSearch> {
     let began = reads.context.seconds();
     let (candidates, mut levels) = (CandidateUnits::default(), TripleLevels::default());
     let all = boundary::measured_levels(reads.len, u64::from(reads.context.sector()));
@@ -110,13 +105,13 @@ fn search_units(
 
 /// Times `batch` triples at each level. Returns false if the time ran out.
 fn time_round(
-    reads: &mut ReadTester<'_, '_, '_>,
+    reads: &mut ReadTester,
     survey: &ReadSurvey,
     wanted: &[u64],
     batch: usize,
     into: &mut TripleLevels,
     end: ReadDeadline,
-) -> Result<bool, ProbeStop> {
+) -> Result<bool> {
     let mut order: Vec<u64> = std::iter::repeat_n(wanted, batch).flatten().copied().collect();
     reads.context.random.shuffle(&mut order);
     for window in order.chunks(BOUNDARIES) {
@@ -204,10 +199,8 @@ fn evidence(found: &UnitSearch, survey: &ReadSurvey, nearest: Option<UnitStep>) 
 }
 
 fn plot(points: &[BoundaryLevel], marks: impl IntoIterator<Item = (f64, String)>) -> Plot {
-    let (x, y) = (
-        PlotAxis::new("boundary of", "bytes", AxisScale::Log2),
-        PlotAxis::new("extra time", "µs", AxisScale::Linear),
-    );
+    let x = ("boundary of", "bytes", Log2);
+    let y = ("extra time", "µs", Linear);
     Plot::new("Extra time of a read across a boundary", x, y)
         .with_line("extra time", points.iter().map(|p| (p.bytes as f64, p.extra * 1e6)))
         .with_marks(marks)
@@ -216,7 +209,7 @@ fn plot(points: &[BoundaryLevel], marks: impl IntoIterator<Item = (f64, String)>
 /// Searches the segment of the mapping table: a further rise of the extra time, far above any erase block. 11 of 46
 /// public runs have one at 1 to 2 GiB, which must not be mistaken for an erase block.
 pub(super) fn measure_segment(
-    reads: &mut ReadTester<'_, '_, '_>,
+    reads: &mut ReadTester,
     survey: &ReadSurvey,
     below: &UnitSearch,
 ) -> Result<Property<u64>, UnmeasuredReason> {

@@ -1,9 +1,10 @@
 //! Triples of reads before, on and after a boundary. The reads of several boundaries are mixed in random order, so
 //! drift cancels, and no read follows another one of the same boundary, which the controller's buffer could answer.
 
-use super::reads::{ReadDeadline, ReadTester};
+use super::options::Result;
+use super::read_tester::{ReadDeadline, ReadTester};
 use super::survey::ReadSurvey;
-use cardscope_engine::io_driver::{CardExtent, ProbeStop};
+use cardscope_engine::io_driver::CardExtent;
 use cardscope_model::statistics::median;
 use cardscope_statistics::boundary::{BoundaryLevel, LevelFit, TRIMMED_ERROR_RATIO, trimmed_mean};
 use std::collections::BTreeMap;
@@ -34,11 +35,11 @@ pub(super) struct ReadTriple {
 
 /// Times one boundary of each of `levels`, at random positions, until `end`.
 pub(super) fn time_triples(
-    reads: &mut ReadTester<'_, '_, '_>,
+    reads: &mut ReadTester,
     survey: &ReadSurvey,
     levels: &[u64],
     end: ReadDeadline,
-) -> Result<Vec<ReadTriple>, ProbeStop> {
+) -> Result<Vec<ReadTriple>> {
     let mut boundaries = Vec::new();
     for level in levels {
         if let Some(at) = random_boundary(reads, survey, *level, end)? {
@@ -72,11 +73,11 @@ fn triple_extent(at: u64, kind: usize, len: u64) -> CardExtent {
 
 /// Random boundary of the level that is not one of a larger level: the factor has no divisor 2 or 3.
 fn random_boundary(
-    reads: &mut ReadTester<'_, '_, '_>,
+    reads: &mut ReadTester,
     survey: &ReadSurvey,
     level: u64,
     end: ReadDeadline,
-) -> Result<Option<u64>, ProbeStop> {
+) -> Result<Option<u64>> {
     let len = reads.two_sectors_bytes();
     let most = reads.len.saturating_sub(len) / level;
     let places = 2 * (most / 6) + u64::from(most % 6 >= 1) + u64::from(most % 6 >= 5);
@@ -107,7 +108,7 @@ fn random_boundary(
 }
 
 /// Parts of all boundaries in random order, without neighbours of the same boundary.
-fn shuffle_parts(reads: &mut ReadTester<'_, '_, '_>, boundaries: usize) -> Vec<(usize, usize)> {
+fn shuffle_parts(reads: &mut ReadTester, boundaries: usize) -> Vec<(usize, usize)> {
     let mut order: Vec<(usize, usize)> = (0..boundaries).flat_map(|b| (0..3).map(move |k| (b, k))).collect();
     reads.context.random.shuffle(&mut order);
     for i in 1..order.len() {

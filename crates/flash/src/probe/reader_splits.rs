@@ -1,7 +1,7 @@
 //! Detects readers that split long writes (docs/reference/linux.md#usb-readers).
 
+use super::options::Result;
 use super::write_tester::{WriteTester, contiguous_extents};
-use cardscope_engine::io_driver::ProbeStop;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{KIB, three_digits};
@@ -20,7 +20,7 @@ const MAX_FAILED_ROUNDS: usize = ROUNDS.0;
 const MAX_TEST_S: f64 = 1.5;
 
 /// Compares 128 KiB with the expectation from 64 and 120 KiB, until the difference is certain or irrelevant.
-pub(super) fn measure_splitting(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+pub(super) fn measure_splitting(bench: &mut WriteTester) -> Result<()> {
     let round: u64 = SIZES.iter().sum::<u64>().next_multiple_of(64 * KIB);
     let most = ROUNDS.1.min((bench.slots.unit() / round) as usize);
     let began = bench.context.seconds();

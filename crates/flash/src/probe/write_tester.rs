@@ -1,7 +1,7 @@
 //! Write region, limits and timed writes that all writing parts share.
 
+use super::options::{MapOptions, Result};
 use super::write_slots::{EVERY_UNIT, WriteSlots};
-use crate::probe::options::MapOptions;
 use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::units::MIB;
@@ -72,7 +72,7 @@ impl<'b, 's, 't> WriteTester<'b, 's, 't> {
 
     /// Saves all extents at once, writes them in order and returns the seconds of the successful writes.
     /// [`ProbeStop::Limit`] once the time is up.
-    pub(super) fn write_all(&mut self, extents: &[CardExtent]) -> Result<Vec<f64>, ProbeStop> {
+    pub(super) fn write_all(&mut self, extents: &[CardExtent]) -> Result<Vec<f64>> {
         self.context.save_before_write(extents)?;
         let mut times = Vec::with_capacity(extents.len());
         for extent in extents {
@@ -83,11 +83,11 @@ impl<'b, 's, 't> WriteTester<'b, 's, 't> {
     }
 
     /// Writes `bytes` sequentially from `start`, as [`WriteTester::write_all`] does.
-    pub(super) fn write_in_order(&mut self, start: u64, bytes: u64) -> Result<Vec<f64>, ProbeStop> {
+    pub(super) fn write_in_order(&mut self, start: u64, bytes: u64) -> Result<Vec<f64>> {
         self.write_all(&split_extents(start, start + bytes, MIB as u32).collect::<Vec<_>>())
     }
 
-    pub(super) fn open_blocks(&mut self, places: &[u64]) -> Result<Vec<f64>, ProbeStop> {
+    pub(super) fn open_blocks(&mut self, places: &[u64]) -> Result<Vec<f64>> {
         self.write_all(
             &places.iter().map(|p| CardExtent { offset: *p, len: OPENING_BYTES }).collect::<Vec<_>>(),
         )
@@ -108,7 +108,7 @@ impl<'b, 's, 't> WriteTester<'b, 's, 't> {
     }
 
     /// [`ProbeStop::Limit`] if less than about `seconds` are left; also ends the part if the user stopped the test.
-    pub(super) fn require_time(&mut self, seconds: f64) -> Result<(), ProbeStop> {
+    pub(super) fn require_time(&mut self, seconds: f64) -> Result<()> {
         self.context.check_interrupt()?;
         if self.has_time(seconds) { Ok(()) } else { Err(ProbeStop::Limit) }
     }

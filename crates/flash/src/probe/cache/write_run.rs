@@ -1,9 +1,10 @@
 //! Sequential writes in chunks until the speed drops for good, with reads and temperatures in between.
 
-use super::super::write_tester::WriteTester;
 use super::heat::{HeatReading, HeatSeries};
 use super::stalls::CacheStalls;
-use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
+use crate::probe::options::Result;
+use crate::probe::write_tester::WriteTester;
+use cardscope_engine::io_driver::{CardExtent, split_extents};
 use cardscope_model::card_map::property::PropertyEvidence;
 use cardscope_model::finding::Finding;
 use cardscope_model::statistics::median;
@@ -53,7 +54,7 @@ pub(super) struct WriteRun {
 }
 
 impl WriteRun {
-    pub(super) fn new(bench: &mut WriteTester<'_, '_, '_>, most: u64) -> Self {
+    pub(super) fn new(bench: &mut WriteTester, most: u64) -> Self {
         // Rounded to MiB, so that the last write ends on a sector.
         let most = most / MIB * MIB;
         let len = most.min(bench.slots.bytes() / MIB * MIB);
@@ -81,10 +82,7 @@ impl WriteRun {
         self.written >= self.most
     }
 
-    pub(super) fn run_to_end(
-        &mut self,
-        bench: &mut WriteTester<'_, '_, '_>,
-    ) -> Result<WriteRunEnd, ProbeStop> {
+    pub(super) fn run_to_end(&mut self, bench: &mut WriteTester) -> Result<WriteRunEnd> {
         self.take_heat_reading(bench)?;
         while self.attempted < self.most {
             if !self.may_write_chunk(bench) {
@@ -117,11 +115,7 @@ impl WriteRun {
     }
 
     /// Writes up to `n` further chunks and returns their rates in bytes per second.
-    pub(super) fn write_more(
-        &mut self,
-        bench: &mut WriteTester<'_, '_, '_>,
-        n: usize,
-    ) -> Result<Vec<f64>, ProbeStop> {
+    pub(super) fn write_more(&mut self, bench: &mut WriteTester, n: usize) -> Result<Vec<f64>> {
         let mut rates = Vec::new();
         for _ in 0..n {
             if !self.may_write_chunk(bench) {
@@ -136,11 +130,11 @@ impl WriteRun {
     /// Bytes that are written fast again after a pause; `None` if no limit allows the test.
     pub(super) fn recovered_bytes(
         &mut self,
-        bench: &mut WriteTester<'_, '_, '_>,
+        bench: &mut WriteTester,
         rest: Duration,
         n: usize,
         fall: SpeedFall,
-    ) -> Result<Option<f64>, ProbeStop> {
+    ) -> Result<Option<f64>> {
         if !bench.context.has_time(rest.as_secs_f64() + self.chunk_seconds()) || self.attempted >= self.most {
             return Ok(None);
         }
@@ -158,7 +152,7 @@ impl WriteRun {
             .min(self.len - self.attempted % self.len)
     }
 
-    fn may_write_chunk(&self, bench: &mut WriteTester<'_, '_, '_>) -> bool {
+    fn may_write_chunk(&self, bench: &mut WriteTester) -> bool {
         bench.context.has_time(self.chunk_seconds()) && bench.context.may_write(self.chunk_bytes())
     }
 
@@ -167,7 +161,7 @@ impl WriteRun {
     }
 
     /// Writes one chunk, shortened if the time ends; `None` if nothing was written.
-    fn write_chunk(&mut self, bench: &mut WriteTester<'_, '_, '_>) -> Result<Option<WriteChunk>, ProbeStop> {
+    fn write_chunk(&mut self, bench: &mut WriteTester) -> Result<Option<WriteChunk>> {
         let bytes = self.chunk_bytes();
         let from = self.start + self.attempted % self.len;
         let write: Vec<CardExtent> = split_extents(from, from + bytes, WRITE).collect();
@@ -194,7 +188,7 @@ impl WriteRun {
         Ok(Some(chunk))
     }
 
-    fn take_heat_reading(&mut self, bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+    fn take_heat_reading(&mut self, bench: &mut WriteTester) -> Result<()> {
         self.heat.add(HeatReading::take_reading(
             bench,
             self.start,

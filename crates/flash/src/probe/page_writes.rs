@@ -1,9 +1,11 @@
 //! Page according to writes, and the log for small writes that some cards have
 //! (docs/reference/flash.md#cost-of-a-write, docs/reference/flash.md#small-write-log).
 
+use super::options::Result;
 use super::write_tester::WriteTester;
-use cardscope_engine::io_driver::{CardExtent, ProbeStop};
-use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use cardscope_engine::io_driver::CardExtent;
+use cardscope_model::card_map::plot::AxisScale::{Log2, Log10};
+use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Property, PropertyEvidence, PropertyStatus, SearchCost};
 use cardscope_model::statistics::median;
 use cardscope_model::units::KIB;
@@ -34,7 +36,7 @@ const LOG_TURNS: usize = 4;
 /// Least confidence of a reported result.
 const MIN_CONFIDENCE: f64 = 0.5;
 
-pub(super) fn measure_page_writes(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+pub(super) fn measure_page_writes(bench: &mut WriteTester) -> Result<()> {
     let before = bench.context.total_cost();
     let times = time_sizes(bench)?;
     let cost = bench.context.cost_since(before);
@@ -51,7 +53,7 @@ pub(super) fn measure_page_writes(bench: &mut WriteTester<'_, '_, '_>) -> Result
 
 /// Times sequential writes by size in two alternating blocks if the card keeps two open, so that nothing is merged
 /// in memory.
-fn time_sizes(bench: &mut WriteTester<'_, '_, '_>) -> Result<Vec<SizeTime>, ProbeStop> {
+fn time_sizes(bench: &mut WriteTester) -> Result<Vec<SizeTime>> {
     let sector = u64::from(bench.context.sector());
     let mut sizes: Vec<u64> = SIZES_KIB.iter().map(|kib| kib * KIB).filter(|size| *size >= sector).collect();
     bench.context.random.shuffle(&mut sizes);
@@ -78,12 +80,7 @@ fn time_sizes(bench: &mut WriteTester<'_, '_, '_>) -> Result<Vec<SizeTime>, Prob
 
 /// Combines the page according to writes with the one according to reads: agreement raises the confidence, else the
 /// more confident one is used.
-fn combine_with_reads(
-    bench: &mut WriteTester<'_, '_, '_>,
-    bend: PageBend,
-    times: &[SizeTime],
-    cost: SearchCost,
-) {
+fn combine_with_reads(bench: &mut WriteTester, bend: PageBend, times: &[SizeTime], cost: SearchCost) {
     let evidence = evidence(times, bend).with_cost(cost);
     let read = &mut bench.into.page_bytes;
     let odds = |p: f64| (p.clamp(1e-4, 1.0 - 1e-4) / (1.0 - p.clamp(1e-4, 1.0 - 1e-4))).ln();
@@ -113,13 +110,10 @@ fn combine_with_reads(
 }
 
 fn evidence(times: &[SizeTime], bend: PageBend) -> PropertyEvidence {
-    let (x, y) = (
-        PlotAxis::new("size of a write", "bytes", AxisScale::Log2),
-        PlotAxis::new("median", "µs", AxisScale::Log10),
-    );
-    let plot = Plot::new("time of a write by its size", x, y)
-        .with_line("in order", times.iter().map(|t| (t.bytes, t.seconds * 1e6)))
-        .with_marks(bend.page.map(|page| (page, format!("page of {} KiB", page / 1024.0))));
+    let plot =
+        Plot::new("time of a write by its size", ("size of a write", "bytes", Log2), ("median", "µs", Log10))
+            .with_line("in order", times.iter().map(|t| (t.bytes, t.seconds * 1e6)))
+            .with_marks(bend.page.map(|page| (page, format!("page of {} KiB", page / 1024.0))));
     PropertyEvidence::from_method(
         "sequential writes of 1 to 96 KiB in two fresh blocks in turn; those below a page, or \
                   cutting one, take longer",
@@ -131,10 +125,10 @@ fn evidence(times: &[SizeTime], bend: PageBend) -> PropertyEvidence {
 /// Finds the small-write log: by a size that costs more than larger ones, else by small writes beyond the limit of
 /// open blocks, where all others include a closing.
 fn measure_small_write_log(
-    bench: &mut WriteTester<'_, '_, '_>,
+    bench: &mut WriteTester,
     times: &[SizeTime],
     threshold: Option<f64>,
-) -> Result<(), ProbeStop> {
+) -> Result<()> {
     if let Some(bytes) = threshold {
         let at = |wanted: f64| times.iter().find(|t| t.bytes >= wanted).map_or(0.0, |t| t.seconds * 1e3);
         let evidence = PropertyEvidence::from_method(
@@ -179,7 +173,7 @@ fn small_write_turns(places: &[u64]) -> Vec<(u64, [CardExtent; 2])> {
 }
 
 /// Median seconds of a turn, by size.
-fn time_beyond_limit(bench: &mut WriteTester<'_, '_, '_>, limit: u32) -> Result<Vec<(u64, f64)>, ProbeStop> {
+fn time_beyond_limit(bench: &mut WriteTester, limit: u32) -> Result<Vec<(u64, f64)>> {
     let Some(places) = bench.take_positions(limit as usize + 1) else { return Ok(Vec::new()) };
     let visits = small_write_turns(&places);
     // Saved together: restored in address order, each block is then opened only once.

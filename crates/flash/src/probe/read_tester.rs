@@ -1,7 +1,6 @@
 //! Range, limits and results that all reading parts share.
 
-use crate::probe::options::MapOptions;
-use crate::probe::unmeasured::{UnmeasuredReason, no_time_reason};
+use super::options::{MapOptions, Result, UnmeasuredReason, no_time_reason};
 use cardscope_engine::io_driver::CardExtent;
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::property::NO_TIME;
@@ -79,12 +78,12 @@ impl<'r, 's, 't> ReadTester<'r, 's, 't> {
 pub(super) struct ReadDeadline(f64);
 
 impl ReadDeadline {
-    pub(super) fn is_reached(self, context: &mut ProbeContext<'_, '_>) -> bool {
+    pub(super) fn is_reached(self, context: &mut ProbeContext) -> bool {
         context.seconds() >= self.0
     }
 
     /// Reason why a part ended at the deadline, or `None` before it.
-    pub(super) fn reason(self, context: &mut ProbeContext<'_, '_>) -> Option<&'static str> {
+    pub(super) fn reason(self, context: &mut ProbeContext) -> Option<&'static str> {
         let in_time = context.has_time(0.0);
         self.is_reached(context).then_some(match in_time {
             true => "the card answered too slowly",
@@ -96,7 +95,7 @@ impl ReadDeadline {
     /// error.
     pub(super) fn require_samples(
         self,
-        context: &mut ProbeContext<'_, '_>,
+        context: &mut ProbeContext,
         seen: usize,
         wanted: usize,
         what: &str,
@@ -105,5 +104,33 @@ impl ReadDeadline {
             Some(why) => Err(format!("{why}: {seen} of {wanted} {what}").into()),
             None => Ok(()),
         }
+    }
+}
+
+/// Stages of the reading parts, as listeners receive them.
+pub(super) mod stages {
+    use crate::probe::options::{MapOptions, MapPart};
+
+    pub(in crate::probe) const SURVEY: &str = "surveying read times";
+    pub(in crate::probe) const READ_UNIT: &str = "read unit";
+    pub(in crate::probe) const BOUNDARIES: &str = "pages and erase blocks";
+    pub(in crate::probe) const MAPPING: &str = "mapping table";
+    pub(in crate::probe) const PLANES: &str = "planes";
+    pub(in crate::probe) const QUEUE: &str = "queue of reads";
+    pub(in crate::probe) const BY_SIZE: &str = "reads by size";
+    pub(in crate::probe) const BY_ADDRESS: &str = "reads by address";
+    pub(in crate::probe) const TABLES: &str = "flashbench tables of reads";
+
+    pub(in crate::probe) fn reading_stages(options: &MapOptions) -> Vec<&'static str> {
+        let card = options.card_addresses;
+        let all = [
+            (card && options.wants(MapPart::Boundaries), &[SURVEY, READ_UNIT, BOUNDARIES, MAPPING][..]),
+            (card && options.wants(MapPart::Planes), &[PLANES]),
+            (options.wants(MapPart::Queue), &[QUEUE]),
+            (options.wants(MapPart::ReadCurve), &[BY_SIZE]),
+            (card && options.wants(MapPart::Axis), &[BY_ADDRESS]),
+            (card && options.flashbench_tables, &[TABLES]),
+        ];
+        all.into_iter().filter(|(wanted, _)| *wanted).flat_map(|(_, names)| names.iter().copied()).collect()
     }
 }

@@ -6,9 +6,10 @@ mod judge;
 mod search;
 mod turns;
 
-use super::write_tester::{OPENING_BYTES, WriteTester};
-use cardscope_engine::io_driver::ProbeStop;
-use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use crate::probe::options::Result;
+use crate::probe::write_tester::{OPENING_BYTES, WriteTester};
+use cardscope_model::card_map::plot::AxisScale::{Log2, Log10};
+use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Property, PropertyEvidence, SearchCost};
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
@@ -23,7 +24,7 @@ const OUT_OF_ORDER_FACTOR: f64 = 4.0;
 /// Largest ratio of times that count as equal.
 const MAX_EQUAL_RATIO: f64 = 1.15;
 
-pub(super) fn measure_open_blocks(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+pub(super) fn measure_open_blocks(bench: &mut WriteTester) -> Result<()> {
     bench.into.open_blocks.chosen_unit_bytes = bench.options.open_block_unit;
     let before = bench.context.total_cost();
     let mut linear = search_limit(bench, PositionOrder::Linear, None, None)?;
@@ -44,10 +45,10 @@ pub(super) fn measure_open_blocks(bench: &mut WriteTester<'_, '_, '_>) -> Result
 
 /// Corrects each limit by the results of the other order.
 fn reconcile_orders(
-    bench: &mut WriteTester<'_, '_, '_>,
+    bench: &mut WriteTester,
     linear: &mut OpenBlockLimit,
     random: &mut OpenBlockLimit,
-) -> Result<(), ProbeStop> {
+) -> Result<()> {
     if is_log(linear, random) {
         (linear.is_graded, random.is_graded) = (true, true);
         (linear.limit, random.limit) = (None, None);
@@ -80,7 +81,7 @@ const ALWAYS_SLOW_SHARE: f64 = 0.9;
 
 /// True if random writes in a single block remain slow when repeated. A log that still holds data of many blocks
 /// gets faster.
-fn stays_dear(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLimit) -> Result<bool, ProbeStop> {
+fn stays_dear(bench: &mut WriteTester, linear: &OpenBlockLimit) -> Result<bool> {
     let turns = TurnTest { blocks: 1, write_bytes: OPENING_BYTES, order: PositionOrder::Random };
     let mut last = None;
     for _ in 0..SINGLE_BLOCK_RUNS {
@@ -123,10 +124,7 @@ const MAX_LARGE_FACTOR: u64 = 6;
 const WRITES_PER_BLOCK: u64 = 14;
 
 /// True if large random writes are slower with one block more than `limit`; `None` if too few succeeded.
-fn are_writes_dearer_beyond(
-    bench: &mut WriteTester<'_, '_, '_>,
-    limit: u32,
-) -> Result<Option<bool>, ProbeStop> {
+fn are_writes_dearer_beyond(bench: &mut WriteTester, limit: u32) -> Result<Option<bool>> {
     let block = OPENING_BYTES
         * (bench.slots.certain_bytes() / WRITES_PER_BLOCK / u64::from(OPENING_BYTES))
             .clamp(1, MAX_LARGE_FACTOR) as u32;
@@ -180,10 +178,8 @@ fn plot(found: &OpenBlockLimit) -> Plot {
     points.extend(median(&found.single_s).map(|t| (1.0, t * 1e3)));
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points.dedup_by(|a, b| a.0 == b.0);
-    let (x, y) = (
-        PlotAxis::new("blocks in turn", "", AxisScale::Log2),
-        PlotAxis::new("median of a write", "ms", AxisScale::Log10),
-    );
+    let x = ("blocks in turn", "", Log2);
+    let y = ("median of a write", "ms", Log10);
     Plot::new("time of a write by blocks in turn", x, y)
         .with_line("median", points)
         .with_marks(found.limit.map(|limit| (f64::from(limit), format!("limit {limit}"))))

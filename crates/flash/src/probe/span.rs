@@ -1,9 +1,11 @@
 //! Span within which small random writes keep their speed (docs/reference/flash.md#span-of-random-writes); the
 //! queue test uses the result (docs/reference/flash.md#queues).
 
+use super::options::Result;
 use super::write_tester::WriteTester;
-use cardscope_engine::io_driver::{CardExtent, ProbeStop};
-use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use cardscope_engine::io_driver::CardExtent;
+use cardscope_model::card_map::plot::AxisScale::{Log2, Log10};
+use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::units::MIB;
 use cardscope_statistics::estimate::estimate_values;
@@ -42,7 +44,7 @@ struct SpanSpeed {
     low_s: f64,
 }
 
-pub(super) fn measure_span(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+pub(super) fn measure_span(bench: &mut WriteTester) -> Result<()> {
     let before = bench.context.total_cost();
     let smallest = bench.slots.unit().min(4 * MIB);
     let mut found: Vec<SpanSpeed> = Vec::new();
@@ -62,12 +64,12 @@ pub(super) fn measure_span(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), Pr
     Ok(())
 }
 
-fn sequential_write_s(bench: &WriteTester<'_, '_, '_>) -> Option<f64> {
+fn sequential_write_s(bench: &WriteTester) -> Option<f64> {
     let curve = &bench.into.curves.sequential_write;
     curve.iter().find(|p| p.bytes == u64::from(SMALL_BYTES)).map(|p| p.p50_us / 1e6)
 }
 
-fn time_span(bench: &mut WriteTester<'_, '_, '_>, bytes: u64) -> Result<Option<SpanSpeed>, ProbeStop> {
+fn time_span(bench: &mut WriteTester, bytes: u64) -> Result<Option<SpanSpeed>> {
     let Some(start) = bench.slots.random_span(bytes, &mut bench.context.random) else { return Ok(None) };
     let began = bench.context.seconds();
     let mut times = Vec::with_capacity(WRITES);
@@ -91,12 +93,7 @@ fn time_span(bench: &mut WriteTester<'_, '_, '_>, bytes: u64) -> Result<Option<S
 }
 
 /// Random extents of [`SMALL_BYTES`] bytes within a span.
-pub(super) fn random_extents(
-    bench: &mut WriteTester<'_, '_, '_>,
-    start: u64,
-    bytes: u64,
-    n: usize,
-) -> Vec<CardExtent> {
+pub(super) fn random_extents(bench: &mut WriteTester, start: u64, bytes: u64, n: usize) -> Vec<CardExtent> {
     let blocks = bytes / u64::from(SMALL_BYTES);
     (0..n)
         .map(|_| CardExtent {
@@ -133,11 +130,9 @@ fn evidence(found: &[SpanSpeed]) -> PropertyEvidence {
     let method = "random 4 KiB writes, one at a time, over growing spans; mean time after the first third";
     let rates = found.iter().map(|s| (format!("over {} MiB", s.bytes / MIB), 1.0 / s.mean_s, "IOPS"));
     let evidence = PropertyEvidence::from_method(method).with_numbers(rates);
-    let (x, y) = (
-        PlotAxis::new("span", "bytes", AxisScale::Log2),
-        PlotAxis::new("4 KiB random write", "IOPS", AxisScale::Log10),
-    );
     let points = found.iter().map(|s| (s.bytes as f64, 1.0 / s.mean_s));
+    let x = ("span", "bytes", Log2);
+    let y = ("4 KiB random write", "IOPS", Log10);
     evidence.with_plot(Plot::new("small random writes by their span", x, y).with_line("4 KiB", points))
 }
 

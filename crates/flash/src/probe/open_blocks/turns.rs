@@ -2,8 +2,9 @@
 //! than `n` blocks open closes one at every write, whether it closes the block used or opened longest ago
 //! (docs/reference/flash.md#open-blocks).
 
-use super::super::write_tester::WriteTester;
-use cardscope_engine::io_driver::{CardExtent, ProbeStop};
+use crate::probe::options::Result;
+use crate::probe::write_tester::WriteTester;
+use cardscope_engine::io_driver::CardExtent;
 
 const MAX_POSITIONS: u64 = 16;
 
@@ -43,9 +44,9 @@ impl TurnTest {
     /// the blocks of earlier tests. Returns `None` without enough unused positions.
     pub(super) fn time_turns(
         self,
-        bench: &mut WriteTester<'_, '_, '_>,
+        bench: &mut WriteTester,
         mut enough: impl FnMut(&[f64]) -> bool,
-    ) -> Result<Option<TurnTimes>, ProbeStop> {
+    ) -> Result<Option<TurnTimes>> {
         let Some(places) = bench.take_positions(self.blocks as usize) else { return Ok(None) };
         let positions = self.positions(bench);
         let mut times = TurnTimes::default();
@@ -85,7 +86,7 @@ impl TurnTest {
 
     /// Random order uses every second position only. A card with many streams would take a write after any older
     /// one as the next of a stream.
-    fn positions(self, bench: &mut WriteTester<'_, '_, '_>) -> Vec<u64> {
+    fn positions(self, bench: &mut WriteTester) -> Vec<u64> {
         let stride = self.writes_per_turn() as u64;
         // A block written as a whole is closed for free, so a quarter stays unused; in random order it is half.
         let inside = bench.slots.certain_bytes() * if stride == 1 { 3 } else { 4 } / 4;

@@ -6,11 +6,11 @@
 //! Planes or chips: of two queued reads the second waits if both are on one plane, and overlaps if they are not
 //! (Chen, Koufaty and Zhang, SIGMETRICS 2009: read pairs at growing strides).
 
-use super::reads::ReadTester;
-use super::stages;
-use crate::probe::unmeasured::UnmeasuredReason;
-use cardscope_engine::io_driver::{CardExtent, ProbeStop};
-use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use super::options::{Result, UnmeasuredReason};
+use super::read_tester::{ReadTester, stages};
+use cardscope_engine::io_driver::CardExtent;
+use cardscope_model::card_map::plot::AxisScale::{Linear, Log2};
+use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::statistics::median;
 use cardscope_probing::context::ProbeContext;
@@ -37,9 +37,7 @@ const OVERLAP_SHARE: f64 = 0.87;
 /// Two reads take twice as long as one on a card without parallelism, less the 12 % that the host overlaps.
 const SERIAL_FACTOR: f64 = 1.7;
 
-pub(super) fn measure_read_unit(
-    reads: &mut ReadTester<'_, '_, '_>,
-) -> Result<Property<u64>, UnmeasuredReason> {
+pub(super) fn measure_read_unit(reads: &mut ReadTester) -> Result<Property<u64>, UnmeasuredReason> {
     let seconds = reads.available_seconds(&[1.0])?;
     reads.context.begin_stage(stages::READ_UNIT);
     let (before, len) = (reads.context.total_cost(), reads.two_sectors_bytes());
@@ -72,10 +70,8 @@ pub(super) fn measure_read_unit(
 fn evidence_of_unit(medians: &[(u64, f64)]) -> PropertyEvidence {
     let method = "two sectors read at a distance after a boundary of 3 MiB, then two at the boundary; \
                   within one unit, the second read comes from the controller's memory";
-    let (x, y) = (
-        PlotAxis::new("distance", "bytes", AxisScale::Log2),
-        PlotAxis::new("second read", "% of the first", AxisScale::Linear),
-    );
+    let x = ("distance", "bytes", Log2);
+    let y = ("second read", "% of the first", Linear);
     let plot = Plot::new("Second read against the first, by distance", x, y)
         .with_line("second read", medians.iter().map(|(d, s)| (*d as f64, s * 100.0)));
     let nearest = medians.first().map(|(_, share)| share * 100.0);
@@ -85,7 +81,7 @@ fn evidence_of_unit(medians: &[(u64, f64)]) -> PropertyEvidence {
         .with_plot(plot)
 }
 
-pub(super) fn measure_planes(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u64>, UnmeasuredReason> {
+pub(super) fn measure_planes(reads: &mut ReadTester) -> Result<Property<u64>, UnmeasuredReason> {
     let seconds = reads.available_seconds(&[2.0])?;
     reads.context.begin_stage(stages::PLANES);
     let (before, len) = (reads.context.total_cost(), reads.two_sectors_bytes());
@@ -123,10 +119,8 @@ fn evidence_of_planes(times: &[(u64, f64)], alone: f64) -> PropertyEvidence {
                   plane";
     let least = times.iter().map(|t| t.1).fold(f64::INFINITY, f64::min);
     let most = times.iter().map(|t| t.1).fold(0.0, f64::max);
-    let (x, y) = (
-        PlotAxis::new("stride", "bytes", AxisScale::Log2),
-        PlotAxis::new("time of two", "times that of one", AxisScale::Linear),
-    );
+    let x = ("stride", "bytes", Log2);
+    let y = ("time of two", "times that of one", Linear);
     let plot = Plot::new("Two reads together against one, by their distance", x, y)
         .with_line("pair", times.iter().map(|(s, t)| (*s as f64, *t)));
     PropertyEvidence::from_method(method)
@@ -139,11 +133,11 @@ fn evidence_of_planes(times: &[(u64, f64)], alone: f64) -> PropertyEvidence {
 /// Calls `time` for `count` pairs of reads at each distance, in random order with `depth` in flight, and returns
 /// the results by distance. `seconds` is the expected time.
 fn time_pairs(
-    reads: &mut ReadTester<'_, '_, '_>,
+    reads: &mut ReadTester,
     distances: &[u64],
     (count, depth): (usize, u32),
     seconds: f64,
-    mut time: impl FnMut(&mut ProbeContext<'_, '_>, CardExtent, CardExtent) -> Result<Option<f64>, ProbeStop>,
+    mut time: impl FnMut(&mut ProbeContext, CardExtent, CardExtent) -> Result<Option<f64>>,
 ) -> Result<Vec<Vec<f64>>, UnmeasuredReason> {
     let (end, len) = (reads.generous_deadline(seconds), reads.two_sectors_bytes());
     reads.context.set_queue(len as u32, depth)?;

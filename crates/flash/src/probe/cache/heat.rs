@@ -1,9 +1,9 @@
 //! Distinguishes throttling from the end of the cache: by the card's own counters, else by reads, which heat slows
 //! and a full cache does not (docs/reference/flash.md#causes-of-a-slow-spell).
 
-use super::super::span::{SMALL_BYTES, random_extents};
-use super::super::write_tester::WriteTester;
-use cardscope_engine::io_driver::ProbeStop;
+use crate::probe::options::Result;
+use crate::probe::span::{SMALL_BYTES, random_extents};
+use crate::probe::write_tester::WriteTester;
 use cardscope_model::card_map::property::PropertyEvidence;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
@@ -32,11 +32,11 @@ pub(super) struct HeatReading {
 impl HeatReading {
     /// Times reads within the first `bytes` of the written range, after `written` bytes in total.
     pub(super) fn take_reading(
-        bench: &mut WriteTester<'_, '_, '_>,
+        bench: &mut WriteTester,
         start: u64,
         bytes: u64,
         written: u64,
-    ) -> Result<HeatReading, ProbeStop> {
+    ) -> Result<HeatReading> {
         let mut times = Vec::new();
         if bytes >= u64::from(SMALL_BYTES) {
             for extent in random_extents(bench, start, bytes, READS) {

@@ -2,10 +2,11 @@
 //! reads showed no erase block, its size too: a block written as a whole needs no closing
 //! (docs/reference/flash.md#closing-a-block).
 
-use super::super::write_tester::{OPENING_BYTES, WriteTester};
 use super::search::OpenBlockLimit;
-use cardscope_engine::io_driver::ProbeStop;
-use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use crate::probe::options::Result;
+use crate::probe::write_tester::{OPENING_BYTES, WriteTester};
+use cardscope_model::card_map::plot::AxisScale::{Linear, Log2};
+use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Property, PropertyEvidence, PropertyStatus, SearchCost};
 use cardscope_model::statistics::median;
 use cardscope_model::units::MIB;
@@ -22,10 +23,7 @@ const FREE_SHARE: f64 = 0.15;
 /// the whole block, far more if it copies what was written. Public logs have 0.71 to 0.73 and 0.85 to 0.95.
 const RATIOS: (f64, f64) = (0.82, 1.6);
 
-pub(super) fn measure_closing(
-    bench: &mut WriteTester<'_, '_, '_>,
-    linear: &OpenBlockLimit,
-) -> Result<(), ProbeStop> {
+pub(super) fn measure_closing(bench: &mut WriteTester, linear: &OpenBlockLimit) -> Result<()> {
     let Some(limit) = linear.limit.filter(|limit| *limit > 0) else {
         skip_closing(bench, linear);
         return Ok(());
@@ -59,12 +57,12 @@ pub(super) fn measure_closing(
 }
 
 /// Opens one block more than the limit, so that all blocks of earlier tests are closed.
-fn open_beyond_limit(bench: &mut WriteTester<'_, '_, '_>, limit: u32) -> Result<(), ProbeStop> {
+fn open_beyond_limit(bench: &mut WriteTester, limit: u32) -> Result<()> {
     let Some(places) = bench.take_positions(limit as usize + 1) else { return Ok(()) };
     bench.open_blocks(&places).map(drop)
 }
 
-fn skip_closing(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLimit) {
+fn skip_closing(bench: &mut WriteTester, linear: &OpenBlockLimit) {
     let why = match linear.most_free {
         0 => linear.end_reason.to_owned(),
         free => format!("no closing within {free} blocks in turn"),
@@ -72,7 +70,7 @@ fn skip_closing(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLimit) {
     set_not_tested(bench, &why);
 }
 
-fn set_not_tested(bench: &mut WriteTester<'_, '_, '_>, why: &str) {
+fn set_not_tested(bench: &mut WriteTester, why: &str) {
     bench.into.merge = Property::not_tested(why);
     bench.into.copy_mb_s = Property::not_tested(why);
 }
@@ -86,7 +84,7 @@ struct BlockClosings {
     quarter_s: f64,
 }
 
-fn set_merge_and_speed(bench: &mut WriteTester<'_, '_, '_>, c: BlockClosings, cost: SearchCost) {
+fn set_merge_and_speed(bench: &mut WriteTester, c: BlockClosings, cost: SearchCost) {
     let (few, quarter) = (f64::from(OPENING_BYTES), c.unit as f64 / 4.0);
     let ratio = c.quarter_s / c.short_s;
     let (kind, bytes, seconds) = match ratio {
@@ -110,12 +108,7 @@ fn set_merge_and_speed(bench: &mut WriteTester<'_, '_, '_>, c: BlockClosings, co
     }
 }
 
-fn quarter_closings(
-    bench: &mut WriteTester<'_, '_, '_>,
-    limit: u32,
-    unit: u64,
-    usual: f64,
-) -> Result<Vec<f64>, ProbeStop> {
+fn quarter_closings(bench: &mut WriteTester, limit: u32, unit: u64, usual: f64) -> Result<Vec<f64>> {
     let mut closings = Vec::new();
     for _ in 0..REPEATS {
         let Some(place) = bench.take_positions(1).map(|p| p[0]) else { break };
@@ -128,12 +121,7 @@ fn quarter_closings(
 
 /// Writes `bytes` sequentially, then opens blocks until the written one is closed. Returns the seconds of the
 /// closing write, or `None` without enough unused positions.
-fn close_block(
-    bench: &mut WriteTester<'_, '_, '_>,
-    place: u64,
-    bytes: u64,
-    limit: u32,
-) -> Result<Option<f64>, ProbeStop> {
+fn close_block(bench: &mut WriteTester, place: u64, bytes: u64, limit: u32) -> Result<Option<f64>> {
     let Some(others) = bench.take_positions(limit as usize) else { return Ok(None) };
     bench.write_in_order(place, bytes)?;
     let times = bench.open_blocks(&others)?;
@@ -141,7 +129,7 @@ fn close_block(
 }
 
 /// Finds the erase block as the shortest aligned write after which opening another block is free.
-fn measure_erase_block(bench: &mut WriteTester<'_, '_, '_>, usual: f64, short: f64) -> Result<(), ProbeStop> {
+fn measure_erase_block(bench: &mut WriteTester, usual: f64, short: f64) -> Result<()> {
     let before = bench.context.total_cost();
     let mut ruler = vec![(f64::from(OPENING_BYTES), short)];
     for mib in UNITS_MIB {
@@ -163,11 +151,7 @@ fn measure_erase_block(bench: &mut WriteTester<'_, '_, '_>, usual: f64, short: f
 /// Extra seconds to open another block after `bytes` were written sequentially with all other blocks open. A block
 /// written as a whole is closed without a copy and leaves room; a partly written one is still open, so a block must
 /// be closed.
-fn opening_cost_after(
-    bench: &mut WriteTester<'_, '_, '_>,
-    bytes: u64,
-    usual: f64,
-) -> Result<Option<f64>, ProbeStop> {
+fn opening_cost_after(bench: &mut WriteTester, bytes: u64, usual: f64) -> Result<Option<f64>> {
     let Some(place) = bench.take_range(bytes) else { return Ok(None) };
     let Some(other) = bench.take_positions(1).map(|p| p[0]) else { return Ok(None) };
     bench.write_in_order(place, bytes)?;
@@ -176,10 +160,8 @@ fn opening_cost_after(
 }
 
 fn evidence(ruler: &[(f64, f64)], mib: u64) -> PropertyEvidence {
-    let (x, y) = (
-        PlotAxis::new("written sequentially", "bytes", AxisScale::Log2),
-        PlotAxis::new("extra time", "ms", AxisScale::Linear),
-    );
+    let x = ("written sequentially", "bytes", Log2);
+    let y = ("extra time", "ms", Linear);
     let plot = Plot::new("time to open another block by amount written before", x, y)
         .with_line("opening another", ruler.iter().map(|(x, t)| (*x, t * 1e3)))
         .with_marks([((mib * MIB) as f64, format!("{mib} MiB written whole: room for another"))]);
