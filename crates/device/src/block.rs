@@ -45,7 +45,7 @@ pub struct BlockDevice {
 
 impl BlockDevice {
     pub(crate) fn all_disks(system: &SystemRoots) -> Vec<BlockDevice> {
-        let root = system.sys().join("block");
+        let root = system.sys.join("block");
         dir_names(&root)
             .into_iter()
             .filter(|name| root.join(name).is_dir())
@@ -57,7 +57,7 @@ impl BlockDevice {
         if name.is_empty() || name.contains('/') || name.starts_with('.') {
             return None;
         }
-        let dir = system.sys().join("block").join(name);
+        let dir = system.sys.join("block").join(name);
         if dir.is_dir() {
             return Some(BlockDevice { name: name.to_owned(), dir: system.resolve(&dir), whole: None });
         }
@@ -73,7 +73,7 @@ impl BlockDevice {
         if wanted.major == 0 {
             return None;
         }
-        let link = system.sys().join("dev/block").join(wanted.to_string());
+        let link = system.sys.join("dev/block").join(wanted.to_string());
         if let Some(name) = link_name(link)
             && let Some(device) = Self::by_name(system, &name)
         {
@@ -161,15 +161,14 @@ impl BlockDevice {
     /// Directories from the hardware up to the root of the tree, nearest first.
     pub(crate) fn ancestors(&self, system: &SystemRoots) -> Vec<PathBuf> {
         let hardware = self.hardware_dir(system);
-        let start =
-            if hardware.starts_with(system.sys().join("devices")) { hardware } else { self.disk().dir };
-        start.ancestors().take_while(|dir| *dir != system.sys()).map(Path::to_owned).collect()
+        let start = if hardware.starts_with(system.sys.join("devices")) { hardware } else { self.disk().dir };
+        start.ancestors().take_while(|dir| *dir != system.sys).map(Path::to_owned).collect()
     }
 
     pub fn path(&self, system: &SystemRoots) -> PathBuf {
         // Sysfs writes `!` for the slash of a device in a subdirectory (cciss!c0d0).
         let name = self.name.replace('!', "/");
-        if system.is_live() { system.dev().join(name) } else { Path::new("/dev").join(name) }
+        if system.is_live() { system.dev.join(name) } else { Path::new("/dev").join(name) }
     }
 }
 

@@ -143,7 +143,7 @@ impl DeviceWatcher {
 
     fn read_counters(&self, device: &BlockDevice) -> Option<DeviceCounters> {
         read_text(device.dir.join("stat")).and_then(|fields| DeviceCounters::parse(&fields)).or_else(|| {
-            let all = read_text(self.system.proc().join("diskstats"))?;
+            let all = read_text(self.system.proc.join("diskstats"))?;
             all.lines().find_map(|line| parse_diskstats(line, &device.name))
         })
     }
@@ -151,7 +151,7 @@ impl DeviceWatcher {
     /// Busy time of the other disks. Devices built on the watched one (LVM, LUKS, RAID, a loop device over a file on
     /// it) are left out, since they wait for the same card.
     fn other_busy_ms(&self) -> Vec<(String, u64)> {
-        let all = read_text(self.system.proc().join("diskstats")).unwrap_or_default();
+        let all = read_text(self.system.proc.join("diskstats")).unwrap_or_default();
         let busy = |disk: &BlockDevice| {
             all.lines().find_map(|line| parse_diskstats(line, &disk.name)).map(|c| c.busy_ms)
         };

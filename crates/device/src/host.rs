@@ -55,18 +55,18 @@ pub fn kernel_release(system: &SystemRoots) -> Option<String> {
     if system.is_live() {
         return Some(rustix::system::uname().release().to_string_lossy().into_owned());
     }
-    read_text(system.proc().join("sys/kernel/osrelease")).or_else(|| {
+    read_text(system.proc.join("sys/kernel/osrelease")).or_else(|| {
         // Linux version 6.12.25+rpt-rpi-2712 (…) …
-        let version = read_text(system.proc().join("version"))?;
+        let version = read_text(system.proc.join("version"))?;
         version.split_whitespace().nth(2).map(str::to_owned)
     })
 }
 
 /// Board or computer: the device tree's model, or maker and product from DMI.
 pub fn board_name(system: &SystemRoots) -> Option<String> {
-    let tree = [system.proc().join("device-tree/model"), system.sys().join("firmware/devicetree/base/model")];
+    let tree = [system.proc.join("device-tree/model"), system.sys.join("firmware/devicetree/base/model")];
     tree.iter().find_map(read_text).or_else(|| {
-        let dmi = system.sys().join("class/dmi/id");
+        let dmi = system.sys.join("class/dmi/id");
         let word = |name: &str| {
             read_text(dmi.join(name))
                 .filter(|word| !EMPTY_WORDS.contains(&word.to_ascii_lowercase().as_str()))
@@ -79,7 +79,7 @@ pub fn board_name(system: &SystemRoots) -> Option<String> {
 
 /// CPU frequency governor; several if cores differ.
 pub fn cpu_governor(system: &SystemRoots) -> Option<String> {
-    let cpu = system.sys().join("devices/system/cpu");
+    let cpu = system.sys.join("devices/system/cpu");
     let cores = dir_entries(&cpu).into_iter().map(|core| core.join("cpufreq"));
     let policies = dir_entries(cpu.join("cpufreq")).into_iter().chain(cores);
     let mut found: Vec<String> = policies.filter_map(|dir| read_text(dir.join("scaling_governor"))).collect();
@@ -90,7 +90,7 @@ pub fn cpu_governor(system: &SystemRoots) -> Option<String> {
 
 /// Power supply state, on boards that monitor it.
 pub fn supply_state(system: &SystemRoots) -> Option<SupplyState> {
-    let root = system.sys().join("devices/platform");
+    let root = system.sys.join("devices/platform");
     let socs =
         dir_entries(&root).into_iter().filter(|dir| base_name(dir).is_some_and(|n| n.starts_with("soc")));
     let mut files =

@@ -27,11 +27,11 @@ pub(crate) fn list_chips(system: &SystemRoots) -> Vec<SensorChip> {
             dir,
         })
     };
-    dir_entries(system.sys().join("class/hwmon")).into_iter().filter_map(chip).collect()
+    dir_entries(system.sys.join("class/hwmon")).into_iter().filter_map(chip).collect()
 }
 
 pub(crate) fn thermal_zones(system: &SystemRoots) -> Vec<(String, PathBuf)> {
-    let root = system.sys().join("class/thermal");
+    let root = system.sys.join("class/thermal");
     let zones = dir_names(&root).into_iter().filter(|name| name.starts_with("thermal_zone"));
     zones.map(|name| root.join(name)).filter_map(|dir| Some((read_text(dir.join("type"))?, dir))).collect()
 }

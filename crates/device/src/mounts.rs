@@ -27,7 +27,7 @@ pub(crate) struct MountEntry {
 pub(crate) fn own_mounts(system: &SystemRoots) -> Vec<MountEntry> {
     ["self/mountinfo", "1/mountinfo", "mountinfo"]
         .iter()
-        .find_map(|name| read_text(system.proc().join(name)))
+        .find_map(|name| read_text(system.proc.join(name)))
         .map(|text| parse_mounts(&text, false))
         .unwrap_or_default()
 }
@@ -35,9 +35,9 @@ pub(crate) fn own_mounts(system: &SystemRoots) -> Vec<MountEntry> {
 /// Mounts of all namespaces, ours first; each namespace is read once.
 pub(crate) fn all_mounts(system: &SystemRoots) -> Vec<MountEntry> {
     let mut mounts = own_mounts(system);
-    let mut seen: HashSet<PathBuf> = mount_namespace(&system.proc().join("self")).into_iter().collect();
-    for process in dir_names(system.proc()).iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit())) {
-        let dir = system.proc().join(process);
+    let mut seen: HashSet<PathBuf> = mount_namespace(&system.proc.join("self")).into_iter().collect();
+    for process in dir_names(system.proc).iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit())) {
+        let dir = system.proc.join(process);
         if mount_namespace(&dir).is_some_and(|namespace| !seen.insert(namespace)) {
             continue;
         }
@@ -77,7 +77,7 @@ fn parse_mount(line: &str, elsewhere: bool) -> Option<MountEntry> {
 }
 
 pub(crate) fn swap_paths(system: &SystemRoots) -> Vec<PathBuf> {
-    let Some(text) = read_text(system.proc().join("swaps")) else { return Vec::new() };
+    let Some(text) = read_text(system.proc.join("swaps")) else { return Vec::new() };
     text.lines()
         .skip(1)
         .filter_map(|line| line.split_whitespace().next())

@@ -9,9 +9,9 @@ const LONGEST_TEXT: u64 = 4 << 20;
 
 #[derive(Debug, Clone)]
 pub struct SystemRoots {
-    sys: PathBuf,
-    proc: PathBuf,
-    dev: PathBuf,
+    pub(crate) sys: PathBuf,
+    pub(crate) proc: PathBuf,
+    pub(crate) dev: PathBuf,
     live: bool,
 }
 
@@ -42,18 +42,6 @@ impl SystemRoots {
     /// True for the computer that this program runs on: only there can devices be opened.
     pub fn is_live(&self) -> bool {
         self.live
-    }
-
-    pub fn sys(&self) -> &Path {
-        &self.sys
-    }
-
-    pub fn proc(&self) -> &Path {
-        &self.proc
-    }
-
-    pub fn dev(&self) -> &Path {
-        &self.dev
     }
 
     /// Follows the links of a path below `/sys`, unless they leave the tree: a recorded tree must not lead to files of

@@ -37,7 +37,7 @@ fn search_down(system: &SystemRoots, disk: &str) -> Option<UsbPath> {
     if system.is_live() {
         return None;
     }
-    let root = system.sys().join("bus/usb/devices");
+    let root = system.sys.join("bus/usb/devices");
     let mut devices =
         dir_entries(root).into_iter().map(|dir| system.resolve(&dir)).filter(|dir| is_usb_device(dir));
     let device = devices.find(|dir| leads_to(dir, disk, DEPTH_TO_DISK))?;
@@ -122,7 +122,7 @@ pub(crate) fn describe_reader(system: &SystemRoots, disk: &BlockDevice) -> Optio
 /// USB host controller of a device: the PCI or platform device above its root hub.
 pub(crate) fn host_controller(system: &SystemRoots, place: &UsbPath) -> Option<String> {
     let root_hub =
-        place.device.ancestors().take_while(|dir| *dir != system.sys()).find(|dir| is_root_hub(dir))?;
+        place.device.ancestors().take_while(|dir| *dir != system.sys).find(|dir| is_root_hub(dir))?;
     let controller = root_hub.parent()?;
     let driver = link_name(controller.join("driver"));
     let name = base_name(controller)?.to_owned();
@@ -172,7 +172,7 @@ pub fn usb_topology(system: &SystemRoots, device: &str) -> Option<UsbTopology> {
 }
 
 fn hub_names(system: &SystemRoots, reader: &Path) -> Vec<String> {
-    let above = reader.ancestors().skip(1).take_while(|dir| *dir != system.sys());
+    let above = reader.ancestors().skip(1).take_while(|dir| *dir != system.sys);
     above
         .filter(|dir| read_text(dir.join("bDeviceClass")).as_deref() == Some(HUB) && !is_root_hub(dir))
         .map(|dir| read_text(dir.join("product")).unwrap_or_else(|| "a USB hub".to_owned()))
@@ -185,7 +185,7 @@ fn is_root_hub(dir: &Path) -> bool {
 }
 
 fn count_neighbours(system: &SystemRoots, reader: &Path) -> usize {
-    let root = system.sys().join("bus/usb/devices");
+    let root = system.sys.join("bus/usb/devices");
     let Some(bus) = read_number(reader.join("busnum")) else { return 0 };
     let class = |dir: &PathBuf| read_text(dir.join("bInterfaceClass"));
     let storage = |dir: &Path| dir_entries(dir).iter().any(|dir| class(dir).as_deref() == Some(STORAGE));

@@ -29,7 +29,7 @@ pub struct StallPressure {
 /// Pressure of `cpu`, `io` or `memory`; `None` without PSI in the kernel (`psi=1` on its command line, or
 /// `CONFIG_PSI`).
 pub fn read_pressure(system: &SystemRoots, resource: &str) -> Option<StallPressure> {
-    parse_pressure(&read_text(system.proc().join("pressure").join(resource))?)
+    parse_pressure(&read_text(system.proc.join("pressure").join(resource))?)
 }
 
 fn parse_pressure(text: &str) -> Option<StallPressure> {
@@ -65,7 +65,7 @@ impl CpuTimes {
 }
 
 pub fn cpu_times(system: &SystemRoots) -> Option<CpuTimes> {
-    parse_cpu_times(&read_text(system.proc().join("stat"))?)
+    parse_cpu_times(&read_text(system.proc.join("stat"))?)
 }
 
 fn parse_cpu_times(text: &str) -> Option<CpuTimes> {
@@ -87,11 +87,11 @@ fn parse_cpu_times(text: &str) -> Option<CpuTimes> {
 
 /// Average number of tasks that ran or waited for I/O in the last minute.
 pub fn load_average(system: &SystemRoots) -> Option<f64> {
-    read_text(system.proc().join("loadavg"))?.split_whitespace().next()?.parse().ok()
+    read_text(system.proc.join("loadavg"))?.split_whitespace().next()?.parse().ok()
 }
 
 pub fn uptime_seconds(system: &SystemRoots) -> Option<f64> {
-    read_text(system.proc().join("uptime"))?.split_whitespace().next()?.parse().ok()
+    read_text(system.proc.join("uptime"))?.split_whitespace().next()?.parse().ok()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -103,7 +103,7 @@ pub struct MemoryBytes {
 }
 
 pub fn memory_bytes(system: &SystemRoots) -> Option<MemoryBytes> {
-    let text = read_text(system.proc().join("meminfo"))?;
+    let text = read_text(system.proc.join("meminfo"))?;
     let bytes = |name: &str| -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
@@ -118,7 +118,7 @@ pub fn memory_bytes(system: &SystemRoots) -> Option<MemoryBytes> {
 
 /// Bytes moved to and from swap since boot.
 pub fn swap_bytes(system: &SystemRoots) -> Option<u64> {
-    let text = read_text(system.proc().join("vmstat"))?;
+    let text = read_text(system.proc.join("vmstat"))?;
     let pages = |name: &str| -> Option<u64> {
         text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
     };
@@ -128,36 +128,36 @@ pub fn swap_bytes(system: &SystemRoots) -> Option<u64> {
 
 /// Setting of `/proc/sys`, such as `vm/dirty_ratio`.
 pub fn read_sysctl(system: &SystemRoots, name: &str) -> Option<String> {
-    read_text(system.proc().join("sys").join(name))
+    read_text(system.proc.join("sys").join(name))
 }
 
 /// `kernel.io_uring_disabled` (Linux 6.6): 0 allows all, 1 a group and root, 2 nobody.
 pub fn io_uring_disabled(system: &SystemRoots) -> Option<u64> {
-    read_number(system.proc().join("sys/kernel/io_uring_disabled"))
+    read_number(system.proc.join("sys/kernel/io_uring_disabled"))
 }
 
 pub fn clock_source(system: &SystemRoots) -> Option<String> {
-    read_text(system.sys().join("devices/system/clocksource/clocksource0/current_clocksource"))
+    read_text(system.sys.join("devices/system/clocksource/clocksource0/current_clocksource"))
 }
 
 /// File systems registered in the kernel; modules not loaded yet are missing.
 pub fn file_systems(system: &SystemRoots) -> Vec<String> {
-    let listed = read_text(system.proc().join("filesystems")).unwrap_or_default();
+    let listed = read_text(system.proc.join("filesystems")).unwrap_or_default();
     listed.lines().filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect()
 }
 
 pub fn has_nvme_driver(system: &SystemRoots) -> bool {
-    let sys = system.sys();
+    let sys = system.sys;
     sys.join("module/nvme").is_dir() || sys.join("bus/pci/drivers/nvme").is_dir()
 }
 
 pub fn module_parameter(system: &SystemRoots, module: &str, parameter: &str) -> Option<String> {
-    read_text(system.sys().join("module").join(module).join("parameters").join(parameter))
+    read_text(system.sys.join("module").join(module).join("parameters").join(parameter))
 }
 
 /// Effective capabilities of this process, one bit each (`capabilities(7)`).
 pub fn capabilities(system: &SystemRoots) -> Option<u64> {
-    let status = read_text(system.proc().join("self/status"))?;
+    let status = read_text(system.proc.join("self/status"))?;
     let hex = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
     u64::from_str_radix(hex.trim(), 16).ok()
 }
@@ -171,14 +171,14 @@ const VM_NAMES: &[&str] = &["qemu", "kvm", "vmware", "virtualbox", "innotek", "x
 
 /// Detects a virtual machine, by the processor's flag, `/sys/hypervisor`, or the maker's name.
 pub fn detect_hypervisor(system: &SystemRoots) -> Option<Hypervisor> {
-    let named = read_text(system.sys().join("hypervisor/type"));
-    let vendor = read_text(system.sys().join("class/dmi/id/sys_vendor"));
-    let product = read_text(system.sys().join("class/dmi/id/product_name"));
+    let named = read_text(system.sys.join("hypervisor/type"));
+    let vendor = read_text(system.sys.join("class/dmi/id/sys_vendor"));
+    let product = read_text(system.sys.join("class/dmi/id/product_name"));
     let known = [vendor, product].into_iter().flatten().find(|word| {
         let word = word.to_ascii_lowercase();
         VM_NAMES.iter().any(|machine| word.contains(machine))
     });
-    let flagged = read_text(system.proc().join("cpuinfo")).is_some_and(|cpus| has_flag(&cpus, "hypervisor"));
+    let flagged = read_text(system.proc.join("cpuinfo")).is_some_and(|cpus| has_flag(&cpus, "hypervisor"));
     let name = named.or(known);
     (flagged || name.is_some()).then_some(Hypervisor { name })
 }
@@ -192,9 +192,9 @@ fn has_flag(cpus: &str, flag: &str) -> bool {
 /// Names of running programs, each once, as far as `/proc` shows them.
 pub fn running_programs(system: &SystemRoots) -> Vec<String> {
     let process = |name: &String| name.bytes().all(|b| b.is_ascii_digit());
-    let comm = |name: &String| read_text(Path::new(system.proc()).join(name).join("comm"));
+    let comm = |name: &String| read_text(Path::new(system.proc).join(name).join("comm"));
     let mut found: Vec<String> =
-        dir_names(system.proc()).iter().filter(|n| process(n)).filter_map(comm).collect();
+        dir_names(system.proc).iter().filter(|n| process(n)).filter_map(comm).collect();
     found.sort();
     found.dedup();
     found
@@ -243,12 +243,12 @@ pub fn idle_states(system: &SystemRoots) -> Vec<IdleState> {
         let exit_us = read_number(dir.join("latency"))?;
         on.then(|| read_text(dir.join("name"))).flatten().map(|name| IdleState { name, exit_us })
     };
-    dir_entries(system.sys().join("devices/system/cpu/cpu0/cpuidle")).into_iter().filter_map(state).collect()
+    dir_entries(system.sys.join("devices/system/cpu/cpu0/cpuidle")).into_iter().filter_map(state).collect()
 }
 
 /// True if processors may exceed their nominal clock; `None` if unknown.
 pub fn allows_turbo(system: &SystemRoots) -> Option<bool> {
-    let cpu = system.sys().join("devices/system/cpu");
+    let cpu = system.sys.join("devices/system/cpu");
     read_flag(cpu.join("intel_pstate/no_turbo"))
         .map(|off| !off)
         .or_else(|| read_flag(cpu.join("cpufreq/boost")))

@@ -4,7 +4,7 @@
 //! Slots may share it and the kernel writes into it, so it returns pointers; callers that form slices guarantee
 //! exclusive access.
 
-use crate::target::TargetError;
+use crate::target::{TargetError, TargetResult};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::ptr::NonNull;
 
@@ -29,7 +29,7 @@ unsafe impl Sync for AlignedBuffer {}
 
 impl AlignedBuffer {
     /// Maps at least `bytes` bytes, rounded up to whole pages.
-    pub fn new(bytes: usize) -> Result<Self, TargetError> {
+    pub fn new(bytes: usize) -> TargetResult<Self> {
         let out_of_memory = |reason: String| {
             let what = format!("taking {bytes} bytes of memory for the I/O buffers");
             TargetError::setup(what, format!("{reason}; choose a smaller block or queue depth"))

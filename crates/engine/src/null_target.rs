@@ -5,7 +5,8 @@ use crate::event::Silent;
 use crate::interrupt::InterruptFlag;
 use crate::runner::{PassRecorder, RecorderError, RunnerSettings, StopRule, run_pass};
 use crate::target::{
-    IoCompletion, IoRequest, LanePlan, Target, TargetError, TargetInfo, TargetRegion, place_area,
+    IoCompletion, IoRequest, LanePlan, Target, TargetError, TargetInfo, TargetRegion, TargetResult,
+    place_area,
 };
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe;
@@ -45,41 +46,41 @@ impl Target for NullTarget {
     fn now(&mut self) -> Nanos {
         self.epoch.elapsed().as_nanos() as Nanos
     }
-    fn plan(&mut self, plan: &LanePlan) -> Result<(), TargetError> {
+    fn plan(&mut self, plan: &LanePlan) -> TargetResult {
         self.waiting.clear();
         self.waiting.reserve(plan.depth as usize);
         Ok(())
     }
     #[inline]
-    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
+    fn submit(&mut self, io: &IoRequest) -> TargetResult {
         self.waiting.push(io.slot);
         Ok(())
     }
     #[inline]
-    fn complete(&mut self, _at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError> {
+    fn complete(&mut self, _at_least: usize, done: &mut Vec<IoCompletion>) -> TargetResult {
         let at = self.now();
         done.extend(self.waiting.drain(..).map(|slot| IoCompletion { slot, at, result: Ok(()) }));
         Ok(())
     }
-    fn flush(&mut self) -> Result<(), TargetError> {
+    fn flush(&mut self) -> TargetResult {
         Ok(())
     }
-    fn discard(&mut self, _range: TargetRegion) -> Result<(), TargetError> {
+    fn discard(&mut self, _range: TargetRegion) -> TargetResult {
         Ok(())
     }
     fn idle(&mut self, time: Duration) {
         std::thread::sleep(time);
     }
-    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError> {
+    fn area(&mut self, bytes: u64) -> TargetResult<TargetRegion> {
         place_area(self.info.bytes, bytes)
     }
-    fn reopen(&mut self) -> Result<(), TargetError> {
+    fn reopen(&mut self) -> TargetResult {
         Ok(())
     }
-    fn buffer(&mut self, _slot: u32) -> Result<&mut [u8], TargetError> {
+    fn buffer(&mut self, _slot: u32) -> TargetResult<&mut [u8]> {
         Err(Self::no_content_error())
     }
-    fn compare(&mut self, _slot: u32, _expected: IoContent) -> Result<ContentMatch, TargetError> {
+    fn compare(&mut self, _slot: u32, _expected: IoContent) -> TargetResult<ContentMatch> {
         Err(Self::no_content_error())
     }
 }

@@ -29,12 +29,18 @@ pub struct IoRequest {
     pub content: IoContent,
 }
 
+impl IoRequest {
+    pub(crate) fn end(&self) -> u64 {
+        self.offset + u64::from(self.len)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct IoCompletion {
     pub slot: u32,
     pub at: Nanos,
     /// `Ok` if all bytes were moved.
-    pub result: Result<(), TargetError>,
+    pub result: TargetResult,
 }
 
 /// I/O of a [`IoRound`] that succeeded.
@@ -158,6 +164,9 @@ pub enum TargetError {
     Interrupted,
 }
 
+/// Result of a call to a target.
+pub type TargetResult<T = ()> = Result<T, TargetError>;
+
 impl TargetError {
     /// Error of opening or preparing a target: `what` names action and object, `reason` the cause and advice.
     pub fn setup(what: impl Into<String>, reason: impl ToString) -> Self {
@@ -204,19 +213,19 @@ pub trait Target: Send {
 
     /// Prepares slots. Waits for I/Os of an earlier plan that are still in flight and drops their results: a test that
     /// met an error may leave some behind.
-    fn plan(&mut self, plan: &LanePlan) -> Result<(), TargetError>;
+    fn plan(&mut self, plan: &LanePlan) -> TargetResult;
 
     /// Submits one I/O, which may be held back until `complete`. Fails if the target is gone; a failing I/O is reported
     /// by its completion.
-    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError>;
+    fn submit(&mut self, io: &IoRequest) -> TargetResult;
 
     /// Waits until at least `at_least` I/Os have ended and appends all that have. Returns fewer only after an
     /// interrupt.
-    fn complete(&mut self, at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError>;
+    fn complete(&mut self, at_least: usize, done: &mut Vec<IoCompletion>) -> TargetResult;
 
     /// Submits `ios` and waits until at least one I/O has ended. One call for both saves much of the cost of a target
     /// whose I/O is a calculation. After an error `round.taken` still counts the `ios` submitted.
-    fn round(&mut self, ios: &[IoRequest], round: &mut IoRound) -> Result<(), TargetError> {
+    fn round(&mut self, ios: &[IoRequest], round: &mut IoRound) -> TargetResult {
         round.clear_results();
         for io in ios {
             self.submit(io)?;
@@ -235,20 +244,20 @@ pub trait Target: Send {
     }
 
     /// Flushes the card's cache.
-    fn flush(&mut self) -> Result<(), TargetError>;
+    fn flush(&mut self) -> TargetResult;
 
     /// Discards a range; [`TargetError::Unsupported`] if the target cannot.
-    fn discard(&mut self, range: TargetRegion) -> Result<(), TargetError>;
+    fn discard(&mut self, range: TargetRegion) -> TargetResult;
 
     /// Lets time pass without I/O.
     fn idle(&mut self, time: Duration);
 
     /// Returns a region of `bytes` bytes for tests, or [`TargetError::NoSpace`]; on a directory it creates or grows the
     /// test file.
-    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError>;
+    fn area(&mut self, bytes: u64) -> TargetResult<TargetRegion>;
 
     /// Drops the host's caches of this target.
-    fn drop_caches(&mut self) -> Result<(), TargetError> {
+    fn drop_caches(&mut self) -> TargetResult {
         Ok(())
     }
 
@@ -259,7 +268,7 @@ pub trait Target: Send {
 
     /// Times a command that the controller answers without touching flash (SD: send status; USB: test unit ready; NVMe:
     /// get features), which shows the cost of reader, bus and host. `None` without one. Call it with nothing in flight.
-    fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
+    fn ping(&mut self) -> TargetResult<Option<Nanos>> {
         Ok(None)
     }
 
@@ -269,20 +278,20 @@ pub trait Target: Send {
     }
 
     /// Closes and reopens the target, to drop the caches of the host.
-    fn reopen(&mut self) -> Result<(), TargetError>;
+    fn reopen(&mut self) -> TargetResult;
 
     /// Returns another handle for another thread. `None` if one thread drives all streams, as in virtual time.
-    fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
+    fn lane(&mut self) -> TargetResult<Option<Box<dyn Target>>> {
         Ok(None)
     }
 
     /// Memory of a slot planned with `own_buffers`, with the data of a read or for the data of a write
     /// ([`IoContent::Buffer`]). Targets that keep descriptions generate the bytes here.
-    fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError>;
+    fn buffer(&mut self, slot: u32) -> TargetResult<&mut [u8]>;
 
     /// Compares the last read of a slot planned with `own_buffers` with the expected content, without generating bytes
     /// on targets that keep descriptions.
-    fn compare(&mut self, slot: u32, expected: IoContent) -> Result<ContentMatch, TargetError>;
+    fn compare(&mut self, slot: u32, expected: IoContent) -> TargetResult<ContentMatch>;
 
     /// Remaining write quota, if writing is limited; a write beyond it fails with [`TargetError::WriteLimitReached`].
     fn allowance(&self) -> Option<&WriteQuota> {
@@ -300,7 +309,7 @@ pub trait Target: Send {
 const AREA_START: u64 = 192 << 20;
 
 /// Places a test area on a whole card of `total` bytes: at 192 MiB, or at 0 if it would not fit there.
-pub fn place_area(total: u64, bytes: u64) -> Result<TargetRegion, TargetError> {
+pub fn place_area(total: u64, bytes: u64) -> TargetResult<TargetRegion> {
     let behind = AREA_START.checked_add(bytes).is_some_and(|end| end <= total);
     let start = if behind { AREA_START } else { 0 };
     if bytes > total {

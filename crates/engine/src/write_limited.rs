@@ -1,6 +1,6 @@
 //! Target that refuses writes beyond an [`WriteQuota`].
 
-use crate::target::{IoDirection, IoRequest, Target, TargetError, TargetRegion};
+use crate::target::{IoDirection, IoRequest, Target, TargetError, TargetRegion, TargetResult};
 use crate::write_quota::WriteQuota;
 
 /// These file systems extend a file by writing zeros.
@@ -32,14 +32,14 @@ impl Target for WriteLimitedTarget {
         reopen, buffer, compare, caveats
     );
 
-    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
+    fn submit(&mut self, io: &IoRequest) -> TargetResult {
         if io.direction == IoDirection::Write && !self.allowance.try_take(u64::from(io.len)) {
             return Err(TargetError::WriteLimitReached);
         }
         self.target.submit(io)
     }
 
-    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError> {
+    fn area(&mut self, bytes: u64) -> TargetResult<TargetRegion> {
         let more = self.grown.map_or(0, |grown| bytes.saturating_sub(grown));
         if more > self.allowance.available() {
             return Err(TargetError::WriteLimitReached);
@@ -53,7 +53,7 @@ impl Target for WriteLimitedTarget {
         area
     }
 
-    fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
+    fn lane(&mut self) -> TargetResult<Option<Box<dyn Target>>> {
         let lane = self.target.lane()?;
         let allowance = &self.allowance;
         Ok(lane.map(|lane| -> Box<dyn Target> {

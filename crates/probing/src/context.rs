@@ -4,7 +4,7 @@
 use crate::write_scope::{StampPlace, WriteScope};
 use cardscope_engine::content::IoContent;
 use cardscope_engine::event::{ByteProgress, Listener};
-use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeResult, ProbeStop, ReadAnswer};
 use cardscope_engine::target::{IoDirection, TargetRegion};
 use cardscope_model::card_map::property::SearchCost;
 use cardscope_model::random::SeededRandom;
@@ -110,13 +110,13 @@ impl<'s, 't> ProbeContext<'s, 't> {
 
     /// Saves extents before they are overwritten; each call syncs the journal, so callers pass many at once. Returns
     /// [`ProbeStop::Limit`] outside of the region, or if a budget does not suffice.
-    pub fn save_before_write(&mut self, extents: &[CardExtent]) -> Result<(), ProbeStop> {
+    pub fn save_before_write(&mut self, extents: &[CardExtent]) -> ProbeResult {
         if self.try_save_before_write(extents)? { Ok(()) } else { Err(ProbeStop::Limit) }
     }
 
     /// Saves extents like [`ProbeContext::save_before_write`], but returns false instead of an error if time ended before all were
     /// saved.
-    pub fn try_save_before_write(&mut self, extents: &[CardExtent]) -> Result<bool, ProbeStop> {
+    pub fn try_save_before_write(&mut self, extents: &[CardExtent]) -> ProbeResult<bool> {
         if !extents.iter().all(|p| is_inside(self.region, *p))
             || !self.may_write(extents.iter().map(|p| u64::from(p.len)).sum())
         {
@@ -152,12 +152,12 @@ impl<'s, 't> ProbeContext<'s, 't> {
     }
 
     /// Reads extents, as far as that is quick, that are saved later in small groups: their first of two readings.
-    pub fn read_ahead(&mut self, extents: &[CardExtent]) -> Result<(), ProbeStop> {
+    pub fn read_ahead(&mut self, extents: &[CardExtent]) -> ProbeResult {
         self.scope.read_ahead(self.card, extents)
     }
 
     /// Saves extents however long that takes, and syncs the journal. Unreadable parts are not saved.
-    pub fn save(&mut self, extents: &[CardExtent]) -> Result<(), ProbeStop> {
+    pub fn save(&mut self, extents: &[CardExtent]) -> ProbeResult {
         let saved = self.scope.save(self.card, extents);
         self.apply_restore_deadline();
         saved
@@ -196,18 +196,18 @@ impl<'s, 't> ProbeContext<'s, 't> {
         &mut self,
         extents: impl IntoIterator<Item = CardExtent>,
         expected: IoContent,
-        each: impl FnMut(CardExtent, Nanos, ReadAnswer<'_>) -> Result<(), ProbeStop>,
-    ) -> Result<(), ProbeStop> {
+        each: impl FnMut(CardExtent, Nanos, ReadAnswer<'_>) -> ProbeResult,
+    ) -> ProbeResult {
         self.card.read(extents, expected, each)
     }
 
     /// Times one read, in seconds; `None` if it failed.
-    pub fn time_read(&mut self, extent: CardExtent) -> Result<Option<f64>, ProbeStop> {
+    pub fn time_read(&mut self, extent: CardExtent) -> ProbeResult<Option<f64>> {
         self.card.time_io(IoDirection::Read, IoContent::Buffer, extent)
     }
 
     /// Times one write, in seconds; `None` if it failed, or the content could not be saved before.
-    pub fn time_write(&mut self, extent: CardExtent) -> Result<Option<f64>, ProbeStop> {
+    pub fn time_write(&mut self, extent: CardExtent) -> ProbeResult<Option<f64>> {
         if !self.may_overwrite(extent) {
             return Ok(None);
         }
@@ -227,7 +227,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
         &mut self,
         extents: impl IntoIterator<Item = CardExtent>,
         mut each: impl FnMut(CardExtent, f64),
-    ) -> Result<(), ProbeStop> {
+    ) -> ProbeResult {
         let began = self.card.now();
         self.card.stream_io(None, IoDirection::Read, IoContent::Buffer, extents, |extent, at| {
             each(extent, nanos_to_seconds(at.saturating_sub(began)));
@@ -243,7 +243,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
         seconds_long: f64,
         extents: &mut impl Iterator<Item = CardExtent>,
         mut each: impl FnMut(CardExtent, f64),
-    ) -> Result<(), ProbeStop> {
+    ) -> ProbeResult {
         let content = self.next_stamp_content();
         let began = self.card.now();
         let until = began.saturating_add(seconds_to_nanos(seconds_long));
@@ -259,11 +259,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
 
     /// Times a small read while writes are in flight, in seconds; `None` if it failed, or a write is not allowed. The
     /// bytes written are in [`Self::total_cost`].
-    pub fn read_among_writes(
-        &mut self,
-        writes: &[CardExtent],
-        read: CardExtent,
-    ) -> Result<Option<f64>, ProbeStop> {
+    pub fn read_among_writes(&mut self, writes: &[CardExtent], read: CardExtent) -> ProbeResult<Option<f64>> {
         if !writes.iter().all(|p| self.may_overwrite(*p)) {
             return Ok(None);
         }
@@ -273,7 +269,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
 
     /// Discards a range. Returns false if its content is preserved, it lies outside the region, or the card has no
     /// discard.
-    pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, ProbeStop> {
+    pub fn discard(&mut self, start: u64, len: u64) -> ProbeResult<bool> {
         let inside = start >= self.region.start && start + len <= self.region.end();
         if self.scope.saves_first() || !inside {
             return Ok(false);
@@ -286,12 +282,12 @@ impl<'s, 't> ProbeContext<'s, 't> {
     }
 
     /// Prepares the card for I/Os of up to `block` bytes, `depth` at a time.
-    pub fn set_queue(&mut self, block: u32, depth: u32) -> Result<(), ProbeStop> {
+    pub fn set_queue(&mut self, block: u32, depth: u32) -> ProbeResult {
         self.card.set_queue(block, depth)
     }
 
     /// Times a command that does not touch flash, in seconds; `None` if the card has none.
-    pub fn ping(&mut self) -> Result<Option<f64>, ProbeStop> {
+    pub fn ping(&mut self) -> ProbeResult<Option<f64>> {
         self.card.ping()
     }
 
@@ -303,12 +299,12 @@ impl<'s, 't> ProbeContext<'s, 't> {
         self.card.temperature()
     }
 
-    pub fn flush(&mut self) -> Result<(), ProbeStop> {
+    pub fn flush(&mut self) -> ProbeResult {
         self.card.flush()
     }
 
     /// Closes and reopens the card, to drop the caches of the host.
-    pub fn reopen(&mut self) -> Result<(), ProbeStop> {
+    pub fn reopen(&mut self) -> ProbeResult {
         self.card.reopen()
     }
 
@@ -334,7 +330,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
     }
 
     /// True if all bytes of an extent are equal, as in flash that was never written; `None` if it cannot be read.
-    pub fn is_constant(&mut self, extent: CardExtent) -> Result<Option<bool>, ProbeStop> {
+    pub fn is_constant(&mut self, extent: CardExtent) -> ProbeResult<Option<bool>> {
         let mut constant = None;
         self.card.read([extent], IoContent::Buffer, |_, _, answer| {
             if let ReadAnswer::Differs { bytes, .. } = answer {

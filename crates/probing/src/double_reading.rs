@@ -4,7 +4,7 @@
 use crate::reader_check::read_request;
 use cardscope_engine::byte_ranges::ByteRanges;
 use cardscope_engine::content::IoContent;
-use cardscope_engine::io_driver::{CardExtent, IoCosts, IoDriver, ProbeStop, ReadAnswer, split_extents};
+use cardscope_engine::io_driver::{CardExtent, IoCosts, IoDriver, ProbeResult, ReadAnswer, split_extents};
 use cardscope_engine::target::IoDirection;
 use cardscope_model::random::SeededRandom;
 use cardscope_model::suspect_reader::{ReadDifference, ReadStage, SuspectReader};
@@ -48,7 +48,7 @@ impl FirstReading {
         card: &mut IoDriver<'_>,
         wanted: &[CardExtent],
         random: &mut SeededRandom,
-    ) -> Result<Self, ProbeStop> {
+    ) -> ProbeResult<Self> {
         let mut ranges = ByteRanges::default();
         wanted.iter().for_each(|extent| drop(ranges.add(extent.offset, extent.end())));
         let size = request_bytes(card.costs(), card.block());
@@ -73,7 +73,7 @@ impl FirstReading {
     }
 
     /// Reads failed requests again in small parts, since a single bad sector fails a whole request.
-    fn read_in_parts(&mut self, card: &mut IoDriver<'_>, failed: &[CardExtent]) -> Result<(), ProbeStop> {
+    fn read_in_parts(&mut self, card: &mut IoDriver<'_>, failed: &[CardExtent]) -> ProbeResult {
         let part = (SAVE_UNIT / 2).max(self.sector as u32);
         let parts = failed.iter().flat_map(|extent| split_extents(extent.offset, extent.end(), part));
         card.read(parts, IoContent::Buffer, |extent, _, answer| {
@@ -181,7 +181,7 @@ fn read_other_places(
     card: &mut IoDriver<'_>,
     away_from: &ByteRanges,
     random: &mut SeededRandom,
-) -> Result<(), ProbeStop> {
+) -> ProbeResult {
     let (bytes, unit) = (card.bytes(), u64::from(SAVE_UNIT));
     let len = bytes_elsewhere(away_from.bytes()).min(bytes / 2 / unit * unit);
     let mut place = || random.below((bytes - len) / unit + 1) * unit;

@@ -2,7 +2,7 @@
 //! card.
 
 use crate::context::ProbeContext;
-use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
+use cardscope_engine::io_driver::{CardExtent, ProbeResult, split_extents};
 
 const WRITE_BYTES: u32 = 1 << 20;
 
@@ -17,7 +17,7 @@ pub fn write_test_file(
     context: &mut ProbeContext<'_, '_>,
     start: u64,
     len: u64,
-) -> Result<Option<String>, ProbeStop> {
+) -> ProbeResult<Option<String>> {
     if !context.may_write(len) {
         return Ok(Some(unwritten_reason("the write limit is too low")));
     }

@@ -2,7 +2,7 @@
 //! other half a fingerprint of the card, so that stamps copied from another card do not count.
 
 use cardscope_engine::content::{IoContent, SectorStamp, read_stamp_header};
-use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeResult, ReadAnswer};
 use cardscope_model::random::mix_bits;
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub struct PreviousPass {
 }
 
 /// Searches for stamps of an earlier pass; `None` if there are none.
-pub fn find_previous_pass(card: &mut IoDriver<'_>) -> Result<Option<PreviousPass>, ProbeStop> {
+pub fn find_previous_pass(card: &mut IoDriver<'_>) -> ProbeResult<Option<PreviousPass>> {
     let bytes = card.bytes();
     let start =
         (0..START_SAMPLES).map(|n| n * SAMPLE_BYTES).take_while(|offset| offset + SAMPLE_BYTES <= bytes);
@@ -74,7 +74,7 @@ fn most_common_stamp(found: &[(u64, SectorStamp)]) -> Option<(u64, u32)> {
 }
 
 /// Searches the end of the stamps that lie at their own address, between `from` and the end of the card.
-fn find_stamp_end(card: &mut IoDriver<'_>, from: u64, salt: u64, generation: u32) -> Result<u64, ProbeStop> {
+fn find_stamp_end(card: &mut IoDriver<'_>, from: u64, salt: u64, generation: u32) -> ProbeResult<u64> {
     let sector = u64::from(card.sector());
     let (mut low, mut high) = (from, card.bytes());
     while high - low > sector {
@@ -92,7 +92,7 @@ fn find_stamp_end(card: &mut IoDriver<'_>, from: u64, salt: u64, generation: u32
 fn read_stamps(
     card: &mut IoDriver<'_>,
     places: impl Iterator<Item = u64>,
-) -> Result<Vec<(u64, SectorStamp)>, ProbeStop> {
+) -> ProbeResult<Vec<(u64, SectorStamp)>> {
     let sector = card.sector();
     let end = card.bytes();
     let list = places

@@ -6,7 +6,7 @@
 
 use cardscope_engine::content::IoContent;
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer, split_extents};
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeResult, ProbeStop, ReadAnswer, split_extents};
 use cardscope_engine::target::{IoDirection, Target};
 use cardscope_model::random::SeededRandom;
 use cardscope_model::report::IoTotals;
@@ -58,7 +58,7 @@ pub fn check_reader(
     target: &mut dyn Target,
     interrupt: &InterruptFlag,
     moved: &mut IoTotals,
-) -> Result<Option<SuspectReader>, ProbeStop> {
+) -> ProbeResult<Option<SuspectReader>> {
     let mut card = IoDriver::new(target, interrupt, PLACE_BYTES, 2)?;
     let compared = run_check(&mut card);
     moved.add_failed(card.counts(), card.io_errors());
@@ -68,7 +68,7 @@ pub fn check_reader(
     }
 }
 
-fn run_check(card: &mut IoDriver<'_>) -> Result<(), ProbeStop> {
+fn run_check(card: &mut IoDriver<'_>) -> ProbeResult {
     let mut random = SeededRandom::new(card.bytes());
     let end = Some(card.now() + UNSAVED_CHECK_LIMIT);
     read_end(card)?;
@@ -77,7 +77,7 @@ fn run_check(card: &mut IoDriver<'_>) -> Result<(), ProbeStop> {
 }
 
 /// Reads the very end of the card, where a reader fails that announces more sectors than the card has.
-pub(crate) fn read_end(card: &mut IoDriver<'_>) -> Result<(), ProbeStop> {
+pub(crate) fn read_end(card: &mut IoDriver<'_>) -> ProbeResult {
     let start = card.bytes().saturating_sub(END_BYTES) / u64::from(SAMPLE_BYTES) * u64::from(SAMPLE_BYTES);
     card.read(split_extents(start, card.bytes(), SAMPLE_BYTES), IoContent::Buffer, |_, _, _| Ok(()))
 }
@@ -87,7 +87,7 @@ pub(crate) fn places_with_data(
     card: &mut IoDriver<'_>,
     random: &mut SeededRandom,
     end: Option<Nanos>,
-) -> Result<Vec<u64>, ProbeStop> {
+) -> ProbeResult<Vec<u64>> {
     let mut found = Vec::new();
     for (tried, start) in candidate_places(card.bytes(), random).into_iter().enumerate() {
         // Four places are sampled even if time is over, so that the check is not empty.
@@ -117,7 +117,7 @@ fn candidate_places(card_bytes: u64, random: &mut SeededRandom) -> Vec<u64> {
     all.into_iter().map(|n| n * window).collect()
 }
 
-fn holds_data(card: &mut IoDriver<'_>, start: u64, random: &mut SeededRandom) -> Result<bool, ProbeStop> {
+fn holds_data(card: &mut IoDriver<'_>, start: u64, random: &mut SeededRandom) -> ProbeResult<bool> {
     let part = u64::from(PLACE_BYTES) / SAMPLES_PER_PLACE;
     let blocks = part / u64::from(SAMPLE_BYTES);
     let samples: Vec<CardExtent> = (0..SAMPLES_PER_PLACE)
@@ -147,7 +147,7 @@ pub(crate) fn compare_reads(
     places: &[u64],
     random: &mut SeededRandom,
     end: Option<Nanos>,
-) -> Result<(), ProbeStop> {
+) -> ProbeResult {
     let sector = card.sector();
     let mut comparison = ReadComparison { sector: sector as usize, ..ReadComparison::default() };
     // Short checks finish place by place, so that the reads of at least one place can be compared.
@@ -232,7 +232,7 @@ impl ReadComparison {
         }
     }
 
-    fn conclude(self) -> Result<(), ProbeStop> {
+    fn conclude(self) -> ProbeResult {
         let ReadComparison { reads, differing_reads, differences, .. } = self;
         match differing_reads {
             0 => Ok(()),

@@ -4,7 +4,7 @@
 
 use super::bad_ranges::{SectorRun, judge_sectors};
 use cardscope_engine::content::IoContent;
-use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer, split_extents};
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeResult, ReadAnswer, split_extents};
 use cardscope_model::units::Nanos;
 use cardscope_model::verify::SectorFound;
 
@@ -87,7 +87,7 @@ pub fn read_judged(
     list: impl IntoIterator<Item = CardExtent>,
     stamped: ExpectedStamps,
     each: impl FnMut(CardExtent, Nanos, &[SectorRun]),
-) -> Result<(), ProbeStop> {
+) -> ProbeResult {
     read_with_retries(card, list, stamped, &mut { RetryBudget::NONE }, each)
 }
 
@@ -98,7 +98,7 @@ pub fn read_with_retries(
     stamped: ExpectedStamps,
     patience: &mut RetryBudget,
     mut each: impl FnMut(CardExtent, Nanos, &[SectorRun]),
-) -> Result<(), ProbeStop> {
+) -> ProbeResult {
     let mut failed = Vec::new();
     card.read(list, stamped.content(), |extent, at, answer| {
         match stamped.judge_answer(extent, &answer) {
@@ -123,7 +123,7 @@ fn read_extent(
     card: &mut IoDriver<'_>,
     extent: CardExtent,
     stamped: ExpectedStamps,
-) -> Result<Option<Vec<SectorRun>>, ProbeStop> {
+) -> ProbeResult<Option<Vec<SectorRun>>> {
     let mut seen = None;
     card.read([extent], stamped.content(), |extent, _, answer| {
         seen = stamped.judge_answer(extent, &answer);
@@ -149,7 +149,7 @@ fn find_bad_sectors(
     stamped: ExpectedStamps,
     patience: &mut RetryBudget,
     out: &mut Vec<SectorRun>,
-) -> Result<(), ProbeStop> {
+) -> ProbeResult {
     let sector = card.sector();
     if extent.len <= sector {
         push_failed(extent, out);

@@ -4,8 +4,8 @@
 use crate::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use crate::write_scope::{StampPlace, WriteScope};
 use cardscope_engine::content::IoContent;
-use cardscope_engine::io_driver::{IoDriver, ProbeStop, split_extents};
-use cardscope_engine::target::{IoDirection, IoRequest, Target, TargetError, TargetRegion};
+use cardscope_engine::io_driver::{IoDriver, ProbeResult, ProbeStop, split_extents};
+use cardscope_engine::target::{IoDirection, IoRequest, Target, TargetError, TargetRegion, TargetResult};
 
 /// Target that refuses writes outside its saved region.
 pub struct SavedArea<'a> {
@@ -24,7 +24,7 @@ impl<'a> SavedArea<'a> {
         region: TargetRegion,
         salt: u64,
         interrupt: &cardscope_engine::interrupt::InterruptFlag,
-    ) -> Result<SavedArea<'a>, ProbeStop> {
+    ) -> ProbeResult<SavedArea<'a>> {
         let mut card = IoDriver::new(target, interrupt, PROBE_BLOCK, PROBE_DEPTH)?;
         let end = region.start.checked_add(region.len).filter(|end| *end <= card.bytes());
         let Some(end) = end else {
@@ -63,7 +63,7 @@ impl Target for SavedArea<'_> {
         buffer, compare, caveats
     );
 
-    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
+    fn submit(&mut self, io: &IoRequest) -> TargetResult {
         if io.direction == IoDirection::Read {
             return self.target.submit(io);
         }
@@ -76,11 +76,11 @@ impl Target for SavedArea<'_> {
     }
 
     /// The saved data is restored later, so it must not be discarded.
-    fn discard(&mut self, _range: TargetRegion) -> Result<(), TargetError> {
+    fn discard(&mut self, _range: TargetRegion) -> TargetResult {
         Err(TargetError::Unsupported("no discard where the card's data is preserved".to_owned()))
     }
 
-    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError> {
+    fn area(&mut self, bytes: u64) -> TargetResult<TargetRegion> {
         if bytes <= self.region.len {
             return Ok(TargetRegion { start: self.region.start, len: bytes });
         }
@@ -92,7 +92,7 @@ impl Target for SavedArea<'_> {
     }
 
     // A lane would bypass `submit`, so one thread drives all I/O.
-    fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
+    fn lane(&mut self) -> TargetResult<Option<Box<dyn Target>>> {
         Ok(None)
     }
 }

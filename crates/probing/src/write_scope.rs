@@ -9,7 +9,9 @@ use crate::double_reading::{self, FirstReading, ReadingMatch};
 use crate::reader_check::{self, PLACE_BYTES, compare_reads, places_with_data, read_end};
 use cardscope_engine::byte_ranges::ByteRanges;
 use cardscope_engine::content::IoContent;
-use cardscope_engine::io_driver::{CardExtent, IoCosts, IoDriver, ProbeStop, ReadAnswer, split_extents};
+use cardscope_engine::io_driver::{
+    CardExtent, IoCosts, IoDriver, ProbeResult, ProbeStop, ReadAnswer, split_extents,
+};
 use cardscope_engine::journal::JournalWriter;
 use cardscope_engine::target::{IoDirection, TargetRegion};
 use cardscope_model::random::SeededRandom;
@@ -178,7 +180,7 @@ impl<'k> WriteScope<'k> {
     /// Saves extents that are about to be overwritten, and syncs the journal. Returns [`ProbeStop::Limit`] if time ended
     /// before all was saved, [`ProbeStop::SuspectReader`] if two reads of a place differ; after other errors nothing may be
     /// written.
-    pub fn save(&mut self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> Result<(), ProbeStop> {
+    pub fn save(&mut self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> ProbeResult {
         if self.journal.is_none() || wanted.iter().all(|p| self.saved.contains(p.offset, p.end())) {
             return Ok(());
         }
@@ -196,12 +198,7 @@ impl<'k> WriteScope<'k> {
 
     /// Saves extents after a check of the reader, once. On a card without data, reads of stamps are compared, in a
     /// place that is saved with the rest.
-    fn save_checked(
-        &mut self,
-        card: &mut IoDriver<'_>,
-        wanted: &[CardExtent],
-        block: u32,
-    ) -> Result<(), ProbeStop> {
+    fn save_checked(&mut self, card: &mut IoDriver<'_>, wanted: &[CardExtent], block: u32) -> ProbeResult {
         if self.is_reader_checked {
             return self.save_twice_read(card, wanted, block);
         }
@@ -237,7 +234,7 @@ impl<'k> WriteScope<'k> {
     }
 
     /// Returns [`ProbeStop::Limit`] if time does not suffice to save, write and restore these extents.
-    fn check_time(&self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> Result<(), ProbeStop> {
+    fn check_time(&self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> ProbeResult {
         match self.test_end {
             Some(end) if card.seconds() + self.estimated_seconds(card, wanted) > nanos_to_seconds(end) => {
                 Err(ProbeStop::Limit)
@@ -248,11 +245,7 @@ impl<'k> WriteScope<'k> {
 
     /// Reads extents for the first time before they are saved in small groups, as many as take less than [`READ_AHEAD_S`].
     /// Does nothing if the first is saved or read already.
-    pub(crate) fn read_ahead(
-        &mut self,
-        card: &mut IoDriver<'_>,
-        wanted: &[CardExtent],
-    ) -> Result<(), ProbeStop> {
+    pub(crate) fn read_ahead(&mut self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> ProbeResult {
         let Some(first) = wanted.first() else { return Ok(()) };
         if !self.saves_first()
             || self.saved.contains(first.offset, first.end())
@@ -287,12 +280,7 @@ impl<'k> WriteScope<'k> {
         self.first_readings.iter().position(|first| extents.iter().all(|extent| first.covers(*extent)))
     }
 
-    fn save_twice_read(
-        &mut self,
-        card: &mut IoDriver<'_>,
-        wanted: &[CardExtent],
-        block: u32,
-    ) -> Result<(), ProbeStop> {
+    fn save_twice_read(&mut self, card: &mut IoDriver<'_>, wanted: &[CardExtent], block: u32) -> ProbeResult {
         // Each byte once: two copies of a place would have to be restored in the order in which they were saved.
         let mut wanted_now = ByteRanges::default();
         let new: Vec<CardExtent> = wanted

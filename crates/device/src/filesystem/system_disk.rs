@@ -75,7 +75,7 @@ fn disks_below(system: &SystemRoots, mounts: &[MountEntry], mount: &MountEntry) 
 
 /// Only one device of a btrfs file system appears in the mount table.
 fn other_btrfs_members(system: &SystemRoots, known: &[String]) -> Vec<BlockDevice> {
-    let root = system.sys().join("fs/btrfs");
+    let root = system.sys.join("fs/btrfs");
     let members = dir_names(&root).into_iter().map(|uuid| dir_names(root.join(uuid).join("devices")));
     let ours = members.filter(|members| members.iter().any(|name| known.contains(name)));
     ours.flatten()

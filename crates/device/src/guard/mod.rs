@@ -96,7 +96,7 @@ fn find_device(system: &SystemRoots, device: &str) -> Result<BlockDevice, GuardR
     }
     let device = device.to_owned();
     let there =
-        if system.is_live() { Path::new(&device).exists() } else { system.dev().join(&device).exists() };
+        if system.is_live() { Path::new(&device).exists() } else { system.dev.join(&device).exists() };
     Err(if there { GuardRefusal::NotABlockDevice(device) } else { GuardRefusal::NotFound(device) })
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn check_locks(system: &SystemRoots, id: FileIdentity, name: &Path) -
 fn lock_holder(system: &SystemRoots, id: FileIdentity) -> Option<String> {
     let (major, minor) = (rustix::fs::major(id.device), rustix::fs::minor(id.device));
     let file = format!("{major:02x}:{minor:02x}:{}", id.inode);
-    let locks = read_text(system.proc().join("locks"))?;
+    let locks = read_text(system.proc.join("locks"))?;
     let holder = locks.lines().find_map(|line| {
         let mut words = line.split_whitespace().skip(1).filter(|word| *word != "->");
         let kind = words.next().filter(|kind| ["POSIX", "OFDLCK"].contains(kind))?;

@@ -263,7 +263,7 @@ fn is_system_folder(point: &str) -> bool {
 /// Describes a device built on a disk or partition, and the way to release it. `dm/uuid` begins with the name of the
 /// volume's maker (dmsetup(8)); RAID and bcache are recognized by kernel name.
 fn describe_holder(system: &SystemRoots, name: &str) -> (String, String) {
-    let dir = system.sys().join("block").join(name);
+    let dir = system.sys.join("block").join(name);
     let volume = read_text(dir.join("dm/name")).unwrap_or_else(|| name.to_owned());
     let uuid = read_text(dir.join("dm/uuid")).unwrap_or_default();
     if uuid.starts_with("LVM-") {
@@ -363,7 +363,7 @@ fn swap_uses(system: &SystemRoots, mounts: &[MountEntry], swap: &Path) -> Vec<De
 
 /// Only one member of a mounted btrfs file system appears in the mount table.
 fn btrfs_members(system: &SystemRoots) -> Vec<DeviceUse> {
-    let root = system.sys().join("fs/btrfs");
+    let root = system.sys.join("fs/btrfs");
     let systems = dir_names(&root).into_iter().map(|uuid| dir_names(root.join(uuid).join("devices")));
     let uses = |members: Vec<String>| {
         let of = |name: &String| DeviceUse {

@@ -39,7 +39,7 @@ pub(crate) fn mmc_host(system: &SystemRoots, disk: &BlockDevice) -> Option<(Stri
 /// Bus data from debugfs, sysfs and the kernel log, and the reason if the clock is unknown.
 pub(crate) fn read_bus(system: &SystemRoots, disk: &BlockDevice) -> (MmcBus, Option<BusUnknown>) {
     let host = mmc_host(system, disk).map(|(host, _)| host);
-    let debug = system.sys().join("kernel/debug");
+    let debug = system.sys.join("kernel/debug");
     let ios = host.as_ref().and_then(|host| read_text(debug.join(host).join("ios")));
     let unknown = ios.is_none().then(|| unknown_reason(system));
     let by_log = || last_insertion(&kernel_log(system)?, host.as_ref()?);
@@ -52,7 +52,7 @@ pub(crate) fn read_bus(system: &SystemRoots, disk: &BlockDevice) -> (MmcBus, Opt
 }
 
 fn unknown_reason(system: &SystemRoots) -> BusUnknown {
-    let closed = std::fs::read_dir(system.sys().join("kernel/debug"))
+    let closed = std::fs::read_dir(system.sys.join("kernel/debug"))
         .is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied);
     match system.is_live() && closed {
         true if geteuid().is_root() => BusUnknown::Closed,
@@ -92,7 +92,7 @@ fn last_insertion(log: &str, host: &str) -> Option<MmcBus> {
 }
 
 fn kernel_log(system: &SystemRoots) -> Option<String> {
-    if system.is_live() { read_kmsg() } else { read_text(system.proc().parent()?.join("dmesg")) }
+    if system.is_live() { read_kmsg() } else { read_text(system.proc.parent()?.join("dmesg")) }
 }
 
 /// Reads the records of `/dev/kmsg`; many systems allow that to root only.

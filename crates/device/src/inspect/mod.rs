@@ -73,11 +73,8 @@ fn find_disk(system: &SystemRoots, device: &str) -> Result<BlockDevice, InspectE
     if system.is_live() && Path::new(&device).exists() {
         return Err(InspectError::NotABlockDevice(device));
     }
-    let place = if system.is_live() {
-        String::new()
-    } else {
-        format!(" in the recording {}", system.sys().display())
-    };
+    let place =
+        if system.is_live() { String::new() } else { format!(" in the recording {}", system.sys.display()) };
     Err(InspectError::NotFound { device, place })
 }
 

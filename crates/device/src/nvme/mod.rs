@@ -28,7 +28,7 @@ pub(crate) fn controller_dir(system: &SystemRoots, disk: &BlockDevice) -> Option
     let name = controller_name(&disk.name)?;
     let candidates = [
         disk.hardware_dir(system),
-        system.resolve(&system.sys().join("class/nvme").join(&name)),
+        system.resolve(&system.sys.join("class/nvme").join(&name)),
         // With multipath the disk belongs to the subsystem, which links to its controllers.
         system.resolve(&disk.hardware_dir(system).join(&name)),
     ];
@@ -65,10 +65,10 @@ pub(crate) fn pci_dir(system: &SystemRoots, controller: &Path) -> Option<PathBuf
     if is_pci(&linked) {
         return Some(linked);
     }
-    let above = controller.ancestors().skip(1).take_while(|dir| *dir != system.sys()).find(|dir| is_pci(dir));
+    let above = controller.ancestors().skip(1).take_while(|dir| *dir != system.sys).find(|dir| is_pci(dir));
     above.map(Path::to_owned).or_else(|| {
         let address = read_text(controller.join("address")).filter(|address| !address.contains('/'))?;
-        let by_address = system.resolve(&system.sys().join("bus/pci/devices").join(address));
+        let by_address = system.resolve(&system.sys.join("bus/pci/devices").join(address));
         is_pci(&by_address).then_some(by_address)
     })
 }
@@ -90,9 +90,9 @@ pub(crate) fn query_controller(system: &SystemRoots, disk: &BlockDevice) -> Cont
 fn recorded_dirs(system: &SystemRoots, disk: &BlockDevice) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = controller_dir(system, disk).into_iter().collect();
     if let Some(name) = controller_name(&disk.name) {
-        places.push(system.sys().join("class/nvme").join(&name));
-        places.push(system.sys().join(&name));
-        places.extend(system.proc().parent().map(|top| top.join(&name)));
+        places.push(system.sys.join("class/nvme").join(&name));
+        places.push(system.sys.join(&name));
+        places.extend(system.proc.parent().map(|top| top.join(&name)));
     }
     places
 }
@@ -114,11 +114,11 @@ fn namespace_id(disk: &BlockDevice) -> u32 {
 
 /// Device file of the controller (`/dev/nvme0`), which accepts admin commands.
 pub(crate) fn controller_device(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBuf> {
-    controller_name(&disk.name).map(|name| system.dev().join(name))
+    controller_name(&disk.name).map(|name| system.dev.join(name))
 }
 
 pub(crate) fn first_namespace(system: &SystemRoots, controller: &str) -> Option<BlockDevice> {
-    let wanted = system::dir_names(system.sys().join("block"))
+    let wanted = system::dir_names(system.sys.join("block"))
         .into_iter()
         .find(|name| controller_name(name).as_deref() == Some(controller))?;
     BlockDevice::by_name(system, &wanted)

@@ -2,7 +2,7 @@
 //! expected.
 
 use crate::content::{ContentMatch, IoContent, compare_content};
-use crate::target::{IoCompletion, TargetError};
+use crate::target::{IoCompletion, IoDirection, IoRequest, TargetResult};
 use cardscope_model::units::Nanos;
 use cardscope_model::verify::IoError;
 use std::collections::VecDeque;
@@ -17,6 +17,10 @@ pub struct CardExtent {
 impl CardExtent {
     pub fn end(self) -> u64 {
         self.offset + u64::from(self.len)
+    }
+
+    pub(crate) fn request(self, slot: u32, direction: IoDirection, content: IoContent) -> IoRequest {
+        IoRequest { slot, direction, offset: self.offset, len: self.len, content }
     }
 }
 
@@ -46,7 +50,7 @@ pub(super) struct EndedIo {
     /// Time of submission. `at` is the time of completion.
     pub(super) began: Nanos,
     pub(super) at: Nanos,
-    pub(super) result: Result<(), TargetError>,
+    pub(super) result: TargetResult,
 }
 
 impl InFlight {
@@ -124,10 +128,6 @@ pub enum ReadAnswer<'a> {
         first: usize,
     },
     Failed(&'a IoError),
-}
-
-pub(super) fn differing_answer(bytes: &[u8], first: u64) -> ReadAnswer<'_> {
-    ReadAnswer::Differs { bytes, first: first as usize }
 }
 
 pub(super) fn compare_bytes(expected: IoContent, offset: u64, bytes: &[u8]) -> ContentMatch {

@@ -5,22 +5,23 @@
 
 mod costs;
 mod extent;
-mod stop;
 mod timing;
 
 use crate::content::{ContentMatch, IoContent};
 use crate::interrupt::InterruptFlag;
 use crate::io_counters;
-use crate::target::{IoCompletion, IoDirection, IoRequest, LanePlan, Target, TargetRegion};
+use crate::journal::JournalError;
+use crate::target::{
+    IoCompletion, IoDirection, IoRequest, LanePlan, Target, TargetError, TargetRegion, TargetResult,
+};
 use cardscope_model::recipe::KernelPath;
+use cardscope_model::suspect_reader::SuspectReader;
 use cardscope_model::units::{Nanos, nanos_to_seconds, seconds_to_nanos};
 pub use cardscope_model::verify::IoError;
 use cardscope_model::verify::{IoCounts, list_failed};
 pub use costs::IoCosts;
 pub use extent::{CardExtent, ReadAnswer, split_extents};
-use extent::{EndedIo, InFlight, compare_bytes, differing_answer};
-pub(crate) use stop::to_io_record;
-pub use stop::{ProbeStop, to_io_error};
+use extent::{EndedIo, InFlight, compare_bytes};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct IoTally {
@@ -38,8 +39,6 @@ pub struct IoDriver<'t> {
     interrupt: InterruptFlag,
     block: u32,
     depth: u32,
-    bytes: u64,
-    sector: u32,
     tally: IoTally,
     counts: IoCounts,
     /// The first thousand errors; all are counted in `counts`.
@@ -52,6 +51,8 @@ pub struct IoDriver<'t> {
     deadline: Option<Nanos>,
     clock: io_counters::ClockReading,
 }
+
+type FailedIo = (CardExtent, IoError);
 
 /// At deeper queues a card divides its time between I/Os, so single latencies say little about its cost per I/O.
 const MAX_TIMED_DEPTH: u32 = 2;
@@ -70,21 +71,17 @@ const RETRY_PART_TRIES: u32 = 3;
 impl<'t> IoDriver<'t> {
     /// Prepares a target for I/Os of up to `block` bytes, `depth` at a time.
     pub fn new(
-        target: &'t mut dyn Target,
+        card: &'t mut dyn Target,
         interrupt: &InterruptFlag,
         block: u32,
         depth: u32,
-    ) -> Result<IoDriver<'t>, ProbeStop> {
-        let info = target.info();
-        let (bytes, sector) = (info.bytes, info.sector);
-        let clock = io_counters::ClockReading::new(target.now());
-        let mut card = IoDriver {
-            target,
+    ) -> ProbeResult<Self> {
+        let clock = io_counters::ClockReading::new(card.now());
+        let mut driver = IoDriver {
+            target: card,
             interrupt: interrupt.clone(),
             block,
             depth,
-            bytes,
-            sector,
             tally: IoTally::default(),
             counts: IoCounts::default(),
             io_errors: Vec::new(),
@@ -94,11 +91,11 @@ impl<'t> IoDriver<'t> {
             deadline: None,
             clock,
         };
-        card.plan_lane()?;
-        Ok(card)
+        driver.plan_lane()?;
+        Ok(driver)
     }
 
-    fn plan_lane(&mut self) -> Result<(), ProbeStop> {
+    fn plan_lane(&mut self) -> ProbeResult {
         let plan = LanePlan {
             depth: self.depth,
             block: u64::from(self.block),
@@ -110,12 +107,12 @@ impl<'t> IoDriver<'t> {
     }
 
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.target.info().bytes
     }
 
     /// Smallest unit of I/O in bytes.
     pub fn sector(&self) -> u32 {
-        self.sector
+        self.target.info().sector
     }
 
     pub fn block(&self) -> u32 {
@@ -164,16 +161,16 @@ impl<'t> IoDriver<'t> {
     }
 
     /// Returns an error once the user asked to stop; for loops over single I/Os.
-    pub fn check_interrupt(&self) -> Result<(), ProbeStop> {
+    pub fn check_interrupt(&self) -> ProbeResult {
         if self.interrupt.is_raised() { Err(ProbeStop::Interrupted) } else { Ok(()) }
     }
 
     /// Flushes the card's cache. A failed flush counts as an I/O error and is retried once.
-    pub fn flush(&mut self) -> Result<(), ProbeStop> {
+    pub fn flush(&mut self) -> ProbeResult {
         let began = self.now();
         let flushed = self.target.flush();
-        let took = nanos_to_seconds(self.now().saturating_sub(began));
-        self.costs.add_flush(took);
+        let took = self.now().saturating_sub(began);
+        self.costs.add_flush(nanos_to_seconds(took));
         let Err(error) = flushed else { return Ok(()) };
         let first = to_io_error(error)?;
         let again = self.target.flush().err().map(to_io_error).transpose()?;
@@ -182,7 +179,7 @@ impl<'t> IoDriver<'t> {
     }
 
     /// Closes and reopens the card, to drop the caches of the host.
-    pub fn reopen(&mut self) -> Result<(), ProbeStop> {
+    pub fn reopen(&mut self) -> ProbeResult {
         self.target.reopen()?;
         self.plan_lane()
     }
@@ -193,7 +190,7 @@ impl<'t> IoDriver<'t> {
     }
 
     /// Discards a range; false if the card does not support it.
-    pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, ProbeStop> {
+    pub fn discard(&mut self, start: u64, len: u64) -> ProbeResult<bool> {
         match self.target.discard(TargetRegion { start, len }) {
             Ok(()) => Ok(true),
             Err(error) if error.is_final() => Err(error.into()),
@@ -208,22 +205,23 @@ impl<'t> IoDriver<'t> {
         extents: impl IntoIterator<Item = CardExtent>,
         content: IoContent,
         mut each: impl FnMut(CardExtent, Nanos, Option<&IoError>),
-    ) -> Result<(), ProbeStop> {
+    ) -> ProbeResult {
         let (mut extents, mut failed) = (extents.into_iter().fuse(), Vec::new());
         let mut next = |_: &mut Self| extents.next();
-        let driven =
-            self.drive_queue(IoDirection::Write, content, &mut next, &mut |card, _, extent, at, wrong| {
-                if let Some(io_error) = wrong {
-                    failed.push((extent, io_error));
-                    return Ok(());
+        let mut answer = |card: &mut Self, _, extent: CardExtent, at, error| {
+            match error {
+                Some(error) => failed.push((extent, error)),
+                None => {
+                    card.tally.written += u64::from(extent.len);
+                    each(extent, at, None);
                 }
-                card.tally.written += u64::from(extent.len);
-                each(extent, at, None);
-                Ok(())
-            });
+            }
+            Ok(())
+        };
+        let driven = self.drive_queue(IoDirection::Write, content, &mut next, &mut answer);
         for (extent, first) in self.failures_to_retry(failed, &driven) {
             self.tally.written += u64::from(extent.len);
-            let io_error = self.retry_write(content, extent, first)?;
+            let io_error = self.retry_write(&extent.request(0, IoDirection::Write, content), first)?;
             each(extent, self.target.now(), io_error.as_ref());
         }
         driven
@@ -231,11 +229,7 @@ impl<'t> IoDriver<'t> {
 
     /// Returns the failed I/Os to retry: also after the deadline, since the retries are evidence. If the card is gone
     /// or the user asked to stop, they are counted only.
-    fn failures_to_retry(
-        &mut self,
-        failed: Vec<(CardExtent, IoError)>,
-        driven: &Result<(), ProbeStop>,
-    ) -> Vec<(CardExtent, IoError)> {
+    fn failures_to_retry(&mut self, failed: Vec<FailedIo>, driven: &ProbeResult) -> Vec<FailedIo> {
         if matches!(driven, Ok(()) | Err(ProbeStop::Limit)) && !self.interrupt.is_raised() {
             return failed;
         }
@@ -250,12 +244,12 @@ impl<'t> IoDriver<'t> {
         &mut self,
         extents: impl IntoIterator<Item = CardExtent>,
         expected: IoContent,
-        mut each: impl FnMut(CardExtent, Nanos, ReadAnswer<'_>) -> Result<(), ProbeStop>,
-    ) -> Result<(), ProbeStop> {
+        mut each: impl FnMut(CardExtent, Nanos, ReadAnswer<'_>) -> ProbeResult,
+    ) -> ProbeResult {
         let (mut extents, mut failed) = (extents.into_iter().fuse(), Vec::new());
-        let mut answer = |card: &mut Self, slot: u32, extent: CardExtent, at, wrong| {
-            if let Some(io_error) = wrong {
-                failed.push((extent, io_error));
+        let mut answer = |card: &mut Self, slot, extent: CardExtent, at, error| {
+            if let Some(error) = error {
+                failed.push((extent, error));
                 return Ok(());
             }
             card.tally.read += u64::from(extent.len);
@@ -266,29 +260,31 @@ impl<'t> IoDriver<'t> {
             match found {
                 ContentMatch::Same => each(extent, at, ReadAnswer::Same),
                 ContentMatch::DiffersAt(first) => {
-                    let bytes = card.target.buffer(slot)?;
-                    each(extent, at, differing_answer(&bytes[..extent.len as usize], first))
+                    let bytes = &card.target.buffer(slot)?[..extent.len as usize];
+                    each(extent, at, ReadAnswer::Differs { bytes, first: first as usize })
                 }
             }
         };
-        let driven =
-            self.drive_queue(IoDirection::Read, IoContent::Buffer, &mut |_| extents.next(), &mut answer);
+        let mut next = |_: &mut Self| extents.next();
+        let driven = self.drive_queue(IoDirection::Read, IoContent::Buffer, &mut next, &mut answer);
         for (extent, first) in self.failures_to_retry(failed, &driven) {
             self.tally.read += u64::from(extent.len);
             let mut bytes = Vec::new();
             let io_error = self.retry_read(extent, first, &mut bytes)?;
-            let at = self.target.now();
-            match (io_error, compare_bytes(expected, extent.offset, &bytes)) {
-                (Some(io_error), _) => each(extent, at, ReadAnswer::Failed(&io_error))?,
-                (None, ContentMatch::Same) => each(extent, at, ReadAnswer::Same)?,
-                (None, ContentMatch::DiffersAt(first)) => each(extent, at, differing_answer(&bytes, first))?,
-            }
+            let answer = match (&io_error, compare_bytes(expected, extent.offset, &bytes)) {
+                (Some(io_error), _) => ReadAnswer::Failed(io_error),
+                (None, ContentMatch::Same) => ReadAnswer::Same,
+                (None, ContentMatch::DiffersAt(first)) => {
+                    ReadAnswer::Differs { bytes: &bytes, first: first as usize }
+                }
+            };
+            each(extent, self.target.now(), answer)?;
         }
         driven
     }
 
     /// Writes original data back, counted as restored. Returns the errors of I/Os that failed twice.
-    pub fn restore_bytes(&mut self, offset: u64, original: &[u8]) -> Result<Vec<IoError>, ProbeStop> {
+    pub fn restore_bytes(&mut self, offset: u64, original: &[u8]) -> ProbeResult<Vec<IoError>> {
         let mut io_errors = Vec::new();
         for extent in split_extents(offset, offset + original.len() as u64, self.block) {
             let from = (extent.offset - offset) as usize;
@@ -296,17 +292,16 @@ impl<'t> IoDriver<'t> {
             self.tally.restored += part.len() as u64;
             self.target.buffer(0)?[..part.len()].copy_from_slice(part);
             self.counts.ios += 1;
-            let (_, Some(first)) = self.do_single_io(IoDirection::Write, IoContent::Buffer, extent)? else {
-                continue;
-            };
-            let (_, again) = self.do_single_io(IoDirection::Write, IoContent::Buffer, extent)?;
+            let io = extent.request(0, IoDirection::Write, IoContent::Buffer);
+            let (_, Some(first)) = self.do_io(&io)? else { continue };
+            let (_, again) = self.do_io(&io)?;
             io_errors.extend(self.record_retry(first, again));
         }
         Ok(io_errors)
     }
 
     /// Writes the given bytes, counted as written. Returns the errors of I/Os that failed twice.
-    pub fn write_bytes(&mut self, offset: u64, bytes: &[u8]) -> Result<Vec<IoError>, ProbeStop> {
+    pub fn write_bytes(&mut self, offset: u64, bytes: &[u8]) -> ProbeResult<Vec<IoError>> {
         let before = self.tally.restored;
         let io_errors = self.restore_bytes(offset, bytes);
         self.tally.written += self.tally.restored - before;
@@ -321,8 +316,8 @@ impl<'t> IoDriver<'t> {
         direction: IoDirection,
         content: IoContent,
         next_of: &mut impl FnMut(&mut Self) -> Option<CardExtent>,
-        each: &mut impl FnMut(&mut Self, u32, CardExtent, Nanos, Option<IoError>) -> Result<(), ProbeStop>,
-    ) -> Result<(), ProbeStop> {
+        each: &mut impl FnMut(&mut Self, u32, CardExtent, Nanos, Option<IoError>) -> ProbeResult,
+    ) -> ProbeResult {
         let mut flight = InFlight::new(self.depth);
         let mut ended = Ok(());
         // A card works on one I/O at a time, so each took as long as since its submission or since the end of the one
@@ -346,13 +341,10 @@ impl<'t> IoDriver<'t> {
                         flight.return_slot(free);
                     }
                     Some(extent) => {
-                        let CardExtent { offset, len } = extent;
                         let slot = flight.start_io(free, extent, self.now());
                         submitted = true;
                         // I/Os in flight are awaited even if submitting the next failed.
-                        if let Err(error) =
-                            self.target.submit(&IoRequest { slot, direction, offset, len, content })
-                        {
+                        if let Err(error) = self.target.submit(&extent.request(slot, direction, content)) {
                             flight.cancel_io(slot);
                             ended = Err(error.into());
                         }
@@ -370,23 +362,15 @@ impl<'t> IoDriver<'t> {
             self.done = done;
             // A card that is gone reports it together with its last completions, so all of these are handled.
             while completed.is_err() || !submitted || flight.is_full() {
-                let Some(EndedIo { slot, extent, began, at, result }) = flight.next_completion() else {
-                    break;
-                };
+                let Some(done) = flight.next_completion() else { break };
+                let EndedIo { slot, extent, began, at, result } = done;
                 let took = at.saturating_sub(began.max(before));
-                self.clock.advance_to(at);
-                io_counters::add_io(direction, u64::from(extent.len), took);
+                self.count_time(direction, extent.len, at, took, self.depth <= MAX_TIMED_DEPTH);
                 before = before.max(at);
                 usual = took;
-                if self.depth <= MAX_TIMED_DEPTH {
-                    self.costs.add_io(direction, u64::from(extent.len), nanos_to_seconds(took));
-                }
                 self.counts.ios += 1;
-                let heard = match result {
-                    Ok(()) => each(self, slot, extent, at, None),
-                    Err(error) => to_io_error(error).and_then(|t| each(self, slot, extent, at, Some(t))),
-                };
-                ended = ended.and(heard);
+                let error = result.err().map(to_io_error).transpose();
+                ended = ended.and(error.and_then(|error| each(self, slot, extent, at, error)));
                 if completed.is_ok() {
                     break;
                 }
@@ -395,43 +379,34 @@ impl<'t> IoDriver<'t> {
         }
     }
 
+    /// Counts an I/O of `len` bytes that took `took` and ended at `at`.
+    fn count_time(&mut self, direction: IoDirection, len: u32, at: Nanos, took: Nanos, is_typical: bool) {
+        self.clock.advance_to(at);
+        io_counters::add_io(direction, u64::from(len), took);
+        if is_typical {
+            self.costs.add_io(direction, u64::from(len), nanos_to_seconds(took));
+        }
+    }
+
     /// Does one I/O in slot 0 with nothing else in flight. Returns its end, and its error if it failed.
-    fn do_single_io(
-        &mut self,
-        direction: IoDirection,
-        content: IoContent,
-        extent: CardExtent,
-    ) -> Result<(Nanos, Option<IoError>), ProbeStop> {
-        let io = IoRequest { slot: 0, direction, offset: extent.offset, len: extent.len, content };
-        let asked = self.now();
-        self.target.submit(&io)?;
+    fn do_io(&mut self, io: &IoRequest) -> ProbeResult<(Nanos, Option<IoError>)> {
+        let began = self.now();
+        self.target.submit(io)?;
         let mut done = Vec::new();
         // A raised interrupt makes `complete` return early, but nothing may stay in flight.
         while done.is_empty() {
             self.target.complete(1, &mut done)?;
         }
-        let at = done.last().map_or(asked, |done| done.at);
-        self.clock.advance_to(at);
-        io_counters::add_io(direction, u64::from(extent.len), at.saturating_sub(asked));
-        self.costs.add_io(direction, u64::from(extent.len), nanos_to_seconds(at.saturating_sub(asked)));
-        match done.pop() {
-            Some(IoCompletion { at, result: Err(error), .. }) => Ok((at, Some(to_io_error(error)?))),
-            Some(IoCompletion { at, .. }) => Ok((at, None)),
-            None => Ok((self.now(), None)),
-        }
+        let Some(IoCompletion { at, result, .. }) = done.pop() else { return Ok((began, None)) };
+        self.count_time(io.direction, io.len, at, at.saturating_sub(began), true);
+        Ok((at, result.err().map(to_io_error).transpose()?))
     }
 
     /// Does one I/O up to `tries` times. Returns the last error if none succeeded.
-    fn do_io_with_tries(
-        &mut self,
-        tries: u32,
-        direction: IoDirection,
-        content: IoContent,
-        extent: CardExtent,
-    ) -> Result<Option<IoError>, ProbeStop> {
+    fn do_io_with_tries(&mut self, tries: u32, io: &IoRequest) -> ProbeResult<Option<IoError>> {
         let mut failed = None;
         for _ in 0..tries {
-            failed = self.do_single_io(direction, content, extent)?.1;
+            failed = self.do_io(io)?.1;
             if failed.is_none() {
                 break;
             }
@@ -442,20 +417,20 @@ impl<'t> IoDriver<'t> {
     /// Retries a failed read, near the end of the card sector by sector. Returns the error if it failed twice.
     fn retry_read(
         &mut self,
-        extent: CardExtent,
+        at: CardExtent,
         first: IoError,
         bytes: &mut Vec<u8>,
-    ) -> Result<Option<IoError>, ProbeStop> {
-        let last = self.bytes.saturating_sub(LAST_SECTORS * u64::from(self.sector));
-        let at_the_end = extent.end() > last && extent.len > self.sector;
-        let unit = if at_the_end { self.sector } else { extent.len };
-        let again = self.read_parts(extent, unit, 1, bytes)?;
-        if at_the_end || again.is_none() || extent.len <= RETRY_PART_BYTES {
+    ) -> ProbeResult<Option<IoError>> {
+        let sector = self.sector();
+        let last = self.bytes().saturating_sub(LAST_SECTORS * u64::from(sector));
+        let at_the_end = at.end() > last && at.len > sector;
+        let again = self.read_parts(at, if at_the_end { sector } else { at.len }, 1, bytes)?;
+        if at_the_end || again.is_none() || at.len <= RETRY_PART_BYTES {
             let first = IoError { in_parts: at_the_end && again.is_none(), ..first };
             return Ok(self.record_retry(first, again));
         }
         bytes.clear();
-        let in_parts = self.read_parts(extent, RETRY_PART_BYTES, RETRY_PART_TRIES, bytes)?;
+        let in_parts = self.read_parts(at, RETRY_PART_BYTES, RETRY_PART_TRIES, bytes)?;
         Ok(self.record_parts_retry(first, in_parts))
     }
 
@@ -466,36 +441,28 @@ impl<'t> IoDriver<'t> {
         unit: u32,
         tries: u32,
         bytes: &mut Vec<u8>,
-    ) -> Result<Option<IoError>, ProbeStop> {
+    ) -> ProbeResult<Option<IoError>> {
         for part in split_extents(extent.offset, extent.end(), unit) {
-            if let Some(io_error) =
-                self.do_io_with_tries(tries, IoDirection::Read, IoContent::Buffer, part)?
-            {
+            let io = part.request(0, IoDirection::Read, IoContent::Buffer);
+            if let Some(io_error) = self.do_io_with_tries(tries, &io)? {
                 return Ok(Some(io_error));
             }
-            let slot = self.target.buffer(0)?;
-            bytes.extend_from_slice(&slot[..part.len as usize]);
+            bytes.extend_from_slice(&self.target.buffer(0)?[..part.len as usize]);
         }
         Ok(None)
     }
 
     /// Retries a failed write. Returns the error if it failed twice.
-    fn retry_write(
-        &mut self,
-        content: IoContent,
-        extent: CardExtent,
-        first: IoError,
-    ) -> Result<Option<IoError>, ProbeStop> {
-        let (_, again) = self.do_single_io(IoDirection::Write, content, extent)?;
+    fn retry_write(&mut self, io: &IoRequest, first: IoError) -> ProbeResult<Option<IoError>> {
+        let (_, again) = self.do_io(io)?;
         // The bytes in the buffer belong to the whole extent, so it cannot be written in parts.
-        if again.is_none() || extent.len <= RETRY_PART_BYTES || content == IoContent::Buffer {
+        if again.is_none() || io.len <= RETRY_PART_BYTES || io.content == IoContent::Buffer {
             return Ok(self.record_retry(first, again));
         }
-        for part in split_extents(extent.offset, extent.end(), RETRY_PART_BYTES) {
-            if let Some(io_error) =
-                self.do_io_with_tries(RETRY_PART_TRIES, IoDirection::Write, content, part)?
-            {
-                return Ok(self.record_parts_retry(first, Some(io_error)));
+        for CardExtent { offset, len } in split_extents(io.offset, io.end(), RETRY_PART_BYTES) {
+            let failed = self.do_io_with_tries(RETRY_PART_TRIES, &IoRequest { offset, len, ..*io })?;
+            if failed.is_some() {
+                return Ok(self.record_parts_retry(first, failed));
             }
         }
         Ok(self.record_parts_retry(first, None))
@@ -526,5 +493,63 @@ impl<'t> IoDriver<'t> {
 
     fn list_error(&mut self, io_error: IoError) {
         list_failed(&mut self.io_errors, MAX_LISTED_ERRORS, io_error);
+    }
+}
+
+/// Converts the error of one I/O to its record. Returns errors that concern the whole card.
+pub fn to_io_error(error: TargetError) -> ProbeResult<IoError> {
+    to_io_record(error).map_err(ProbeStop::from)
+}
+
+/// Converts like [`to_io_error`], but returns other errors unchanged.
+pub(crate) fn to_io_record(error: TargetError) -> TargetResult<IoError> {
+    match error {
+        TargetError::Io { operation, offset, len, reason, errno } => Ok(IoError {
+            operation: operation.to_owned(),
+            offset,
+            len,
+            errno,
+            reason,
+            recovered: false,
+            in_parts: false,
+        }),
+        other => Err(other),
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ProbeStop {
+    /// The card is gone, or cannot be driven.
+    #[error(transparent)]
+    Target(TargetError),
+    #[error("interrupted")]
+    Interrupted,
+    /// Data could not be saved, so it was not overwritten.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A limit of the user (time, bytes written) is reached.
+    #[error("the limits given are reached")]
+    Limit,
+    /// Reads of one place returned different data, so data read cannot be trusted for saving or restoring.
+    #[error("{0}; nothing more was written. Try another reader")]
+    SuspectReader(Box<SuspectReader>),
+    /// The slot holds another card than the one tested so far.
+    #[error(
+        "the slot now holds another card ({0}); nothing more was written. Insert the first card and start \
+         again"
+    )]
+    Swapped(String),
+}
+
+/// Result of driving a card.
+pub type ProbeResult<T = ()> = Result<T, ProbeStop>;
+
+impl From<TargetError> for ProbeStop {
+    fn from(error: TargetError) -> Self {
+        match error {
+            TargetError::WriteLimitReached => ProbeStop::Limit,
+            TargetError::Interrupted => ProbeStop::Interrupted,
+            other => ProbeStop::Target(other),
+        }
     }
 }

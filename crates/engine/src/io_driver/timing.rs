@@ -1,9 +1,7 @@
 //! Timed I/O: single I/Os, queues and commands that do not touch flash. A failed I/O has no time; it is retried after
 //! the timed ones, to find out whether it fails twice.
 
-use super::IoDriver;
-use super::extent::CardExtent;
-use super::stop::{ProbeStop, to_io_error};
+use super::{CardExtent, IoDriver, ProbeResult, ProbeStop, to_io_error};
 use crate::content::IoContent;
 use crate::io_counters;
 use crate::target::{IoCompletion, IoDirection, IoRequest};
@@ -21,7 +19,7 @@ const MAX_RETRIED_IN_A_ROW: u32 = 8;
 
 impl IoDriver<'_> {
     /// Replaces the block size and queue depth given at opening.
-    pub fn set_queue(&mut self, block: u32, depth: u32) -> Result<(), ProbeStop> {
+    pub fn set_queue(&mut self, block: u32, depth: u32) -> ProbeResult {
         (self.block, self.depth) = (block, depth);
         self.plan_lane()
     }
@@ -33,17 +31,17 @@ impl IoDriver<'_> {
         direction: IoDirection,
         content: IoContent,
         extent: CardExtent,
-    ) -> Result<Option<f64>, ProbeStop> {
+    ) -> ProbeResult<Option<f64>> {
         self.check_interrupt()?;
         if self.is_past_deadline(0) {
             return Err(ProbeStop::Limit);
         }
-        let began = self.now();
-        let (ended, failed) = self.do_single_io(direction, content, extent)?;
+        let (began, io) = (self.now(), extent.request(0, direction, content));
+        let (ended, failed) = self.do_io(&io)?;
         self.counts.ios += 1;
-        self.count_bytes(direction, extent);
+        self.count_bytes(&io);
         if let Some(failed) = failed {
-            self.retry_timed(direction, content, extent, failed)?;
+            self.retry_timed(&io, failed)?;
             return Ok(None);
         }
         self.failed_in_a_row = 0;
@@ -59,8 +57,8 @@ impl IoDriver<'_> {
         direction: IoDirection,
         content: IoContent,
         extents: impl IntoIterator<Item = CardExtent>,
-        mut each: impl FnMut(CardExtent, Nanos) -> Result<(), ProbeStop>,
-    ) -> Result<(), ProbeStop> {
+        mut each: impl FnMut(CardExtent, Nanos) -> ProbeResult,
+    ) -> ProbeResult {
         let mut extents = extents.into_iter().fuse();
         let failed = Cell::new(0);
         let mut tried = Vec::new();
@@ -69,7 +67,7 @@ impl IoDriver<'_> {
             let over = until.is_some_and(|until| card.now() >= until || failed.get() >= MAX_FAILED_IN_A_ROW);
             if over { None } else { extents.next() }
         };
-        let mut heard = |card: &mut Self, _, extent, at, wrong| match wrong {
+        let mut answer = |card: &mut Self, slot, extent: CardExtent, at, error| match error {
             Some(io_error) => {
                 failed.set(failed.get() + 1);
                 tried.push((extent, io_error));
@@ -78,31 +76,27 @@ impl IoDriver<'_> {
             None => {
                 failed.set(0);
                 card.failed_in_a_row = 0;
-                card.count_bytes(direction, extent);
+                card.count_bytes(&extent.request(slot, direction, content));
                 each(extent, at)
             }
         };
-        let driven = self.drive_queue(direction, content, &mut next, &mut heard);
+        let driven = self.drive_queue(direction, content, &mut next, &mut answer);
         for (extent, first) in self.failures_to_retry(tried, &driven) {
-            self.retry_timed(direction, content, extent, first)?;
+            self.retry_timed(&extent.request(0, direction, content), first)?;
         }
         driven
     }
 
-    fn retry_timed(
-        &mut self,
-        direction: IoDirection,
-        content: IoContent,
-        extent: CardExtent,
-        first: IoError,
-    ) -> Result<(), ProbeStop> {
+    fn retry_timed(&mut self, io: &IoRequest, first: IoError) -> ProbeResult {
         if self.failed_in_a_row >= MAX_RETRIED_IN_A_ROW {
             self.counts.failed_once += 1;
             return Ok(());
         }
-        let failed = match direction {
-            IoDirection::Read => self.retry_read(extent, first, &mut Vec::new()),
-            IoDirection::Write => self.retry_write(content, extent, first),
+        let failed = match io.direction {
+            IoDirection::Read => {
+                self.retry_read(CardExtent { offset: io.offset, len: io.len }, first, &mut Vec::new())
+            }
+            IoDirection::Write => self.retry_write(io, first),
         }?;
         self.failed_in_a_row = failed.map_or(0, |_| self.failed_in_a_row + 1);
         Ok(())
@@ -110,7 +104,7 @@ impl IoDriver<'_> {
 
     /// Times a command that the controller answers without its flash, in seconds; `None` if the target has none or it
     /// failed.
-    pub fn ping(&mut self) -> Result<Option<f64>, ProbeStop> {
+    pub fn ping(&mut self) -> ProbeResult<Option<f64>> {
         match self.target.ping() {
             Ok(time) => Ok(time.map(nanos_to_seconds)),
             Err(error) if error.is_final() => Err(error.into()),
@@ -130,10 +124,10 @@ impl IoDriver<'_> {
         self.target.health()
     }
 
-    fn count_bytes(&mut self, direction: IoDirection, extent: CardExtent) {
-        match direction {
-            IoDirection::Read => self.tally.read += u64::from(extent.len),
-            IoDirection::Write => self.tally.written += u64::from(extent.len),
+    fn count_bytes(&mut self, io: &IoRequest) {
+        match io.direction {
+            IoDirection::Read => self.tally.read += u64::from(io.len),
+            IoDirection::Write => self.tally.written += u64::from(io.len),
         }
     }
 
@@ -145,25 +139,17 @@ impl IoDriver<'_> {
         content: IoContent,
         others: &[CardExtent],
         read: CardExtent,
-    ) -> Result<Option<f64>, ProbeStop> {
+    ) -> ProbeResult<Option<f64>> {
         self.check_interrupt()?;
-        let room = self.depth.saturating_sub(1) as usize;
-        let others = &others[..others.len().min(room)];
-        let beside = (1..).zip(others).map(|(slot, CardExtent { offset, len })| IoRequest {
-            slot,
-            direction,
-            offset: *offset,
-            len: *len,
-            content,
-        });
-        let CardExtent { offset, len } = read;
-        let alone =
-            IoRequest { slot: 0, direction: IoDirection::Read, offset, len, content: IoContent::Buffer };
-        let (mut asked, mut under_way, mut ended) = (0, 0, Ok(()));
-        for io in beside.chain([alone]) {
-            asked = self.now();
+        let others = &others[..others.len().min(self.depth.saturating_sub(1) as usize)];
+        let mut ios: Vec<IoRequest> =
+            (1..).zip(others).map(|(slot, other)| other.request(slot, direction, content)).collect();
+        ios.push(read.request(0, IoDirection::Read, IoContent::Buffer));
+        let (mut began, mut under_way, mut ended) = (0, 0, Ok(()));
+        for io in &ios {
+            began = self.now();
             // I/Os in flight are awaited even if submitting the next failed.
-            ended = self.target.submit(&io).map_err(ProbeStop::from);
+            ended = self.target.submit(io).map_err(ProbeStop::from);
             if ended.is_err() {
                 break;
             }
@@ -176,19 +162,16 @@ impl IoDriver<'_> {
         }
         self.counts.ios += done.len() as u64;
         for IoCompletion { slot, at, result } in done {
-            let (way, extent) = match (slot as usize).checked_sub(1) {
-                None => (IoDirection::Read, read),
-                Some(other) => (direction, *others.get(other).unwrap_or(&read)),
-            };
+            let Some(io) = ios.iter().find(|io| io.slot == slot) else { continue };
             match result {
                 Ok(()) => {
-                    self.count_bytes(way, extent);
+                    self.count_bytes(io);
                     self.failed_in_a_row = 0;
                     if slot == 0 {
-                        took = Some(nanos_to_seconds(at.saturating_sub(asked)));
+                        took = Some(nanos_to_seconds(at.saturating_sub(began)));
                     }
                 }
-                Err(error) => self.retry_timed(way, content, extent, to_io_error(error)?)?,
+                Err(error) => self.retry_timed(&IoRequest { slot: 0, ..*io }, to_io_error(error)?)?,
             }
         }
         ended.map(|()| took)

@@ -9,7 +9,7 @@ use super::slots::SlotIo;
 use super::test_file::free_space_below;
 use crate::buffer::AlignedBuffer;
 use crate::pending::PendingWait;
-use crate::target::TargetError;
+use crate::target::{TargetError, TargetRegion};
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::{Errno, pread, retry_on_intr};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -66,54 +66,49 @@ fn classify_failure(failure: IoFailure) -> ErrorMeaning {
     }
 }
 
-#[cold]
-pub(super) fn io_failure(
-    shared: &LaneBacking,
-    handles: &FileHandles,
-    sector: u32,
-    io: SlotIo,
-    failure: IoFailure,
-) -> TargetError {
-    let (offset, len) = (io.offset + u64::from(io.done), u64::from(io.len - io.done));
-    call_failure(shared, handles, sector, io.operation(), (offset, len), failure)
+/// Call that failed on a range of the target.
+pub(super) struct FailedCall {
+    pub(super) operation: &'static str,
+    pub(super) range: TargetRegion,
+    pub(super) failure: IoFailure,
 }
 
-/// Classifies the failure of an operation on a range of first byte and length.
-#[cold]
-pub(super) fn call_failure(
-    shared: &LaneBacking,
-    handles: &FileHandles,
-    sector: u32,
-    operation: &'static str,
-    (offset, len): (u64, u64),
-    failure: IoFailure,
-) -> TargetError {
-    if let Err(change) = shared.ownership.object_present() {
-        return change_error(&shared.name, change, operation, offset);
+impl FailedCall {
+    pub(super) fn from_io(io: &SlotIo, failure: IoFailure) -> Self {
+        let range = TargetRegion { start: io.offset + u64::from(io.done), len: u64::from(io.len - io.done) };
+        FailedCall { operation: io.operation(), range, failure }
     }
-    let (reason, errno) = match failure {
-        IoFailure::Errno(errno) => (cardscope_files::error_text(&errno.into()), errno.raw_os_error()),
-        IoFailure::EndOfMedium => ("the medium ends there".to_owned(), 0),
-    };
-    match classify_failure(failure) {
-        ErrorMeaning::Gone => TargetError::Gone { operation, offset, reason },
-        ErrorMeaning::Full if !shared.is_device() => {
-            let what = format!("the {operation} at {offset} of the test file");
-            TargetError::NoSpace { what, needed: len, available: free_space_below(handles.any_fd()) }
+
+    #[cold]
+    pub(super) fn classify(self, shared: &LaneBacking, handles: &FileHandles, sector: u32) -> TargetError {
+        let FailedCall { operation, range: TargetRegion { start: offset, len }, failure } = self;
+        if let Err(change) = shared.ownership.object_present() {
+            return change_error(&shared.name, change, operation, offset);
         }
-        // The limit is that of the file, not of the card.
-        ErrorMeaning::TooLong if !shared.is_device() => TargetError::Setup {
-            what: format!("{operation} of {len} bytes at {offset} of {}", shared.name),
-            reason,
-        },
-        ErrorMeaning::Unknown if !still_answers(shared, handles, sector) => {
-            TargetError::Silent { operation, offset, reason }
+        let (reason, errno) = match failure {
+            IoFailure::Errno(errno) => (cardscope_files::error_text(&errno.into()), errno.raw_os_error()),
+            IoFailure::EndOfMedium => ("the medium ends there".to_owned(), 0),
+        };
+        match classify_failure(failure) {
+            ErrorMeaning::Gone => TargetError::Gone { operation, offset, reason },
+            ErrorMeaning::Full if !shared.is_device() => {
+                let what = format!("the {operation} at {offset} of the test file");
+                TargetError::NoSpace { what, needed: len, available: free_space_below(handles.any_fd()) }
+            }
+            // The limit is that of the file, not of the card.
+            ErrorMeaning::TooLong if !shared.is_device() => TargetError::setup(
+                format!("{operation} of {len} bytes at {offset} of {}", shared.name),
+                reason,
+            ),
+            ErrorMeaning::Unknown if !still_answers(shared, handles, sector) => {
+                TargetError::Silent { operation, offset, reason }
+            }
+            // An empty slot fails before the kernel notices, and by now the next card may answer.
+            _ => match shared.ownership.object_present() {
+                Err(change) => change_error(&shared.name, change, operation, offset),
+                Ok(()) => TargetError::Io { operation, offset, len, reason, errno },
+            },
         }
-        // An empty slot fails before the kernel notices, and by now the next card may answer.
-        _ => match shared.ownership.object_present() {
-            Err(change) => change_error(&shared.name, change, operation, offset),
-            Ok(()) => TargetError::Io { operation, offset, len, reason, errno },
-        },
     }
 }
 
@@ -126,14 +121,9 @@ fn still_answers(shared: &LaneBacking, handles: &FileHandles, sector: u32) -> bo
     if sectors == 0 {
         return true;
     }
-    let options = &shared.options;
     let what = PendingWait::Call(format!("a read that shows whether {} still answers", shared.name).into());
-    let call = HangingCall {
-        what,
-        operation: "read",
-        interrupt: &options.interrupt,
-        limit: Some(options.io_timeout()),
-    };
+    let (interrupt, limit) = (&shared.options.interrupt, Some(shared.options.io_timeout()));
+    let call = HangingCall { what, operation: "read", interrupt, limit };
     match call.run_limited(move || reads_any_place(fd.as_fd(), sectors, sector)) {
         Ok(answers) => answers,
         // An interrupted test does not wait for the answer.
@@ -151,8 +141,7 @@ fn reads_any_place(fd: BorrowedFd<'_>, sectors: u64, sector: u32) -> bool {
         for place in 0..PROBED_PLACES {
             let number = (sectors - 1) as u128 * u128::from(place) / u128::from(PROBED_PLACES - 1);
             let Some(offset) = allocated_sector(fd, number as u64, sector) else { continue };
-            let read = retry_on_intr(|| pread(fd, &mut *buffer, offset));
-            if matches!(read, Ok(1..)) {
+            if matches!(retry_on_intr(|| pread(fd, &mut *buffer, offset)), Ok(1..)) {
                 return true;
             }
         }

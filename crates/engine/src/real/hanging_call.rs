@@ -2,7 +2,7 @@
 
 use crate::interrupt::InterruptFlag;
 use crate::pending::{PendingWait, must_restore, register_wait};
-use crate::target::TargetError;
+use crate::target::{TargetError, TargetResult};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::os::fd::AsFd;
@@ -51,7 +51,7 @@ impl HangingCall<'_> {
     pub(super) fn run_limited<T: Send + 'static>(
         self,
         call: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, TargetError> {
+    ) -> TargetResult<T> {
         let HangingCall { what, operation, interrupt, limit } = self;
         let already = interrupt.is_raised();
         let started = Instant::now();

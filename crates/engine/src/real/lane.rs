@@ -6,13 +6,12 @@
 
 use super::backing::LaneBacking;
 use super::failures::IoFailure;
-use super::hanging_call::{CHECK_INTERVAL, no_answer_error};
+use super::hanging_call::no_answer_error;
 use super::psync::{TransferContext, WorkerPool};
-use super::slots::{IoSlots, SlotIo};
-use super::transfer::{EndedTransfer, TransferOp};
+use super::slots::{EndedTransfer, IoSlots, SlotIo, TransferQueue};
 use super::uring::UringBackend;
 use crate::pending::{PendingWait, WaitGuard, register_wait};
-use crate::target::{IoRequest, LanePlan, TargetError};
+use crate::target::{IoRequest, LanePlan, TargetError, TargetResult};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::Nanos;
 use rustix::io::Errno;
@@ -31,20 +30,16 @@ enum IoBackend {
 }
 
 impl IoBackend {
-    /// Submits the queue, waits until `want` transfers have ended or `patience` is over, and appends all that have
-    /// ended.
+    /// Submits the queue, waits until `want` transfers have ended or the check interval is over, and collects all that
+    /// have ended.
     #[inline]
-    fn submit_and_collect(
-        &mut self,
-        unsent: &mut Vec<TransferOp>,
-        want: usize,
-        patience: Duration,
-        ended: &mut Vec<EndedTransfer>,
-    ) -> Result<(), TargetError> {
+    fn submit_and_collect(&mut self, queue: &mut TransferQueue, want: usize) -> TargetResult {
         match self {
-            Self::Uring(ring) => return ring.wait(unsent, want, patience, ended),
-            Self::Inline(mover) => ended.extend(unsent.drain(..).map(|op| mover.do_transfer(&op))),
-            Self::Pool(pool) => pool.wait(unsent, want, patience, ended),
+            Self::Uring(ring) => return ring.wait(queue, want),
+            Self::Inline(mover) => {
+                queue.ended.extend(queue.unsent.drain(..).map(|op| mover.do_transfer(&op)));
+            }
+            Self::Pool(pool) => pool.wait(queue, want),
         }
         Ok(())
     }
@@ -52,12 +47,10 @@ impl IoBackend {
 
 pub(super) struct RealLane {
     pub(super) plan: LanePlan,
-    /// Queued, but not submitted yet.
-    unsent: Vec<TransferOp>,
     /// Declared before the slots, so that it is dropped first: it uses their memory.
     backend: IoBackend,
     pub(super) slots: IoSlots,
-    ended: Vec<EndedTransfer>,
+    queue: TransferQueue,
     target: Arc<str>,
     /// Start of the time without completions, and its entry in the list of waits.
     silence: Option<(Instant, WaitGuard)>,
@@ -71,12 +64,7 @@ pub(super) struct FinishedIo {
 }
 
 impl RealLane {
-    pub(super) fn new(
-        plan: &LanePlan,
-        file: BorrowedFd<'_>,
-        shared: &LaneBacking,
-        target: &str,
-    ) -> Result<Self, TargetError> {
+    pub(super) fn new(plan: &LanePlan, file: BorrowedFd<'_>, shared: &LaneBacking) -> TargetResult<Self> {
         let slots = IoSlots::new(plan)?;
         if slots.shares_memory() {
             let shared_bytes = slots.stride() as u64;
@@ -87,14 +75,14 @@ impl RealLane {
             TargetError::setup(what, format!("{e}; choose a smaller queue depth"))
         })?;
         let depth = plan.depth as usize;
-        let (unsent, ended) = (Vec::with_capacity(depth), Vec::with_capacity(depth));
-        Ok(Self { plan: *plan, unsent, backend, slots, ended, target: target.into(), silence: None })
+        let queue = TransferQueue { unsent: Vec::with_capacity(depth), ended: Vec::with_capacity(depth) };
+        Ok(Self { plan: *plan, backend, slots, queue, target: Arc::clone(&shared.name), silence: None })
     }
 
     #[inline]
-    pub(super) fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
+    pub(super) fn submit(&mut self, io: &IoRequest) -> TargetResult {
         let op = self.slots.start_io(io)?;
-        self.unsent.push(op);
+        self.queue.unsent.push(op);
         Ok(())
     }
 
@@ -106,24 +94,21 @@ impl RealLane {
         at_least: usize,
         shared: &LaneBacking,
         mut over: impl FnMut(FinishedIo),
-    ) -> Result<(), TargetError> {
+    ) -> TargetResult {
         let mut missing = at_least.min(self.slots.in_flight());
         loop {
             if missing > 0 && matches!(self.backend, IoBackend::Inline(_)) {
                 self.register_silence();
             }
-            self.backend.submit_and_collect(&mut self.unsent, missing, CHECK_INTERVAL, &mut self.ended)?;
-            match self.ended.is_empty() && missing > 0 {
-                true => self.check_timeout(shared.options.io_timeout())?,
-                false => self.silence = None,
-            }
-            for index in 0..self.ended.len() {
-                if let Some(what) = self.finish_transfer(self.ended[index]) {
+            self.backend.submit_and_collect(&mut self.queue, missing)?;
+            self.watch_silence(missing > 0, shared.options.io_timeout())?;
+            for index in 0..self.queue.ended.len() {
+                if let Some(what) = self.finish_transfer(self.queue.ended[index]) {
                     missing = missing.saturating_sub(1);
                     over(what);
                 }
             }
-            self.ended.clear();
+            self.queue.ended.clear();
             if missing == 0 || shared.options.interrupt.is_raised() {
                 return Ok(());
             }
@@ -132,45 +117,46 @@ impl RealLane {
 
     /// Waits until nothing is in flight, at most for `limit`, since a write landing later would destroy newer data;
     /// drops what was not submitted. Returns the last failed I/O, which may be the only sign of a swapped card.
-    pub(super) fn drain(&mut self, limit: Duration) -> Result<Option<(SlotIo, IoFailure)>, TargetError> {
+    pub(super) fn drain(&mut self, limit: Duration) -> TargetResult<Option<(SlotIo, IoFailure)>> {
         let mut failed = None;
-        for op in self.unsent.drain(..) {
+        for op in self.queue.unsent.drain(..) {
             self.slots.free_slot(op.slot);
         }
         while self.slots.in_flight() > 0 {
-            self.backend.submit_and_collect(&mut self.unsent, 1, CHECK_INTERVAL, &mut self.ended)?;
-            match self.ended.is_empty() {
-                true => self.check_timeout(limit)?,
-                false => self.silence = None,
-            }
-            for ended in self.ended.drain(..) {
-                self.slots.free_slot(ended.slot);
-                if let Err(errno) = ended.moved
-                    && !matches!(errno, Errno::INTR | Errno::AGAIN)
-                {
-                    failed =
-                        self.slots.last_io(ended.slot).map(|io| (io, IoFailure::Errno(errno))).or(failed);
-                }
+            self.backend.submit_and_collect(&mut self.queue, 1)?;
+            self.watch_silence(true, limit)?;
+            for EndedTransfer { slot, moved, .. } in self.queue.ended.drain(..) {
+                self.slots.free_slot(slot);
+                let errno = moved.err().filter(|errno| !matches!(*errno, Errno::INTR | Errno::AGAIN));
+                failed = self.slots.last_io(slot).zip(errno.map(IoFailure::Errno)).or(failed);
             }
         }
         Ok(failed)
     }
 
+    /// Times the silence of a lane that waits for transfers.
+    #[inline]
+    fn watch_silence(&mut self, is_waiting: bool, limit: Duration) -> TargetResult {
+        if is_waiting && self.queue.ended.is_empty() {
+            return self.check_timeout(limit);
+        }
+        self.silence = None;
+        Ok(())
+    }
+
     #[cold]
     fn register_silence(&mut self) {
-        let (None, Some(SlotIo { direction, offset, len, .. })) =
-            (&self.silence, self.slots.first_in_flight())
-        else {
-            return;
-        };
-        let target = Arc::clone(&self.target);
-        self.silence =
-            Some((Instant::now(), register_wait(PendingWait::Io { direction, offset, len, target })));
+        if self.silence.is_none()
+            && let Some(SlotIo { direction, offset, len, .. }) = self.slots.first_in_flight()
+        {
+            let wait = PendingWait::Io { direction, offset, len, target: Arc::clone(&self.target) };
+            self.silence = Some((Instant::now(), register_wait(wait)));
+        }
     }
 
     /// Returns an error once nothing has ended for `limit`.
     #[cold]
-    fn check_timeout(&mut self, limit: Duration) -> Result<(), TargetError> {
+    fn check_timeout(&mut self, limit: Duration) -> TargetResult {
         self.register_silence();
         match (&self.silence, self.slots.first_in_flight()) {
             (Some((since, _)), Some(io)) if since.elapsed() >= limit => {
@@ -198,7 +184,7 @@ impl RealLane {
     #[inline]
     fn continue_io(&mut self, ended: EndedTransfer, bytes: u32) -> Option<FinishedIo> {
         if let Some(rest) = self.slots.add_transferred(ended.slot, bytes) {
-            self.unsent.push(rest);
+            self.queue.unsent.push(rest);
             return None;
         }
         self.slots.free_slot(ended.slot);
@@ -213,9 +199,8 @@ fn choose_backend(
     shared: &LaneBacking,
     slots: &IoSlots,
 ) -> io::Result<IoBackend> {
-    let memory = || Arc::clone(slots.memory());
     if shared.uses_uring() {
-        match UringBackend::new(file, memory(), slots.stride(), plan.depth, shared.clock) {
+        match UringBackend::new(file, slots, shared.clock) {
             Ok(ring) => {
                 if let Some(errno) = ring.refused_buffers() {
                     shared.add_caveat(Caveat::NoRegisteredBuffers { reason: errno.to_string() });
@@ -225,10 +210,9 @@ fn choose_backend(
             Err(error) => shared.give_up_uring(&error),
         }
     }
-    let mover = TransferContext::new(file, memory(), shared.clock)?;
-    Ok(if plan.depth == 1 {
-        IoBackend::Inline(mover)
-    } else {
-        IoBackend::Pool(WorkerPool::new(mover, plan.depth)?)
+    let mover = TransferContext::new(file, Arc::clone(slots.memory()), shared.clock)?;
+    Ok(match plan.depth {
+        1 => IoBackend::Inline(mover),
+        depth => IoBackend::Pool(WorkerPool::new(mover, depth)?),
     })
 }

@@ -8,36 +8,35 @@ mod failures;
 mod handles;
 mod hanging_call;
 mod lane;
-mod maintenance;
 mod open;
-mod options;
 mod ownership;
 mod psync;
 mod slots;
 mod test_file;
-mod transfer;
 mod uring;
 
-pub use hanging_call::try_lock_file;
-pub use options::{
+pub use backing::{
     BlockDevice, HealthSource, IO_VARIABLE, IoChoice, PingSource, RealOptions, TemperatureSource,
 };
+pub use hanging_call::try_lock_file;
 pub use ownership::OwnershipCheck;
 
 use crate::content::{ContentMatch, IoContent, compare_content};
 use crate::pending::{PendingWait, must_restore, register_wait};
 use crate::target::{
-    IoCompletion, IoDirection, IoRequest, LanePlan, Target, TargetError, TargetInfo, TargetRegion, place_area,
+    IoCompletion, IoDirection, IoRequest, LanePlan, Target, TargetError, TargetInfo, TargetRegion,
+    TargetResult, place_area,
 };
 use backing::{LaneBacking, TargetBacking};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::KernelPath;
 use cardscope_model::units::Nanos;
 use cardscope_sd::nvme::SmartLog;
-use failures::IoFailure;
+use failures::{FailedCall, IoFailure};
 use handles::FileHandles;
 use lane::{FinishedIo, RealLane};
 use ownership::change_error;
+use rustix::io::Errno;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -63,35 +62,33 @@ impl std::fmt::Debug for RealTarget {
 }
 
 impl RealTarget {
-    fn planned_lane(&mut self) -> Result<&mut RealLane, TargetError> {
+    fn planned_lane(&mut self) -> TargetResult<&mut RealLane> {
         let unplanned = "a lane is planned before its first I/O";
         let name = &self.info.name;
         self.lane.as_mut().ok_or_else(|| TargetError::setup(format!("using {name}"), unplanned))
     }
 
-    fn make_lane(&mut self, plan: &LanePlan) -> Result<(), TargetError> {
+    fn make_lane(&mut self, plan: &LanePlan) -> TargetResult {
         // The old lane is dropped first, since the memory that may be locked is scarce.
         self.lane = None;
         let direct = plan.path == KernelPath::Direct;
         if direct && !self.handles.has_direct() {
             self.shared.add_caveat(Caveat::NoDirectIo { file_system: self.shared.file_system() });
         }
-        let file = self
-            .handles
-            .get(direct)
-            .map_err(|e| self.target_setup_error("switching direct I/O on or off", &e))?;
-        self.lane = Some(RealLane::new(plan, file, &self.shared, &self.info.name)?);
+        let switching = "switching direct I/O on or off";
+        let file = self.handles.get(direct).map_err(|e| self.target_setup_error(switching, &e))?;
+        self.lane = Some(RealLane::new(plan, file, &self.shared)?);
         self.info.io_path = self.shared.io_path();
         Ok(())
     }
 
     /// Only final errors are returned: the plan that these I/Os belonged to is over.
-    fn drain(&mut self) -> Result<(), TargetError> {
+    fn drain(&mut self) -> TargetResult {
         let Self { lane, shared, handles, info } = self;
         if let Some(lane) = lane
             && let Some((io, failure)) = lane.drain(shared.options.io_timeout())?
         {
-            let error = failures::io_failure(shared, handles, info.sector, io, failure);
+            let error = FailedCall::from_io(&io, failure).classify(shared, handles, info.sector);
             if error.is_final() {
                 return Err(error);
             }
@@ -103,30 +100,21 @@ impl RealTarget {
         TargetError::setup(format!("{what} for {}", self.info.name), error)
     }
 
-    fn call_failed(
-        &self,
-        operation: &'static str,
-        range: TargetRegion,
-        errno: rustix::io::Errno,
-    ) -> TargetError {
-        let (range, sector) = ((range.start, range.len), self.info.sector);
-        failures::call_failure(&self.shared, &self.handles, sector, operation, range, IoFailure::Errno(errno))
+    fn call_failed(&self, operation: &'static str, range: TargetRegion, errno: Errno) -> TargetError {
+        let call = FailedCall { operation, range, failure: IoFailure::Errno(errno) };
+        call.classify(&self.shared, &self.handles, self.info.sector)
     }
 
     /// Runs the ownership check, unless one ended within `fresh`.
-    fn check_ownership(&self, fresh: Duration) -> Result<(), TargetError> {
+    fn check_ownership(&self, fresh: Duration) -> TargetResult {
         let options = &self.shared.options;
         self.shared.ownership.check_now(&options.interrupt, options.io_timeout(), fresh)
     }
 
     #[inline]
-    fn check_writable(&self, operation: &'static str, offset: u64) -> Result<(), TargetError> {
+    fn check_writable(&self, operation: &'static str, offset: u64) -> TargetResult {
         let looked = self.shared.ownership.write_allowed();
         looked.map_err(|change| change_error(&self.shared.name, change, operation, offset))
-    }
-
-    fn whole_region(&self) -> TargetRegion {
-        TargetRegion { start: 0, len: self.shared.limit() }
     }
 }
 
@@ -152,7 +140,7 @@ impl Target for RealTarget {
         self.shared.clock.now()
     }
 
-    fn plan(&mut self, plan: &LanePlan) -> Result<(), TargetError> {
+    fn plan(&mut self, plan: &LanePlan) -> TargetResult {
         let same = self.lane.as_ref().is_some_and(|lane| lane.plan == *plan);
         self.check_ownership(if same { ownership::RECENT } else { Duration::ZERO })?;
         self.drain()?;
@@ -160,7 +148,7 @@ impl Target for RealTarget {
     }
 
     #[inline]
-    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
+    fn submit(&mut self, io: &IoRequest) -> TargetResult {
         let limit = self.shared.limit();
         let end = io.offset.checked_add(u64::from(io.len)).filter(|end| *end <= limit);
         let Some(end) = end else { return Err(beyond_size_error(&self.info, io, limit)) };
@@ -174,7 +162,7 @@ impl Target for RealTarget {
         self.planned_lane()?.submit(io)
     }
 
-    fn complete(&mut self, at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError> {
+    fn complete(&mut self, at_least: usize, done: &mut Vec<IoCompletion>) -> TargetResult {
         let Self { lane: Some(lane), shared, handles, info, .. } = self else {
             return self.planned_lane().map(drop);
         };
@@ -184,7 +172,7 @@ impl Target for RealTarget {
                 // All further failures have the same cause, and classifying each would take as long again.
                 (Some(_), _, Some(gone)) => Err(TargetError::clone(gone)),
                 (Some(failure), Some(io), None) => {
-                    Err(failures::io_failure(shared, handles, info.sector, io, failure))
+                    Err(FailedCall::from_io(&io, failure).classify(shared, handles, info.sector))
                 }
                 _ => Ok(()),
             };
@@ -194,21 +182,20 @@ impl Target for RealTarget {
         gone.map_or(Ok(()), Err)
     }
 
-    fn flush(&mut self) -> Result<(), TargetError> {
+    fn flush(&mut self) -> TargetResult {
         // Through the page cache a flush takes as long as writing back all cached data, so it has no limit.
         let direct = self.lane.as_ref().is_none_or(|lane| lane.plan.path == KernelPath::Direct);
-        let options = &self.shared.options;
-        let limit = direct.then(|| options.io_timeout());
-        maintenance::flush(self.handles.any_fd(), &self.info.name, &options.interrupt, limit)?
-            .map_err(|errno| self.call_failed("flush", self.whole_region(), errno))
+        let limit = direct.then(|| self.shared.options.io_timeout());
+        let whole = TargetRegion { start: 0, len: self.shared.limit() };
+        let flushed = self.shared.flush(self.handles.any_fd(), limit)?;
+        flushed.map_err(|errno| self.call_failed("flush", whole, errno))
     }
 
-    fn discard(&mut self, range: TargetRegion) -> Result<(), TargetError> {
-        use rustix::io::Errno;
+    fn discard(&mut self, range: TargetRegion) -> TargetResult {
         self.check_ownership(ownership::RECENT)?;
         self.check_writable("discard", range.start)?;
         let _waiting = register_wait(PendingWait::Call(format!("a discard of {}", self.info.name).into()));
-        match maintenance::discard(self.handles.any_fd(), &self.shared.backing, range) {
+        match self.shared.discard(self.handles.any_fd(), range) {
             Ok(()) => Ok(()),
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOTTY) => {
                 Err(TargetError::Unsupported(format!("{} does not support discard", self.info.name)))
@@ -228,7 +215,7 @@ impl Target for RealTarget {
         }
     }
 
-    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError> {
+    fn area(&mut self, bytes: u64) -> TargetResult<TargetRegion> {
         let sector = u64::from(self.info.sector);
         let bytes = bytes.checked_next_multiple_of(sector).unwrap_or(u64::MAX / sector * sector);
         if let TargetBacking::Directory(file) = &self.shared.backing
@@ -249,16 +236,16 @@ impl Target for RealTarget {
         }
     }
 
-    fn drop_caches(&mut self) -> Result<(), TargetError> {
+    fn drop_caches(&mut self) -> TargetResult {
         self.flush()?;
-        maintenance::drop_caches(self.handles.any_fd(), &self.shared.backing)
+        self.shared.drop_caches(self.handles.any_fd())
     }
 
     fn temperature(&mut self) -> Option<f64> {
         self.shared.options.temperature.as_ref().and_then(|source| source())
     }
 
-    fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
+    fn ping(&mut self) -> TargetResult<Option<Nanos>> {
         let Some(ping) = &self.shared.options.ping else { return Ok(None) };
         match ping() {
             Ok(took) => Ok(Some(u64::try_from(took.as_nanos()).unwrap_or(Nanos::MAX))),
@@ -270,35 +257,34 @@ impl Target for RealTarget {
         self.shared.options.health.as_ref().and_then(|source| source())
     }
 
-    fn reopen(&mut self) -> Result<(), TargetError> {
+    fn reopen(&mut self) -> TargetResult {
         self.reopen_handles()
     }
 
-    fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
-        let handles =
-            self.handles.try_clone().map_err(|e| self.target_setup_error("opening one more handle", &e))?;
+    fn lane(&mut self) -> TargetResult<Option<Box<dyn Target>>> {
+        let again = "opening one more handle";
+        let handles = self.handles.try_clone().map_err(|e| self.target_setup_error(again, &e))?;
         let (info, shared) = (self.info.clone(), Arc::clone(&self.shared));
         Ok(Some(Box::new(Self { lane: None, info, handles, shared })))
     }
 
-    fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
+    fn buffer(&mut self, slot: u32) -> TargetResult<&mut [u8]> {
         self.planned_lane()?.slots.free_memory(slot)
     }
 
-    fn compare(&mut self, slot: u32, expected: IoContent) -> Result<ContentMatch, TargetError> {
+    fn compare(&mut self, slot: u32, expected: IoContent) -> TargetResult<ContentMatch> {
         if matches!(expected, IoContent::Noise | IoContent::Buffer) {
             return Err(TargetError::Unsupported("noise and buffers leave no rule to compare with".into()));
         }
         let slots = &mut self.planned_lane()?.slots;
-        let carried = slots
-            .last_io(slot)
-            .ok_or_else(|| TargetError::Unsupported(format!("slot {slot} has read nothing")))?;
-        let found =
-            compare_content(expected, carried.offset, &slots.free_memory(slot)?[..carried.len as usize]);
+        let Some(io) = slots.last_io(slot) else {
+            return Err(TargetError::Unsupported(format!("slot {slot} has read nothing")));
+        };
+        let found = compare_content(expected, io.offset, &slots.free_memory(slot)?[..io.len as usize]);
         if found != ContentMatch::Same {
             // A file that was cut reads as zeros, a device that shrank as anything; neither is the card's fault.
             let present = self.shared.ownership.object_present();
-            present.map_err(|change| change_error(&self.shared.name, change, "read", carried.offset))?;
+            present.map_err(|change| change_error(&self.shared.name, change, "read", io.offset))?;
         }
         Ok(found)
     }

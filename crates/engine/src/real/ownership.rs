@@ -9,7 +9,7 @@
 use super::hanging_call::HangingCall;
 use crate::interrupt::InterruptFlag;
 use crate::pending::PendingWait;
-use crate::target::{ObjectChange, TargetError};
+use crate::target::{ObjectChange, TargetError, TargetResult};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,16 +49,17 @@ struct OwnershipState {
     change: Mutex<Option<ObjectChange>>,
 }
 
+type CheckFn = fn(&dyn OwnershipCheck) -> Result<(), ObjectChange>;
+
 impl OwnershipTimer {
     /// Starts the periodic check if the target writes.
     pub(super) fn new(holding: Option<Arc<dyn OwnershipCheck>>, writes: bool) -> Self {
-        let watched = holding.map(|holding| {
-            let (born, looked, stopped) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
-            Arc::new(OwnershipState { holding, born, checked_ms: looked, stopped, change: Mutex::default() })
+        let state = holding.map(|holding| {
+            let (born, checked_ms, stopped) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
+            Arc::new(OwnershipState { holding, born, checked_ms, stopped, change: Mutex::default() })
         });
-        let going_on =
-            watched.as_ref().filter(|_| writes).and_then(|watched| start_checks(Arc::clone(watched)));
-        Self { state: watched, _going_on: going_on }
+        let going_on = state.as_ref().filter(|_| writes).and_then(|state| start_checks(Arc::clone(state)));
+        Self { state, _going_on: going_on }
     }
 
     /// Runs the check unless one ended within `fresh`. A hanging file system does not prevent an interrupt.
@@ -67,16 +68,13 @@ impl OwnershipTimer {
         interrupt: &InterruptFlag,
         limit: Duration,
         fresh: Duration,
-    ) -> Result<(), TargetError> {
-        match &self.state {
-            Some(watched) if !watched.checked_within(fresh) => {
-                let watched = Arc::clone(watched);
-                let limit = Some(limit);
-                HangingCall { what: PendingWait::OwnershipCheck, operation: "check", interrupt, limit }
-                    .run_limited(move || watched.run_check())
-            }
-            _ => Ok(()),
-        }
+    ) -> TargetResult {
+        let Some(state) = self.state.as_ref().filter(|state| !state.checked_within(fresh)) else {
+            return Ok(());
+        };
+        let (state, limit) = (Arc::clone(state), Some(limit));
+        HangingCall { what: PendingWait::OwnershipCheck, operation: "check", interrupt, limit }
+            .run_limited(move || state.run_check())
     }
 
     /// Result so far, without a new check: cheap enough for every write.
@@ -101,13 +99,10 @@ impl OwnershipState {
     }
 
     /// Returns the change detected before, or else runs a check. Concurrent callers wait for its result.
-    fn find_change(
-        &self,
-        looked: impl Fn(&dyn OwnershipCheck) -> Result<(), ObjectChange>,
-    ) -> Result<(), ObjectChange> {
+    fn find_change(&self, check: CheckFn) -> Result<(), ObjectChange> {
         let mut change = self.change.lock().unwrap_or_else(PoisonError::into_inner);
         if change.is_none() {
-            *change = looked(self.holding.as_ref()).err();
+            *change = check(self.holding.as_ref()).err();
             self.stopped.store(change.is_some(), Ordering::Relaxed);
         }
         change.clone().map_or(Ok(()), Err)
@@ -145,10 +140,10 @@ pub(super) fn change_error(
     name: &str,
     change: ObjectChange,
     operation: &'static str,
-    offset: u64,
+    at: u64,
 ) -> TargetError {
     match change {
-        ObjectChange::Gone(reason) => TargetError::Gone { operation, offset, reason },
+        ObjectChange::Gone(reason) => TargetError::Gone { operation, offset: at, reason },
         change => TargetError::Changed { name: name.to_owned(), change },
     }
 }

@@ -1,7 +1,8 @@
 //! I/O by pread and pwrite, for kernels and sandboxes that refuse io_uring: on the caller's thread at queue depth 1
 //! ([`TransferContext`]), else on one thread per I/O in flight, so that the card sees the queue depth of the test.
 
-use super::transfer::{EndedTransfer, SharedClock, TransferOp};
+use super::hanging_call::CHECK_INTERVAL;
+use super::slots::{EndedTransfer, SharedClock, TransferOp, TransferQueue};
 use crate::buffer::AlignedBuffer;
 use crate::target::IoDirection;
 use rustix::io::{Errno, ReadWriteFlags, pread, pwrite, pwritev2};
@@ -10,7 +11,6 @@ use std::io::{self, IoSlice};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 const WORKER_STACK: usize = 64 << 10;
 
@@ -22,11 +22,11 @@ pub(super) struct TransferContext {
 
 impl TransferContext {
     pub(super) fn new(
-        file: BorrowedFd<'_>,
+        fd: BorrowedFd<'_>,
         memory: Arc<AlignedBuffer>,
         clock: SharedClock,
     ) -> io::Result<Self> {
-        Ok(Self { file: file.try_clone_to_owned()?, memory, clock })
+        Ok(Self { file: fd.try_clone_to_owned()?, memory, clock })
     }
 
     pub(super) fn do_transfer(&self, op: &TransferOp) -> EndedTransfer {
@@ -89,26 +89,12 @@ impl PoolShared {
             self.ended.notify_one();
         }
     }
-
-    fn wait_until(
-        &self,
-        patience: Duration,
-        enough: impl Fn(&PoolState) -> bool,
-    ) -> MutexGuard<'_, PoolState> {
-        let guard = self.lock();
-        let waited = self.ended.wait_timeout_while(guard, patience, |state| !enough(state));
-        waited.unwrap_or_else(PoisonError::into_inner).0
-    }
 }
 
 impl WorkerPool {
     pub(super) fn new(mover: TransferContext, depth: u32) -> io::Result<Self> {
-        let shared = Arc::new(PoolShared {
-            mover,
-            state: Mutex::default(),
-            work: Condvar::new(),
-            ended: Condvar::new(),
-        });
+        let (work, ended) = (Condvar::new(), Condvar::new());
+        let shared = Arc::new(PoolShared { mover, state: Mutex::default(), work, ended });
         let mut pool = Self { shared, workers: Vec::new() };
         for _ in 0..depth {
             let shared = Arc::clone(&pool.shared);
@@ -118,23 +104,18 @@ impl WorkerPool {
         Ok(pool)
     }
 
-    pub(super) fn wait(
-        &self,
-        unsent: &mut Vec<TransferOp>,
-        want: usize,
-        patience: Duration,
-        ended: &mut Vec<EndedTransfer>,
-    ) {
-        if !unsent.is_empty() {
-            self.shared.lock().queue.extend(&*unsent);
-            match unsent.len() {
+    pub(super) fn wait(&self, queue: &mut TransferQueue, want: usize) {
+        if !queue.unsent.is_empty() {
+            self.shared.lock().queue.extend(&queue.unsent);
+            match queue.unsent.len() {
                 1 => self.shared.work.notify_one(),
                 _ => self.shared.work.notify_all(),
             }
-            unsent.clear();
+            queue.unsent.clear();
         }
-        let mut state = self.shared.wait_until(patience, |state| state.ended.len() >= want);
-        ended.append(&mut state.ended);
+        let too_few = |state: &mut PoolState| state.ended.len() < want;
+        let state = self.shared.ended.wait_timeout_while(self.shared.lock(), CHECK_INTERVAL, too_few);
+        queue.ended.append(&mut state.unwrap_or_else(PoisonError::into_inner).0.ended);
     }
 }
 

@@ -1,13 +1,16 @@
-//! Slots of a lane: their memory, its content, and the I/O that each carries.
+//! Slots of a lane: their memory, its content, and the I/O that each carries; the transfers between file and memory,
+//! and the clock that times them (CLOCK_MONOTONIC since the target was opened).
 //!
 //! Data to be written is generated here, if possible before the clock of an I/O starts: noise and constants once per
 //! slot, streams and stamps for each write.
 
-use super::transfer::TransferOp;
 use crate::buffer::{AlignedBuffer, PAGE};
 use crate::content::{IoContent, fill_content};
-use crate::target::{IoDirection, IoRequest, LanePlan, TargetError};
+use crate::target::{IoDirection, IoRequest, LanePlan, TargetError, TargetResult};
+use cardscope_model::units::{NANOS_PER_S, Nanos};
+use rustix::io::Errno;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Above this limit slots share memory unless the plan forbids it: the smallest boards that cards are tested on have
 /// 512 MiB.
@@ -18,6 +21,50 @@ const MAX_BLOCK: u64 = 1 << 30;
 
 /// A file server may answer EAGAIN forever.
 const MAX_REPEATS: u32 = 1000;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TransferOp {
+    pub(super) slot: u32,
+    pub(super) direction: IoDirection,
+    /// First byte in the file.
+    pub(super) offset: u64,
+    /// First byte in the memory of all slots.
+    pub(super) at: usize,
+    pub(super) len: u32,
+    /// Write with `O_DSYNC`.
+    pub(super) sync: bool,
+}
+
+/// Completed transfer, perhaps a short one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EndedTransfer {
+    pub(super) slot: u32,
+    pub(super) at: Nanos,
+    pub(super) moved: Result<u32, Errno>,
+}
+
+/// Clock whose copies share one start.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SharedClock(Instant);
+
+impl SharedClock {
+    pub(super) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    #[inline]
+    pub(super) fn now(self) -> Nanos {
+        let passed = self.0.elapsed();
+        passed.as_secs() * NANOS_PER_S + u64::from(passed.subsec_nanos())
+    }
+}
+
+/// Transfers that are queued but not submitted, and those that have ended.
+#[derive(Debug, Default)]
+pub(super) struct TransferQueue {
+    pub(super) unsent: Vec<TransferOp>,
+    pub(super) ended: Vec<EndedTransfer>,
+}
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SlotIo {
@@ -59,7 +106,7 @@ pub(super) struct IoSlots {
 }
 
 impl IoSlots {
-    pub(super) fn new(plan: &LanePlan) -> Result<Self, TargetError> {
+    pub(super) fn new(plan: &LanePlan) -> TargetResult<Self> {
         if plan.depth == 0 || plan.block == 0 || plan.block > MAX_BLOCK {
             let what = format!("planning {} I/Os of {} bytes in flight", plan.depth, plan.block);
             return Err(TargetError::setup(
@@ -68,8 +115,8 @@ impl IoSlots {
             ));
         }
         let stride = (plan.block as usize).next_multiple_of(PAGE);
-        let shared =
-            !plan.own_buffers && plan.depth > 1 && u64::from(plan.depth) * stride as u64 > MAX_MEMORY;
+        let needed = u64::from(plan.depth) * stride as u64;
+        let shared = !plan.own_buffers && plan.depth > 1 && needed > MAX_MEMORY;
         // Two shared blocks, so that reads do not overwrite what writes are sending.
         let blocks = if shared { 2 } else { plan.depth as usize };
         let memory = Arc::new(AlignedBuffer::new(stride.saturating_mul(blocks))?);
@@ -91,6 +138,10 @@ impl IoSlots {
         &self.memory
     }
 
+    pub(super) fn depth(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
     pub(super) fn stride(&self) -> usize {
         self.stride
     }
@@ -109,14 +160,12 @@ impl IoSlots {
 
     /// Assigns an I/O to its slot and prepares the memory.
     #[inline]
-    pub(super) fn start_io(&mut self, io: &IoRequest) -> Result<TransferOp, TargetError> {
+    pub(super) fn start_io(&mut self, io: &IoRequest) -> TargetResult<TransferOp> {
         let index = io.slot as usize;
         let free = self.slots.get(index).is_some_and(|slot| !slot.busy);
         if !free || io.len as usize > self.block || io.len == 0 {
-            return Err(misuse_error(
-                io,
-                "its slot is free and planned, and it is no longer than the planned block",
-            ));
+            let rule = "its slot is free and planned, and it is no longer than the planned block";
+            return Err(misuse_error(io, rule));
         }
         let at = self.memory_offset(index, io.direction);
         match io.direction {
@@ -127,12 +176,12 @@ impl IoSlots {
         }
         let slot = &mut self.slots[index];
         slot.busy = true;
-        slot.carried =
-            Some(SlotIo { direction: io.direction, offset: io.offset, len: io.len, done: 0, stalled: 0 });
+        let IoRequest { slot: number, direction, offset, len, .. } = *io;
+        slot.carried = Some(SlotIo { direction, offset, len, done: 0, stalled: 0 });
         self.busy += 1;
-        self.writing += usize::from(io.direction == IoDirection::Write);
-        let sync = self.sync_each && io.direction == IoDirection::Write;
-        Ok(TransferOp { slot: io.slot, direction: io.direction, offset: io.offset, at, len: io.len, sync })
+        self.writing += usize::from(direction == IoDirection::Write);
+        let sync = self.sync_each && direction == IoDirection::Write;
+        Ok(TransferOp { slot: number, direction, offset, at, len, sync })
     }
 
     #[cold]
@@ -175,7 +224,7 @@ impl IoSlots {
     }
 
     /// Memory of a free slot, if slots have their own.
-    pub(super) fn free_memory(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
+    pub(super) fn free_memory(&mut self, slot: u32) -> TargetResult<&mut [u8]> {
         if !self.own_memory {
             return Err(TargetError::Unsupported("looking at data needs a plan with own_buffers".into()));
         }
@@ -183,9 +232,8 @@ impl IoSlots {
         match self.slots.get_mut(slot as usize) {
             Some(slot) if !slot.busy => slot.content = None,
             _ => {
-                return Err(TargetError::Unsupported(format!(
-                    "slot {slot} is not planned, or its I/O is under way"
-                )));
+                let why = format!("slot {slot} is not planned, or its I/O is under way");
+                return Err(TargetError::Unsupported(why));
             }
         }
         // SAFETY: the slot is free, so the kernel does not use its memory, and `&mut self` excludes other access.
@@ -203,7 +251,7 @@ impl IoSlots {
     }
 
     /// Generates the data of a write unless the memory has it already.
-    fn fill_memory(&mut self, slot: usize, at: usize, io: &IoRequest) -> Result<(), TargetError> {
+    fn fill_memory(&mut self, slot: usize, at: usize, io: &IoRequest) -> TargetResult {
         let lasting = matches!(io.content, IoContent::Noise | IoContent::Constant(_));
         let wanted = lasting.then_some(io.content);
         // The state of shared memory is that of the first slot; other writes may be sending it.

@@ -6,7 +6,7 @@
 use super::hanging_call::{self, HangingCall};
 use crate::interrupt::InterruptFlag;
 use crate::pending::{CleanupGuard, PendingWait, register_cleanup};
-use crate::target::TargetError;
+use crate::target::{TargetError, TargetResult};
 use cardscope_files::{FileIdentity, FileUse, ResolvedFolder};
 use cardscope_model::units::MIB;
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock, fstat, fstatvfs, fsync, ftruncate};
@@ -37,7 +37,7 @@ pub(super) struct TestFile {
 }
 
 impl TestFile {
-    pub(super) fn create(directory: ResolvedFolder) -> Result<Self, TargetError> {
+    pub(super) fn create(directory: ResolvedFolder) -> TargetResult<Self> {
         let lock = directory.reopen_readable().map_err(|errno| setup_error(directory.path(), errno))?;
         if !hanging_call::try_lock_file(&lock) {
             return Err(in_use_error(directory.path()));
@@ -70,7 +70,7 @@ impl TestFile {
     }
 
     /// Extends the file to `wanted` bytes, with all blocks allocated if the file system supports it.
-    pub(super) fn grow(&self, wanted: u64, interrupt: &InterruptFlag) -> Result<(), TargetError> {
+    pub(super) fn grow(&self, wanted: u64, interrupt: &InterruptFlag) -> TargetResult {
         let current = fstat(&self.file).map_err(|e| setup_error(&self.path(), e))?.st_size as u64;
         let no_space = |needed, available| TargetError::NoSpace {
             what: format!("the test file {}", self.path().display()),
@@ -150,7 +150,7 @@ fn io_setup_error(path: &Path, error: &std::io::Error) -> TargetError {
 }
 
 /// Removes leftovers. Returns an error if one is in use: another Cardscope is testing there.
-fn remove_leftovers(directory: &ResolvedFolder) -> Result<(), TargetError> {
+fn remove_leftovers(directory: &ResolvedFolder) -> TargetResult {
     let Ok(names) = directory.names() else { return Ok(()) };
     for name in names.iter().filter(|name| name.to_str().is_some_and(is_our_name)) {
         // Links, other kinds of files and files that cannot be opened are not ours to remove.

@@ -2,16 +2,17 @@
 //! waits for completions (io_uring_enter(2); for a 4 KiB read fio needs 0.73 µs of system time this way, 1.11 µs by
 //! pread, DESIGN.md Baselines).
 
-use super::transfer::{EndedTransfer, SharedClock, TransferOp};
+use super::hanging_call::CHECK_INTERVAL;
+use super::slots::{EndedTransfer, IoSlots, SharedClock, TransferOp, TransferQueue};
 use crate::buffer::AlignedBuffer;
-use crate::target::{IoDirection, TargetError};
+use crate::target::{IoDirection, TargetError, TargetResult};
+use io_uring::opcode::{Read, ReadFixed, Write, WriteFixed};
 use io_uring::types::{Fixed, SubmitArgs, Timespec};
-use io_uring::{Builder, IoUring, cqueue, opcode, squeue};
+use io_uring::{Builder, IoUring, cqueue, squeue};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Largest buffer that the kernel registers (io_uring_register(2)).
 const LARGEST_BUFFER: usize = 1 << 30;
@@ -40,14 +41,9 @@ pub(super) fn check_available() -> io::Result<()> {
 }
 
 impl UringBackend {
-    /// Creates a ring for `depth` I/Os in flight on `file`, in slots of `stride` bytes of `memory`.
-    pub(super) fn new(
-        file: BorrowedFd<'_>,
-        memory: Arc<AlignedBuffer>,
-        stride: usize,
-        depth: u32,
-        clock: SharedClock,
-    ) -> io::Result<Self> {
+    /// Creates a ring for I/O on `file` in all slots.
+    pub(super) fn new(file: BorrowedFd<'_>, slots: &IoSlots, clock: SharedClock) -> io::Result<Self> {
+        let (stride, depth) = (slots.stride(), slots.depth());
         let mut uring = Self {
             ring: build_ring(depth)?,
             enabled: false,
@@ -58,7 +54,7 @@ impl UringBackend {
             depth,
             file: file.try_clone_to_owned()?,
             clock,
-            memory,
+            memory: Arc::clone(slots.memory()),
         };
         uring.register_resources()?;
         Ok(uring)
@@ -69,53 +65,37 @@ impl UringBackend {
         self.refused_buffers
     }
 
-    /// Submits the queue, waits until `want` transfers have ended or `patience` is over, and appends all that have
-    /// ended.
-    pub(super) fn wait(
-        &mut self,
-        unsent: &mut Vec<TransferOp>,
-        want: usize,
-        patience: Duration,
-        ended: &mut Vec<EndedTransfer>,
-    ) -> Result<(), TargetError> {
-        let mut outcome = self.submit_and_wait(unsent, want, patience);
-        if failed_with(&outcome, Errno::EXIST) && self.in_kernel == 0 {
+    /// Submits the queue, waits until `want` transfers have ended or the check interval is over, and collects all that
+    /// have ended.
+    pub(super) fn wait(&mut self, queue: &mut TransferQueue, want: usize) -> TargetResult {
+        let mut outcome = self.submit_and_wait(&queue.unsent, want);
+        if failed_with(&outcome, &[Errno::EXIST]) && self.in_kernel == 0 {
             // The kernel binds a ring to the thread that enabled it, and this handle has moved to another thread since.
-            outcome = self.rebuild().and_then(|()| self.submit_and_wait(unsent, want, patience));
+            outcome = self.rebuild().and_then(|()| self.submit_and_wait(&queue.unsent, want));
         }
         // After EEXIST the kernel has accepted none of them.
-        if !failed_with(&outcome, Errno::EXIST) {
-            self.in_kernel += unsent.drain(..).len();
+        if !failed_with(&outcome, &[Errno::EXIST]) {
+            self.in_kernel += queue.unsent.drain(..).len();
         }
-        match outcome {
-            // The wait timed out, a signal interrupted it, or the kernel is short of memory: completions are collected
-            // anyway.
-            Err(e)
-                if ![Errno::TIME, Errno::INTR, Errno::AGAIN, Errno::BUSY]
-                    .iter()
-                    .any(|&n| is_errno(&e, n)) =>
-            {
-                Err(TargetError::setup("handing I/O to the kernel by io_uring", error_text(&e)))
-            }
-            _ => {
-                self.collect_completions(ended);
-                Ok(())
-            }
+        // The wait timed out, a signal interrupted it, or the kernel is short of memory: completions are collected
+        // anyway.
+        let harmless = failed_with(&outcome, &[Errno::TIME, Errno::INTR, Errno::AGAIN, Errno::BUSY]);
+        if let Err(error) = outcome
+            && !harmless
+        {
+            return Err(TargetError::setup("handing I/O to the kernel by io_uring", error_text(&error)));
         }
+        self.collect_completions(&mut queue.ended);
+        Ok(())
     }
 
-    fn submit_and_wait(
-        &mut self,
-        unsent: &[TransferOp],
-        want: usize,
-        patience: Duration,
-    ) -> io::Result<usize> {
+    fn submit_and_wait(&mut self, unsent: &[TransferOp], want: usize) -> io::Result<usize> {
         if !self.enabled {
             self.ring.submitter().register_enable_rings()?;
             self.enabled = true;
         }
         self.queue_transfers(unsent);
-        let limit = Timespec::from(patience);
+        let limit = Timespec::from(CHECK_INTERVAL);
         self.ring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&limit))
     }
 
@@ -126,8 +106,8 @@ impl UringBackend {
         let flags = if self.by_workers { squeue::Flags::ASYNC } else { squeue::Flags::empty() };
         let mut queue = self.ring.submission();
         for op in ops {
-            let entry = queue_entry(op, self.memory.ptr(op.at), fixed.then(|| (op.at / self.chunk) as u16))
-                .flags(flags);
+            let buffer = fixed.then(|| (op.at / self.chunk) as u16);
+            let entry = queue_entry(op, self.memory.ptr(op.at), buffer).flags(flags);
             // SAFETY: the memory stays mapped while the kernel has the entry (`Drop`), and the slot is busy until its
             // completion, so nothing else uses its part.
             unsafe { queue.push(&entry) }
@@ -150,13 +130,10 @@ impl UringBackend {
             // The default of at most four workers per processor would limit deep queues. Refused before Linux 5.15.
             let _ = submitter.register_iowq_max_workers(&mut [self.depth, 0]);
         }
-        let chunks: Vec<libc::iovec> = (0..self.memory.len())
-            .step_by(self.chunk)
-            .map(|at| libc::iovec {
-                iov_base: self.memory.ptr(at).cast(),
-                iov_len: self.chunk.min(self.memory.len() - at),
-            })
-            .collect();
+        let (memory, bytes) = (&self.memory, self.memory.len());
+        let chunk =
+            |at: usize| libc::iovec { iov_base: memory.ptr(at).cast(), iov_len: self.chunk.min(bytes - at) };
+        let chunks: Vec<libc::iovec> = (0..bytes).step_by(self.chunk).map(chunk).collect();
         // SAFETY: the chunks lie in the mapping, which outlives the ring.
         self.refused_buffers = unsafe { submitter.register_buffers(&chunks) }.err().map(|e| to_errno(&e));
         Ok(())
@@ -187,21 +164,14 @@ impl Drop for UringBackend {
 fn build_ring(depth: u32) -> io::Result<IoUring> {
     // The submitting thread processes completions when it enters the kernel, so that no interrupt disturbs it. The ring
     // starts disabled, because planning and submitting may happen on different threads.
-    let single = |b: &mut Builder| {
-        b.setup_submit_all().setup_single_issuer().setup_defer_taskrun().setup_r_disabled();
-    };
-    let cooperative = |b: &mut Builder| {
-        b.setup_submit_all().setup_coop_taskrun().setup_r_disabled();
-    };
-    let plain = |b: &mut Builder| {
-        b.setup_r_disabled();
-    };
-    let settings: [&dyn Fn(&mut Builder); 3] = [&single, &cooperative, &plain];
+    let settings: [fn(&mut Builder) -> &mut Builder; 3] = [
+        |b| b.setup_submit_all().setup_single_issuer().setup_defer_taskrun(),
+        |b| b.setup_submit_all().setup_coop_taskrun(),
+        |b| b,
+    ];
     let mut refusal = io::Error::from(Errno::INVAL);
     for set in settings {
-        let mut builder = IoUring::builder();
-        set(&mut builder);
-        match builder.dontfork().build(depth) {
+        match set(&mut IoUring::builder()).setup_r_disabled().dontfork().build(depth) {
             // Without a time limit a wait could not be interrupted (Linux 5.11).
             Ok(ring) if !ring.params().is_feature_ext_arg() => return Err(Errno::NOSYS.into()),
             Ok(ring) => return Ok(ring),
@@ -223,17 +193,14 @@ fn needs_workers(file: BorrowedFd<'_>) -> bool {
 fn queue_entry(op: &TransferOp, memory: *mut u8, registered: Option<u16>) -> squeue::Entry {
     const FILE: Fixed = Fixed(0);
     let flags = if op.sync { libc::RWF_DSYNC } else { 0 };
+    let (at, len) = (op.offset, op.len);
     let entry = match (op.direction, registered) {
-        (IoDirection::Read, Some(buffer)) => {
-            opcode::ReadFixed::new(FILE, memory, op.len, buffer).offset(op.offset).build()
-        }
-        (IoDirection::Read, None) => opcode::Read::new(FILE, memory, op.len).offset(op.offset).build(),
+        (IoDirection::Read, Some(buffer)) => ReadFixed::new(FILE, memory, len, buffer).offset(at).build(),
+        (IoDirection::Read, None) => Read::new(FILE, memory, len).offset(at).build(),
         (IoDirection::Write, Some(buffer)) => {
-            opcode::WriteFixed::new(FILE, memory, op.len, buffer).offset(op.offset).rw_flags(flags).build()
+            WriteFixed::new(FILE, memory, len, buffer).offset(at).rw_flags(flags).build()
         }
-        (IoDirection::Write, None) => {
-            opcode::Write::new(FILE, memory, op.len).offset(op.offset).rw_flags(flags).build()
-        }
+        (IoDirection::Write, None) => Write::new(FILE, memory, len).offset(at).rw_flags(flags).build(),
     };
     entry.user_data(u64::from(op.slot))
 }
@@ -252,8 +219,8 @@ fn is_errno(error: &io::Error, wanted: Errno) -> bool {
     error.raw_os_error() == Some(wanted.raw_os_error())
 }
 
-fn failed_with(outcome: &io::Result<usize>, wanted: Errno) -> bool {
-    outcome.as_ref().is_err_and(|e| is_errno(e, wanted))
+fn failed_with(outcome: &io::Result<usize>, wanted: &[Errno]) -> bool {
+    outcome.as_ref().is_err_and(|e| wanted.iter().any(|errno| is_errno(e, *errno)))
 }
 
 fn error_text(error: &io::Error) -> String {

@@ -9,7 +9,7 @@ use super::recorder::{StopChoice, StopRule};
 use super::stream::IoStream;
 use crate::interrupt::InterruptFlag;
 use crate::io_counters;
-use crate::target::{IoDirection, IoRequest, IoRound, RoundIo, Target, TargetError};
+use crate::target::{IoDirection, IoRequest, IoRound, RoundIo, Target, TargetError, TargetResult};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos, nanos_to_seconds};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -97,7 +97,7 @@ pub(super) fn drive_lane(
     block: u32,
     limits: LaneLimits,
     watch: LaneContext<'_>,
-) -> Result<LaneMeter, TargetError> {
+) -> TargetResult<LaneMeter> {
     let start = target.now();
     let size = (MIB / u64::from(block)).clamp(1, 16);
     let mut lane = DriveLane {
@@ -131,7 +131,7 @@ pub(super) fn drive_lane(
 }
 
 impl DriveLane<'_, '_> {
-    fn run_streams(&mut self, streams: &mut [IoStream], queue: u32, block: u64) -> Result<(), TargetError> {
+    fn run_streams(&mut self, streams: &mut [IoStream], queue: u32, block: u64) -> TargetResult {
         // A division per I/O would be a large part of the cost of a simulated one.
         let alone = streams.len() == 1;
         let of = |slot: u32| if alone { 0 } else { (slot / queue) as usize };
@@ -186,7 +186,7 @@ impl DriveLane<'_, '_> {
     }
 
     #[inline]
-    fn run_round(&mut self, round: &mut IoRound) -> Result<(), TargetError> {
+    fn run_round(&mut self, round: &mut IoRound) -> TargetResult {
         let outcome = self.target.round(&self.ready, round);
         self.in_flight += round.submitted;
         self.ios += round.submitted as u64;

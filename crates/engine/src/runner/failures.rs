@@ -2,7 +2,7 @@
 
 use crate::content::IoContent;
 use crate::io_driver::to_io_record;
-use crate::target::{IoDirection, IoRequest, Target, TargetError};
+use crate::target::{IoDirection, IoRequest, Target, TargetError, TargetResult};
 use cardscope_model::verify::{IoCounts, IoError, list_failed};
 
 const MAX_LISTED_ERRORS: usize = 100;
@@ -38,7 +38,7 @@ impl IoFailures {
     }
 
     /// Flushes the target; a failed flush is retried once.
-    pub(super) fn flush(&mut self, target: &mut dyn Target) -> Result<(), TargetError> {
+    pub(super) fn flush(&mut self, target: &mut dyn Target) -> TargetResult {
         let Err(error) = target.flush() else { return Ok(()) };
         let first = to_io_record(error)?;
         match target.flush() {
@@ -64,7 +64,7 @@ impl IoRetries {
         slot: u32,
         error: TargetError,
         content: IoContent,
-    ) -> Result<Option<IoRequest>, TargetError> {
+    ) -> TargetResult<Option<IoRequest>> {
         let io_error = to_io_record(error)?;
         if let Some(first) = self.take_first_failure(slot) {
             self.in_a_row += 1;

@@ -6,7 +6,7 @@ use super::failures::IoFailures;
 use super::meter::LaneMeter;
 use super::recorder::{RunnerSettings, StopRule};
 use super::stream::{IoStream, StreamPlan, data_content};
-use crate::target::{LanePlan, Target, TargetError, TargetRegion};
+use crate::target::{LanePlan, Target, TargetError, TargetRegion, TargetResult};
 use cardscope_model::random::mix_bits;
 use cardscope_model::recipe::{FlushMode, RecipeTest, SpanSharing};
 use cardscope_model::result::LoopSample;
@@ -30,7 +30,7 @@ impl LoopPlan<'_> {
         shared: &LaneShared,
         pace: Option<Box<dyn StopRule>>,
         tick: &mut dyn FnMut(u64),
-    ) -> Result<LoopSample, TargetError> {
+    ) -> TargetResult<LoopSample> {
         let mut lanes = self.make_lanes(target)?;
         let threads = self.test.name.pattern.threads;
         let per_lane = threads / (lanes.len() as u32 + 1);
@@ -53,7 +53,7 @@ impl LoopPlan<'_> {
     }
 
     /// Creates lanes for all threads but the first; none if the target must be driven from one thread.
-    fn make_lanes(&self, target: &mut dyn Target) -> Result<Vec<Box<dyn Target>>, TargetError> {
+    fn make_lanes(&self, target: &mut dyn Target) -> TargetResult<Vec<Box<dyn Target>>> {
         let mut lanes = Vec::new();
         for _ in 1..self.test.name.pattern.threads {
             match target.lane()? {
@@ -64,7 +64,7 @@ impl LoopPlan<'_> {
         Ok(lanes)
     }
 
-    fn plan_lane(&self, lane: &mut dyn Target, threads: u32) -> Result<(), TargetError> {
+    fn plan_lane(&self, lane: &mut dyn Target, threads: u32) -> TargetResult {
         let pattern = self.test.name.pattern;
         lane.plan(&LanePlan {
             depth: pattern.queue * threads,
@@ -82,7 +82,7 @@ impl LoopPlan<'_> {
         shared: &LaneShared,
         pace: Option<Box<dyn StopRule>>,
         tick: &mut dyn FnMut(u64),
-    ) -> Result<LaneMeter, TargetError> {
+    ) -> TargetResult<LaneMeter> {
         let threads = self.test.name.pattern.threads as usize;
         let per_lane = threads / (lanes.len() + 1);
         // The barrier lets all lanes start at the same time.
@@ -120,7 +120,7 @@ impl LoopPlan<'_> {
         lane: &mut dyn Target,
         streams: &mut [IoStream],
         watch: LaneContext<'_>,
-    ) -> Result<LaneMeter, TargetError> {
+    ) -> TargetResult<LaneMeter> {
         let shared = watch.shared;
         let pattern = self.test.name.pattern;
         let outcome = drive_lane(lane, streams, pattern.queue, pattern.block as u32, self.limits(), watch);
@@ -178,7 +178,7 @@ impl LoopPlan<'_> {
     }
 }
 
-fn flush_and_count(target: &mut dyn Target, shared: &LaneShared) -> Result<(), TargetError> {
+fn flush_and_count(target: &mut dyn Target, shared: &LaneShared) -> TargetResult {
     let mut failures = IoFailures::default();
     let flushed = failures.flush(target);
     shared.failures().add_all(failures);
@@ -186,10 +186,7 @@ fn flush_and_count(target: &mut dyn Target, shared: &LaneShared) -> Result<(), T
 }
 
 /// A card that is gone explains more than a neighbouring lane's interrupt.
-fn merge_outcomes(
-    a: Result<LaneMeter, TargetError>,
-    b: Result<LaneMeter, TargetError>,
-) -> Result<LaneMeter, TargetError> {
+fn merge_outcomes(a: TargetResult<LaneMeter>, b: TargetResult<LaneMeter>) -> TargetResult<LaneMeter> {
     match (a, b) {
         (Ok(mut mine), Ok(theirs)) => {
             mine.merge(theirs);
