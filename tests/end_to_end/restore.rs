@@ -96,6 +96,42 @@ fn stamped(torn: &Torn) -> usize {
     at.expect("the card was overwritten") / 512 * 512
 }
 
+/// Card as it was when the journal of the fixture was written: 3 MiB of numbers, and 1 MiB of zeros.
+fn card_of_the_waiting_journal() -> Vec<u8> {
+    let numbers = (0..3 << 17).flat_map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
+    numbers.chain(std::iter::repeat_n(0, MIB)).collect()
+}
+
+/// The fixture is of commit b862bb12: `verify /dev/loop0 -q` on that card, killed by SIGKILL. `overwritten` has each range
+/// of test data: offset, length (64 bits, little-endian), bytes.
+#[test]
+fn journal_of_an_earlier_version_is_restored() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/waiting_journal");
+    let before = card_of_the_waiting_journal();
+    let mut torn = before.clone();
+    let overwritten = std::fs::read(fixture.join("overwritten")).unwrap();
+    let mut rest = overwritten.as_slice();
+    let mut ranges = 0;
+    while let Some((head, tail)) = rest.split_first_chunk::<16>() {
+        let number = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().unwrap()) as usize;
+        let (bytes, next) = tail.split_at(number(8));
+        torn[number(0)..][..bytes.len()].copy_from_slice(bytes);
+        (rest, ranges) = (next, ranges + 1);
+    }
+    assert_eq!(ranges, 21);
+    assert_ne!(torn, before);
+    let home = Home::new();
+    let image = home.path("card.img");
+    std::fs::write(&image, &torn).unwrap();
+    let card = LoopDevice::over_file(&image, &[]);
+    let journal = home.path("state/cardscope/journal-20261201T035104Z-065e9741");
+    std::fs::create_dir_all(journal.parent().unwrap()).unwrap();
+    std::fs::copy(fixture.join("journal"), &journal).unwrap();
+    let document = home.run(&["restore", journal.to_str().unwrap(), &card.path, "--json"]).expect(0).json();
+    assert!(card.content() == before, "{document:#}");
+    assert!(number(&document, "/bytes_restored") > 0.0 && !journal.exists(), "{document:#}");
+}
+
 #[test]
 fn restore_spares_newer_data_without_consent() {
     let torn = Torn::new();
