@@ -2,7 +2,7 @@
 //! file, its last part where only one path ends in it, or an abbreviation in `ABBREVIATIONS`.
 
 use crate::archetype::schema::DEFAULT_SEED;
-use crate::archetype::{Archetype, ArchetypeError, CardTruth, FakeKind};
+use crate::archetype::{Archetype, ArchetypeError, CardTruth, CoolingKind, FakeKind};
 use crate::state_file::StateError;
 use cardscope_model::builtin_names::sort_by_distance;
 pub use cardscope_model::condition::{Condition, ConditionOrigin};
@@ -75,12 +75,8 @@ pub fn parse(text: &str) -> Result<TargetSpec, SpecError> {
 
 /// Applies `key=value&…` to a card; `text` becomes the name of the result.
 pub fn apply_overrides(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec, SpecError> {
-    let mut spec = TargetSpec {
-        text: text.to_owned(),
-        archetype: card,
-        seed: DEFAULT_SEED,
-        storage: CardStorage::default(),
-    };
+    let storage = CardStorage::default();
+    let mut spec = TargetSpec { text: text.to_owned(), archetype: card, seed: DEFAULT_SEED, storage };
     let pairs: Vec<_> = overrides.split('&').filter(|p| !p.is_empty()).collect();
     if pairs.is_empty() {
         return Ok(spec);
@@ -90,8 +86,8 @@ pub fn apply_overrides(text: &str, card: Archetype, overrides: &str) -> Result<T
     for pair in pairs {
         let (key, value) = pair.split_once('=').ok_or_else(|| SpecError::Malformed(pair.to_owned()))?;
         if key == SEED_KEY {
-            spec.seed =
-                value.parse().map_err(|_| value_error(key, value, "the seed must be a whole number"))?;
+            let wrong = |_| value_error(key, value, "the seed must be a whole number");
+            spec.seed = value.parse().map_err(wrong)?;
             continue;
         }
         if spec.storage.apply_key(key, value)? {
@@ -102,9 +98,9 @@ pub fn apply_overrides(text: &str, card: Archetype, overrides: &str) -> Result<T
         *place = convert_value(place, &path, key, value)?;
         // Each value is applied alone, so that an error names the key at fault. The tree is rebuilt after each one,
         // since the value may have added a table.
-        spec.archetype =
-            serde_json::from_value(tree).map_err(|e| value_error(key, value, &explain_misfit(&path, &e)))?;
-        tree = self::to_value_tree(&spec.archetype);
+        let misfit = |e| value_error(key, value, explain_misfit(&path, &e));
+        spec.archetype = serde_json::from_value(tree).map_err(misfit)?;
+        tree = to_value_tree(&spec.archetype);
     }
     spec.archetype.check()?;
     update_csd_capacity(&mut spec.archetype, &before);
@@ -121,10 +117,11 @@ impl TargetSpec {
         let mut set = |word, value: String| condition.set(word, value, ConditionOrigin::Simulated);
         if self.archetype.thermal.is_some() {
             let cooling = match rig.cooling {
-                crate::archetype::CoolingKind::Active => "active",
-                crate::archetype::CoolingKind::Passive => "passive",
+                _ if !rig.heat => "no heat",
+                CoolingKind::Active => "active",
+                CoolingKind::Passive => "passive",
             };
-            set("cooling", if rig.heat { cooling.to_owned() } else { "no heat".to_owned() });
+            set("cooling", cooling.to_owned());
             set("cooling_of", "card".to_owned());
         }
         if let Some(speed) = rig.host_source_mb_s {
@@ -164,9 +161,7 @@ impl CardStorage {
         match key {
             "state" if !START_WORDS.contains(&value) => self.load = path()?,
             "save" => self.save = path()?,
-            "memory" => {
-                self.memory_bytes = parse_size(value).map_err(|e| value_error(key, value, &e.to_string()))?;
-            }
+            "memory" => self.memory_bytes = parse_size(value).map_err(|e| value_error(key, value, e))?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -183,16 +178,15 @@ fn update_csd_capacity(card: &mut Archetype, before: &Archetype) {
     }
 }
 
+const NOT_A_FAKE: &str =
+    "the card is not a fake; add fake=limbo, wraparound, chain, address-line, damaged or overcommitted";
+
 /// Refuses sizes of a fake on a genuine card, which would otherwise be ignored in silence.
 fn refuse_sizes_of_genuine(card: &Archetype, overrides: &str) -> Result<(), SpecError> {
     let given = |word: &str| overrides.split('&').find(|p| p.split_once('=').is_some_and(|(k, _)| k == word));
     let pair = ["fake_bytes", "cache_bytes", "wrap_bytes"].into_iter().find_map(given);
     match pair.and_then(|p| p.split_once('=')) {
-        Some((key, value)) if card.fake.kind == FakeKind::None => Err(value_error(
-            key,
-            value,
-            "the card is not a fake; add fake=limbo, wraparound, chain, address-line, damaged or overcommitted",
-        )),
+        Some((key, value)) if card.fake.kind == FakeKind::None => Err(value_error(key, value, NOT_A_FAKE)),
         _ => Ok(()),
     }
 }
@@ -255,32 +249,22 @@ fn value_at<'a>(tree: &'a mut Value, path: &str) -> &'a mut Value {
 /// Converts the text to the type of the old value.
 fn convert_value(old: &Value, path: &str, key: &str, text: &str) -> Result<Value, SpecError> {
     if path.ends_with("_bytes") {
-        return parse_size(text).map(Value::from).map_err(|e| value_error(key, text, &e.to_string()));
+        return parse_size(text).map(Value::from).map_err(|e| value_error(key, text, e));
     }
-    match old {
-        Value::Bool(_) => match text {
-            "on" | "true" | "yes" => Ok(Value::Bool(true)),
-            "off" | "false" | "no" => Ok(Value::Bool(false)),
-            _ => Err(value_error(key, text, "must be on or off")),
-        },
-        Value::String(_) => Ok(Value::from(text)),
-        Value::Number(n) if n.is_u64() => {
-            text.parse::<u64>().map(Value::from).map_err(|_| value_error(key, text, "must be a whole number"))
-        }
-        Value::Number(_) => {
-            text.parse::<f64>().map(Value::from).map_err(|_| value_error(key, text, "must be a number"))
-        }
-        Value::Null => Ok(guess_value(text)),
-        Value::Array(_) | Value::Object(_) => {
-            Err(value_error(key, text, "a list can only be set in a card's file"))
-        }
-    }
-}
-
-/// Value for a path that has none yet; deserializing the tree reports a wrong type.
-fn guess_value(text: &str) -> Value {
     let whole = text.parse::<u64>().map(Value::from).ok();
-    whole.or_else(|| text.parse::<f64>().map(Value::from).ok()).unwrap_or_else(|| Value::from(text))
+    let number = || text.parse::<f64>().map(Value::from).ok();
+    let (value, wanted) = match (old, text) {
+        (Value::Bool(_), "on" | "true" | "yes") => (Some(Value::Bool(true)), ""),
+        (Value::Bool(_), "off" | "false" | "no") => (Some(Value::Bool(false)), ""),
+        (Value::Bool(_), _) => (None, "must be on or off"),
+        (Value::String(_), _) => (Some(Value::from(text)), ""),
+        (Value::Number(n), _) if n.is_u64() => (whole, "must be a whole number"),
+        (Value::Number(_), _) => (number(), "must be a number"),
+        // Deserializing the tree reports a wrong type.
+        (Value::Null, _) => (Some(whole.or_else(number).unwrap_or_else(|| Value::from(text))), ""),
+        (Value::Array(_) | Value::Object(_), _) => (None, "a list can only be set in a card's file"),
+    };
+    value.ok_or_else(|| value_error(key, text, wanted))
 }
 
 /// Reason why a value does not fit its path; lists the possible words if there are any.
@@ -295,8 +279,8 @@ fn explain_misfit(path: &str, error: &serde_json::Error) -> String {
     }
 }
 
-fn value_error(key: &str, value: &str, reason: &str) -> SpecError {
-    SpecError::Value(key.to_owned(), value.to_owned(), reason.to_owned())
+fn value_error(key: &str, value: &str, reason: impl ToString) -> SpecError {
+    SpecError::Value(key.to_owned(), value.to_owned(), reason.to_string())
 }
 
 #[cfg(test)]

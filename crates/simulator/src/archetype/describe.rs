@@ -9,43 +9,37 @@ use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, three_digit
 
 /// Paragraphs that describe the card, each about one part.
 pub fn describe_card(card: &Archetype) -> Vec<String> {
-    let source = card.source.as_ref().map(|source| format!("Source: {source}."));
-    let mut paragraphs = vec![source, Some(announced_text(card))];
-    paragraphs.extend([Some(capacity_text(card)), faults_text(card), Some(start_text(card))]);
-    paragraphs.push(Some(card.constant.as_ref().map_or_else(|| units_text(card), constant_text)));
-    paragraphs.extend([
+    let f = &card.flash;
+    let planes = if f.planes > 1 { format!(" of {} planes", f.planes) } else { String::new() };
+    let segment = clause(f.map_segment_bytes, |s| format!(", mapped in segments of {}", BinarySize(s)));
+    let (page, block) = (BinarySize(f.page_bytes), BinarySize(f.au_bytes));
+    let units = format!("Flash: page {page}{planes}, erase block {block}{segment}.");
+    let paragraphs = [
+        card.source.as_ref().map(|source| format!("Source: {source}.")),
+        Some(format!("Announces {}.", ExactCapacity(card.announced_bytes))),
+        Some(capacity_text(card)),
+        faults_text(card),
+        Some(start_text(card)),
+        Some(card.constant.as_ref().map_or(units, constant_text)),
         card.read.as_ref().map(|r| reads_text(r, card.queue.depth)),
         card.write.as_ref().map(writes_text),
-    ]);
-    paragraphs.extend([
         joining_text(card),
         card.fat_region.as_ref().map(region_text),
         card.wear.as_ref().map(wear_text),
-    ]);
-    paragraphs.extend([
         card.cache.as_ref().map(cache_text),
         card.thermal.as_ref().map(heat_text),
         rig_text(card),
-    ]);
+    ];
     paragraphs.into_iter().flatten().collect()
 }
 
-fn announced_text(card: &Archetype) -> String {
-    format!("Announces {}.", ExactCapacity(card.announced_bytes))
-}
-
-fn units_text(card: &Archetype) -> String {
-    let f = &card.flash;
-    let planes = if f.planes > 1 { format!(" of {} planes", f.planes) } else { String::new() };
-    let segment =
-        f.map_segment_bytes.map_or(String::new(), |s| format!(", mapped in segments of {}", BinarySize(s)));
-    let (page, block) = (BinarySize(f.page_bytes), BinarySize(f.au_bytes));
-    format!("Flash: page {page}{planes}, erase block {block}{segment}.")
+/// Text for a value that the card has; empty for one that it lacks.
+fn clause<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map(text).unwrap_or_default()
 }
 
 fn constant_text(c: &ConstantCard) -> String {
-    let ConstantCard { command_s, mb_s } = c;
-    let each = time_text(*command_s);
+    let (each, mb_s) = (time_text(c.command_s), c.mb_s);
     format!("Answers each command in {each} plus its bytes at {mb_s} MB/s, without noise and without heat.")
 }
 
@@ -54,10 +48,10 @@ fn reads_text(r: &ReadTimes, depth: u32) -> String {
         1 => "no command queue".to_owned(),
         n => format!("up to {n} commands at a time"),
     };
-    let unmapped = r.unmapped_s.map_or(String::new(), |t| {
-        format!(" Where nothing was ever written it answers after {}.", time_text(t))
+    let unmapped = clause(r.unmapped_s.map(time_text), |time| {
+        format!(" Where nothing was ever written it answers after {time}.")
     });
-    let misses = r.map_cache_bytes.map_or(String::new(), |held| {
+    let misses = clause(r.map_cache_bytes, |held| {
         let (held, miss) = (BinarySize(held), time_text(r.map_miss_s));
         format!(" It knows the mapping of {held} at a time; elsewhere a read waits {miss} more.")
     });
@@ -78,15 +72,10 @@ fn writes_text(write: &WriteTimes) -> String {
             )
         }
         WriteTimes::Page(p) => {
-            let (base, mb_s, collection) =
-                (time_text(p.base_s), p.mb_s, p.gc.map_or(String::new(), collection_text));
+            let (base, mb_s, collection) = (time_text(p.base_s), p.mb_s, clause(p.gc, collection_text));
             format!("Writes: mapped by page, {base} per 4 KiB write plus {mb_s} MB/s anywhere.{collection}")
         }
     }
-}
-
-fn block_count(count: u32) -> String {
-    if count == 1 { "1 block".to_owned() } else { format!("{count} blocks") }
 }
 
 fn hybrid_text(h: &HybridWrite) -> String {
@@ -95,18 +84,18 @@ fn hybrid_text(h: &HybridWrite) -> String {
         CloseCopy::Full => "all of it is copied",
         CloseCopy::Written => "what was written to it is copied",
     };
-    let small = h.small_log.map_or(String::new(), |log| {
+    let small = clause(h.small_log, |log| {
         let (most, takes) = (BinarySize(log.max_write_bytes), time_text(log.write_s));
         format!(" Writes of up to {most} that jump go to a log of their own, in {takes} and more.")
     });
-    let open = match (h.open_linear, h.open_random) {
-        (linear, 0) => {
-            format!("{} may be open in order, each write out of order merges its block", block_count(linear))
-        }
-        (linear, random) => format!("{} may be open in order and {random} out of order", block_count(linear)),
+    let blocks = if h.open_linear == 1 { "block" } else { "blocks" };
+    let random = match h.open_random {
+        0 => ", each write out of order merges its block".to_owned(),
+        count => format!(" and {count} out of order"),
     };
-    let HybridWrite { mb_s, copy_mb_s, fixed_s, .. } = *h;
-    let fixed = time_text(fixed_s);
+    let open = format!("{} {blocks} may be open in order{random}", h.open_linear);
+    let HybridWrite { mb_s, copy_mb_s, .. } = *h;
+    let fixed = time_text(h.fixed_s);
     format!(
         "Writes: blocks mapped whole (hybrid). {fixed} per write plus {mb_s} MB/s; {open}. \
          When one more is touched the oldest is closed: {close} at {copy_mb_s} MB/s.{small}"
@@ -122,17 +111,12 @@ fn joining_text(card: &Archetype) -> Option<String> {
 
 fn region_text(r: &FatRegion) -> String {
     let size = BinarySize(r.bytes);
-    match r.page_write_s.map(time_text) {
-        Some(t) => {
-            format!(
-                "The first {size} are mapped by page: a write anywhere there takes {t} and opens no block."
-            )
-        }
-        None => {
-            let speed = share_text(r.speed);
-            format!("The first {size} are treated specially: writes there run at {speed} of the speed.")
-        }
-    }
+    let speed = share_text(r.speed);
+    let treated = match r.page_write_s.map(time_text) {
+        Some(time) => format!("mapped by page: a write anywhere there takes {time} and opens no block"),
+        None => format!("treated specially: writes there run at {speed} of the speed"),
+    };
+    format!("The first {size} are {treated}.")
 }
 
 fn wear_text(w: &WearParameters) -> String {
@@ -142,10 +126,8 @@ fn wear_text(w: &WearParameters) -> String {
         EndOfLife::LosesBlocks => "each further block that fails is lost",
         EndOfLife::Dead => "it answers no more",
     };
-    let moved =
-        w.level_every.map_or(String::new(), |n| format!(" A block at rest is moved every {n} erasures."));
-    let disturbed =
-        w.disturb_reads.map_or(String::new(), |n| format!(" A block is rewritten after {n} reads."));
+    let moved = clause(w.level_every, |n| format!(" A block at rest is moved every {n} erasures."));
+    let disturbed = clause(w.disturb_reads, |n| format!(" A block is rewritten after {n} reads."));
     let WearParameters { endurance_cycles, spare_blocks, .. } = w;
     format!(
         "Wear: half of the blocks outlive {endurance_cycles} erasures, {spare_blocks} spare ones replace those that \
@@ -154,20 +136,6 @@ fn wear_text(w: &WearParameters) -> String {
 }
 
 fn rig_text(card: &Archetype) -> Option<String> {
-    let r = &card.rig;
-    let parts: Vec<_> = [
-        r.bus_mb_s.map(|speed| format!("the bus carries {speed} MB/s")),
-        r.host_source_mb_s.map(|speed| format!("the data to write comes at {speed} MB/s")),
-        r.split_bytes.map(|bytes| format!("the reader cuts commands at {}", BinarySize(bytes))),
-    ]
-    .into_iter()
-    .flatten()
-    .chain(reader_defects(card))
-    .collect();
-    (!parts.is_empty()).then(|| format!("Rig: {}.", parts.join(", ")))
-}
-
-fn reader_defects(card: &Archetype) -> impl Iterator<Item = String> {
     let (r, shown) = (&card.rig, card.shown_bytes());
     let stale = match r.stale_reads {
         StaleReads::None => None,
@@ -175,7 +143,10 @@ fn reader_defects(card: &Archetype) -> impl Iterator<Item = String> {
         StaleReads::Following => Some("a read that follows another one"),
     };
     let last = "it fails reads of several sectors at the end of the card".to_owned();
-    [
+    let parts = [
+        r.bus_mb_s.map(|speed| format!("the bus carries {speed} MB/s")),
+        r.host_source_mb_s.map(|speed| format!("the data to write comes at {speed} MB/s")),
+        r.split_bytes.map(|bytes| format!("the reader cuts commands at {}", BinarySize(bytes))),
         r.repeat_bytes.map(|most| format!("longer reads repeat their first {}", BinarySize(most))),
         (r.flip_read_every > 0).then(|| format!("one read in {} comes with a wrong bit", r.flip_read_every)),
         r.align_bytes
@@ -185,40 +156,38 @@ fn reader_defects(card: &Archetype) -> impl Iterator<Item = String> {
         r.end_bytes.map(|end| format!("it reaches no address beyond {}", BinarySize(end))),
         r.address_limit_bytes.map(|end| format!("its addresses begin again at {}", BinarySize(end))),
         r.last_sector_bug.then_some(last),
-    ]
-    .into_iter()
-    .flatten()
+    ];
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("Rig: {}.", parts.join(", ")))
 }
 
 fn cache_text(c: &PslcCache) -> String {
-    let dynamic = c.bits.map_or(String::new(), |bits| {
+    let dynamic = clause(c.bits, |bits| {
         format!(", at most {} of what is free,", share_text(c.alpha / f64::from(bits)))
     });
     let full = match c.when_full {
         WhenFull::Direct => "writes pass it",
         WhenFull::Fold => "each byte waits until one is moved",
     };
-    let pool = c.pool_bytes.map_or(String::new(), |bytes| {
+    let pool = clause(c.pool_bytes, |bytes| {
         let (most, rest) = (DecimalSize(bytes), time_text(c.pool_rest_s));
         format!(" After {most} of writes it cleans no more until it has rested {rest}.")
     });
-    let read = c.read_base_s.map_or(String::new(), |s| format!(" Data in it reads after {}.", time_text(s)));
+    let read = clause(c.read_base_s, |s| format!(" Data in it reads after {}.", time_text(s)));
     let until = match c.reopen_bytes {
         0 => String::new(),
         bytes => format!(" until {} are clean again", DecimalSize(bytes)),
     };
-    let PslcCache { write_mb_s, clean_mb_s, clean_bytes, .. } = *c;
-    let clean = DecimalSize(clean_bytes);
+    let (PslcCache { write_mb_s, clean_mb_s, .. }, clean) = (c, DecimalSize(c.clean_bytes));
     format!(
         "Cache (pSLC): {clean} clean{dynamic} take writes at {write_mb_s} MB/s. Once used up, {full}{until}. \
          It is cleaned at {clean_mb_s} MB/s while nothing is written.{pool}{read}"
     )
 }
 
-fn collection_text(
-    GarbageCollection { spare_share, unit_bytes, copy_mb_s, erase_s }: GarbageCollection,
-) -> String {
-    let (spare, unit, erase) = (share_text(spare_share), BinarySize(unit_bytes), time_text(erase_s));
+fn collection_text(gc: GarbageCollection) -> String {
+    let (spare, unit, erase) = (share_text(gc.spare_share), BinarySize(gc.unit_bytes), time_text(gc.erase_s));
+    let copy_mb_s = gc.copy_mb_s;
     format!(
         " With its {spare} of spare flash written, it collects {unit} at a time: what is valid there is copied at \
          {copy_mb_s} MB/s, then the whole is erased in {erase}."
@@ -261,32 +230,22 @@ fn capacity_text(card: &Archetype) -> String {
         FakeKind::Limbo => format!("Fake: holds {real}, writes beyond are lost."),
         FakeKind::Wraparound => format!("Fake: addresses wrap at {wrap}, later data overwrites earlier."),
         FakeKind::Chain => format!("Fake: addresses wrap at {wrap}, of which {real} hold data."),
-        FakeKind::AddressLine => format!(
-            "Fake: the address line of {} is dead, so blocks that far apart share one place.",
-            BinarySize(fake.wrap_bytes.unwrap_or(0))
-        ),
-        FakeKind::Damaged => {
-            format!("Damaged: {share} % of its units of {unit} lose data.")
+        FakeKind::AddressLine => {
+            let worth = BinarySize(fake.wrap_bytes.unwrap_or(0));
+            format!("Fake: the address line of {worth} is dead, so blocks that far apart share one place.")
         }
+        FakeKind::Damaged => format!("Damaged: {share} % of its units of {unit} lose data."),
         FakeKind::Overcommitted => {
-            format!(
-                "Overcommitted: every address works until {real} are in use; then {}.",
-                full_pool_text(fake)
-            )
+            let full = match fake.pool_full {
+                PoolFull::Vanish => "what is written to new places vanishes".to_owned(),
+                PoolFull::Slow => format!("writes take {} times as long", fake.slow_factor),
+                PoolFull::Dies => "it answers no more".to_owned(),
+            };
+            format!("Overcommitted: every address works until {real} are in use; then {full}.")
         }
-        FakeKind::ReadOnly => {
-            return "Worn out: accepts writes but keeps the old data.".to_owned();
-        }
+        FakeKind::ReadOnly => return "Worn out: accepts writes but keeps the old data.".to_owned(),
     };
     [Some(kind), write_cache_text(fake), lost_text(fake)].into_iter().flatten().collect::<Vec<_>>().join(" ")
-}
-
-fn full_pool_text(fake: &FakeCapacity) -> String {
-    match fake.pool_full {
-        PoolFull::Vanish => "what is written to new places vanishes".to_owned(),
-        PoolFull::Slow => format!("writes take {} times as long", fake.slow_factor),
-        PoolFull::Dies => "it answers no more".to_owned(),
-    }
 }
 
 fn write_cache_text(fake: &FakeCapacity) -> Option<String> {

@@ -57,13 +57,10 @@ impl Archetype {
 
     /// Parses and checks a card's file; errors call it `name`.
     pub fn from_toml(name: &str, text: &str) -> Result<Archetype, ArchetypeError> {
-        let shape = |e| {
-            ArchetypeError::Malformed(
-                name.to_owned(),
-                ErrorCause::with_message(message_with_line(text, &e), e),
-            )
-        };
-        let card: Archetype = toml::from_str(text).map_err(shape)?;
+        let card: Archetype = toml::from_str(text).map_err(|e| {
+            let cause = ErrorCause::with_message(message_with_line(text, &e), e);
+            ArchetypeError::Malformed(name.to_owned(), cause)
+        })?;
         card.check()?;
         Ok(card)
     }

@@ -37,22 +37,15 @@ pub(super) fn registers_of_claims(claims: DrawnClaims) -> SdRegisters {
 
 /// CID: the unassigned MID 0xFE, "RN", name RANDM, revision 1.0, made in January 2024.
 fn encode_cid(claims: DrawnClaims) -> [u8; 16] {
-    let mut cid = [0u8; 16];
-    cid[0] = 0xfe;
-    cid[1..3].copy_from_slice(b"RN");
-    cid[3..8].copy_from_slice(b"RANDM");
-    cid[8] = 0x10;
+    let mut cid = *b"\xfeRNRANDM\x10....\x01\x81.";
     cid[9..13].copy_from_slice(&claims.serial.to_be_bytes());
-    cid[13..15].copy_from_slice(&[0x01, 0x81]);
     cid[15] = crc7(&cid[..15]) << 1 | 1;
     cid
 }
 
 fn encode_csd(announced_bytes: u64) -> [u8; 16] {
-    csd_with_capacity(
-        [0x40, 0x0e, 0x00, 0x32, 0x5b, 0x59, 0, 0, 0, 0, 0x7f, 0x80, 0x0a, 0x40, 0x00, 0],
-        announced_bytes,
-    )
+    let csd = [0x40, 0x0e, 0x00, 0x32, 0x5b, 0x59, 0, 0, 0, 0, 0x7f, 0x80, 0x0a, 0x40, 0x00, 0];
+    csd_with_capacity(csd, announced_bytes)
 }
 
 /// CSD of version 2.0, or 3.0 (SDUC) above 2 TiB, with another capacity in whole units.
@@ -81,14 +74,12 @@ fn encode_ssr(claims: DrawnClaims) -> [u8; 64] {
     let code = AU_MIB.iter().position(|mib| mib << 20 >= claims.au_bytes).unwrap_or(8) as u8 + 7;
     let mut ssr = [0u8; 64];
     ssr[0] = 0x80;
-    ssr[8] = [(10.0, 4), (6.0, 3), (4.0, 2), (2.0, 1)].iter().find(|c| mb_s >= c.0).map_or(0, |c| c.1);
+    let mark = |steps: &[(f64, u8)]| steps.iter().find(|step| mb_s >= step.0).map_or(0, |step| step.1);
+    ssr[8] = mark(&[(10.0, 4), (6.0, 3), (4.0, 2), (2.0, 1)]);
     ssr[10] = code << 4;
-    let grade = [(30.0, 3), (10.0, 1)].iter().find(|c| mb_s >= c.0).map_or(0, |c| c.1);
+    let grade = mark(&[(30.0, 3), (10.0, 1)]);
     ssr[14] = grade << 4 | if grade > 0 { code } else { 0 };
-    ssr[15] = [(90.0, 90), (60.0, 60), (30.0, 30), (10.0, 10), (6.0, 6)]
-        .iter()
-        .find(|c| mb_s >= c.0)
-        .map_or(0, |c| c.1);
+    ssr[15] = mark(&[(90.0, 90), (60.0, 60), (30.0, 30), (10.0, 10), (6.0, 6)]);
     ssr[21] = claims.app_class;
     ssr
 }

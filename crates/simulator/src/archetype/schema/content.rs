@@ -2,10 +2,11 @@
 //! emulator, which wraps at powers of two only), and faults that do not depend on capacity: flipped bits, bad units,
 //! failing commands, a card that vanishes. None of it is timing.
 
-use super::ErrorRanges;
-use super::check::{SECTOR, ValueCheck, check_not_zero, check_whole_sectors, ensure};
+use super::value_checks::{SECTOR, ValueCheck, check_not_zero, check_whole_sectors, ensure};
+use cardscope_model::units::parse_size;
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -108,89 +109,71 @@ const MAX_UNITS: u64 = 1 << 24;
 
 impl FakeCapacity {
     pub(super) fn check(&self, announced: u64) -> ValueCheck {
-        self.check_sizes(announced)?;
-        self.check_cache()?;
-        let real = ("fake.real_bytes (fake_bytes=…)", self.real_bytes);
-        let wrap = ("fake.wrap_bytes (wrap_bytes=…)", self.wrap_bytes);
-        match self.kind {
-            FakeKind::None | FakeKind::ReadOnly => Ok(()),
-            FakeKind::Limbo => required_sizes([real]).map(drop),
-            FakeKind::Wraparound => {
-                required_sizes([wrap]).and_then(|[wrap]| check_not_zero("fake.wrap_bytes", wrap))
-            }
-            FakeKind::Chain => required_sizes([real, wrap]).and_then(|[real, wrap]| check_chain(real, wrap)),
-            FakeKind::AddressLine => {
-                required_sizes([wrap]).and_then(|[wrap]| check_address_line(wrap, announced))
-            }
-            FakeKind::Damaged => {
-                check_unit_size("fake.damaged_unit_bytes", self.damaged_unit_bytes, announced)?;
-                ensure(self.damaged_share != 0.0, || {
-                    "this kind of fake needs fake.damaged_share above 0".to_owned()
-                })
-            }
-            FakeKind::Overcommitted => {
-                required_sizes([real]).and_then(|[real]| check_not_zero("fake.real_bytes", real))
-            }
-        }
-    }
-
-    fn check_sizes(&self, announced: u64) -> ValueCheck {
         for (key, value, unit) in [
             ("fake.real_bytes", self.real_bytes, SECTOR),
             ("fake.wrap_bytes", self.wrap_bytes, SECTOR),
             ("fake.cache_bytes", self.cache_bytes, CACHE_BLOCK),
         ] {
-            let Some(value) = value else { continue };
-            ensure(value % unit == 0, || format!("{key} = {value} must be a multiple of {unit}"))?;
-            ensure(value <= announced, || {
-                format!("{key} = {value} is more than the card announces ({announced})")
-            })?;
+            let value = value.unwrap_or(0);
+            ensure!(value % unit == 0, "{key} = {value} must be a multiple of {unit}");
+            ensure!(value <= announced, "{key} = {value} is more than the card announces ({announced})");
+        }
+        self.check_cache()?;
+        self.check_missing_sizes()?;
+        let (real, wrap) = (self.real_bytes.unwrap_or(0), self.wrap_bytes.unwrap_or(0));
+        match self.kind {
+            FakeKind::None | FakeKind::ReadOnly | FakeKind::Limbo => {}
+            FakeKind::Wraparound => check_not_zero("fake.wrap_bytes", wrap)?,
+            FakeKind::Overcommitted => check_not_zero("fake.real_bytes", real)?,
+            FakeKind::Chain => {
+                check_not_zero("fake.real_bytes", real)?;
+                check_not_zero("fake.wrap_bytes", wrap)?;
+                ensure!(
+                    real < wrap,
+                    "fake.real_bytes = {real} must be less than fake.wrap_bytes = {wrap} for a chain; \
+                     else it is a wraparound"
+                );
+            }
+            FakeKind::AddressLine => ensure!(
+                wrap.is_power_of_two() && (SECTOR..announced).contains(&wrap),
+                "fake.wrap_bytes = {wrap} must be a power of two from {SECTOR} on and less than the card announces \
+                 for an address line"
+            ),
+            FakeKind::Damaged => {
+                check_unit_size("fake.damaged_unit_bytes", self.damaged_unit_bytes, announced)?;
+                ensure!(self.damaged_share != 0.0, "this kind of fake needs fake.damaged_share above 0");
+            }
         }
         Ok(())
     }
 
     fn check_cache(&self) -> ValueCheck {
-        let loses = matches!(self.kind, FakeKind::Limbo | FakeKind::Chain | FakeKind::Damaged);
-        match self.cache_bytes {
-            Some(0) => Err("fake.cache_bytes must not be 0; leave it out for no cache".to_owned()),
-            Some(bytes) if !loses && self.kind != FakeKind::None => {
-                Err(format!("fake.cache_bytes = {bytes}: only limbo, chain and damaged cards have a cache"))
-            }
-            _ => Ok(()),
-        }
+        let caches = [FakeKind::None, FakeKind::Limbo, FakeKind::Chain, FakeKind::Damaged];
+        let Some(bytes) = self.cache_bytes else { return Ok(()) };
+        ensure!(bytes > 0, "fake.cache_bytes must not be 0; leave it out for no cache");
+        ensure!(
+            caches.contains(&self.kind),
+            "fake.cache_bytes = {bytes}: only limbo, chain and damaged cards have a cache"
+        );
+        Ok(())
     }
-}
 
-/// Returns the sizes that a kind of fake needs; the error names all that are missing.
-fn required_sizes<const N: usize>(sizes: [(&str, Option<u64>); N]) -> Result<[u64; N], String> {
-    let missing = sizes.iter().filter(|(_, size)| size.is_none()).map(|(key, _)| *key).collect::<Vec<_>>();
-    ensure(missing.is_empty(), || format!("this kind of fake needs {}", missing.join(" and ")))?;
-    Ok(sizes.map(|(_, size)| size.unwrap_or_default()))
-}
-
-fn check_chain(real: u64, wrap: u64) -> ValueCheck {
-    check_not_zero("fake.real_bytes", real)?;
-    check_not_zero("fake.wrap_bytes", wrap)?;
-    ensure(real < wrap, || {
-        format!(
-            "fake.real_bytes = {real} must be less than fake.wrap_bytes = {wrap} for a chain; else it is a wraparound"
-        )
-    })
-}
-
-fn check_address_line(worth: u64, announced: u64) -> ValueCheck {
-    ensure(worth.is_power_of_two() && (SECTOR..announced).contains(&worth), || {
-        format!(
-            "fake.wrap_bytes = {worth} must be a power of two from {SECTOR} on and less than the card announces for an address line"
-        )
-    })
+    fn check_missing_sizes(&self) -> ValueCheck {
+        let needs_real = matches!(self.kind, FakeKind::Limbo | FakeKind::Chain | FakeKind::Overcommitted);
+        let needs_wrap = matches!(self.kind, FakeKind::Wraparound | FakeKind::Chain | FakeKind::AddressLine);
+        let real = (needs_real && self.real_bytes.is_none()).then_some("fake.real_bytes (fake_bytes=…)");
+        let wrap = (needs_wrap && self.wrap_bytes.is_none()).then_some("fake.wrap_bytes (wrap_bytes=…)");
+        let missing: Vec<_> = real.into_iter().chain(wrap).collect();
+        ensure!(missing.is_empty(), "this kind of fake needs {}", missing.join(" and "));
+        Ok(())
+    }
 }
 
 fn check_unit_size(key: &str, bytes: u64, announced: u64) -> ValueCheck {
     check_whole_sectors(key, bytes)?;
-    ensure(announced / bytes <= MAX_UNITS, || {
-        format!("{key} = {bytes} cuts this card into more than {MAX_UNITS} units; take larger ones")
-    })
+    let few = announced / bytes <= MAX_UNITS;
+    ensure!(few, "{key} = {bytes} cuts this card into more than {MAX_UNITS} units; take larger ones");
+    Ok(())
 }
 
 with_defaults! {
@@ -246,15 +229,96 @@ impl CardFaults {
     pub(super) fn check(&self, announced: u64) -> ValueCheck {
         check_unit_size("faults.unit_bytes", self.unit_bytes, announced)?;
         let CardFaults { error_tries: tries, stall_every_ios: every, stall_s, .. } = *self;
-        ensure(tries > 0, || "faults.error_tries must not be 0".to_owned())?;
-        ensure((every > 0) == (stall_s > 0.0), || {
-            format!("faults.stall_every_ios = {every} and faults.stall_s = {stall_s} need each other")
-        })?;
+        check_not_zero("faults.error_tries", tries)?;
+        ensure!(
+            (every > 0) == (stall_s > 0.0),
+            "faults.stall_every_ios = {every} and faults.stall_s = {stall_s} need each other"
+        );
         let cut = self.vanish_after_bytes.or(self.vanish_after_ios);
-        ensure(!self.vanish_tears || cut.is_some(), || {
-            "faults.vanish_tears needs faults.vanish_after_bytes or faults.vanish_after_ios".to_owned()
-        })?;
+        ensure!(
+            !self.vanish_tears || cut.is_some(),
+            "faults.vanish_tears needs faults.vanish_after_bytes or faults.vanish_after_ios"
+        );
         check_whole_sectors("faults.vanish_after_bytes", self.vanish_after_bytes.unwrap_or(SECTOR))
+    }
+}
+
+/// Ranges of a card in which commands fail, as text: `50MB+100kB, 0+512:write`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ErrorRanges(Vec<ErrorRange>);
+
+/// Bytes `start..end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ErrorRange {
+    start: u64,
+    end: u64,
+    reads: bool,
+    writes: bool,
+}
+
+impl ErrorRanges {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// True if a command fails that touches `len` bytes from `offset`.
+    pub(crate) fn fails_command(&self, write: bool, offset: u64, len: u64) -> bool {
+        let strikes = |r: &ErrorRange| if write { r.writes } else { r.reads };
+        self.0.iter().any(|r| strikes(r) && offset < r.end && r.start < offset + len)
+    }
+
+    /// Returns whether any command fails at `at`, and for how many bytes, at most `len`, that answer holds.
+    pub(crate) fn failing_run(&self, at: u64, len: u64) -> (bool, u64) {
+        let edges = self.0.iter().flat_map(|r| [r.start, r.end]);
+        let next = edges.filter(|edge| *edge > at).min().unwrap_or(u64::MAX);
+        (self.0.iter().any(|r| (r.start..r.end).contains(&at)), (next - at).min(len))
+    }
+}
+
+fn parse_range(text: &str) -> Result<ErrorRange, String> {
+    let wrong = || format!("{text:?} must be START+LEN, START+LEN:read or START+LEN:write");
+    let (range, on) = text.split_once(':').unwrap_or((text, ""));
+    let (start, len) = range.split_once('+').ok_or_else(wrong)?;
+    let (reads, writes) = match on {
+        "" => (true, true),
+        "read" => (true, false),
+        "write" => (false, true),
+        _ => return Err(wrong()),
+    };
+    let size = |text: &str| parse_size(text).map_err(|e| e.to_string());
+    let (start, len) = (size(start)?, size(len)?);
+    let end = start.checked_add(len).filter(|end| *end > start).ok_or_else(wrong)?;
+    Ok(ErrorRange { start, end, reads, writes })
+}
+
+impl TryFrom<String> for ErrorRanges {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let ranges = text.split(',').map(str::trim).filter(|range| !range.is_empty());
+        ranges.map(parse_range).collect::<Result<_, _>>().map(ErrorRanges)
+    }
+}
+
+impl fmt::Display for ErrorRanges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, ErrorRange { start, end, reads, writes }) in self.0.iter().enumerate() {
+            let separator = if n > 0 { ", " } else { "" };
+            let on = match (reads, writes) {
+                (true, true) => "",
+                (true, false) => ":read",
+                _ => ":write",
+            };
+            write!(f, "{separator}{start}+{}{on}", end - start)?;
+        }
+        Ok(())
+    }
+}
+
+impl From<ErrorRanges> for String {
+    fn from(ranges: ErrorRanges) -> String {
+        ranges.to_string()
     }
 }
 
@@ -288,5 +352,36 @@ with_defaults! {
         /// Share of the allocation units of a used card that hold data; the seed chooses them.
         pub used_share: f64 = 0.5,
         pub unwritten: UnwrittenRead = UnwrittenRead::Zeros,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranges(text: &str) -> Result<ErrorRanges, String> {
+        text.to_owned().try_into()
+    }
+
+    #[test]
+    fn ranges_round_trip_as_text() {
+        let two = ranges("50MB+100kB, 1MiB+512:write").unwrap();
+        assert_eq!(two.to_string(), "50000000+100000, 1048576+512:write");
+        assert_eq!(ranges(&two.to_string()).unwrap(), two);
+        assert!(ranges("").unwrap().is_empty());
+        for bad in ["50MB", "1+0", "1+512:erase", "x+512", "18446744073709551615+2"] {
+            assert!(ranges(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn commands_fail_in_ranges_of_their_kind() {
+        let two = ranges("4096+512, 8192+4096:write").unwrap();
+        assert!(two.fails_command(false, 0, 4608) && two.fails_command(true, 4096, 512));
+        assert!(!two.fails_command(false, 4608, 8192) && two.fails_command(true, 4608, 8192));
+        assert!(!two.fails_command(true, 0, 4096));
+        assert_eq!(two.failing_run(0, 1 << 20), (false, 4096));
+        assert_eq!(two.failing_run(4096, 1 << 20), (true, 512));
+        assert_eq!(two.failing_run(12288, 4096), (false, 4096));
     }
 }

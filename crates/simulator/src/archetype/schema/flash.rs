@@ -2,7 +2,7 @@
 //! start, which many cards treat differently since the file allocation table lies there. Also the card of constant
 //! speed, which has none of these, and the rig.
 
-use super::check::{SECTOR, ValueCheck, check_capacity, check_whole_sectors, ensure};
+use super::value_checks::{SECTOR, ValueCheck, check_capacity, check_whole_sectors, ensure};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
@@ -36,24 +36,26 @@ impl FlashUnits {
 
     pub(super) fn check(&self) -> ValueCheck {
         let FlashUnits { page_bytes, planes, au_bytes, .. } = *self;
-        let segment = self.map_segment_bytes.unwrap_or(self.au_bytes);
         for (key, value) in [
             ("flash.page_bytes", self.page_bytes),
             ("flash.read_unit_bytes", self.read_unit_bytes),
             ("flash.au_bytes", self.au_bytes),
-            ("flash.map_segment_bytes", segment),
+            ("flash.map_segment_bytes", self.map_segment_bytes.unwrap_or(SECTOR)),
         ] {
             check_whole_sectors(key, value)?;
         }
-        ensure(au_bytes.is_multiple_of(page_bytes), || {
-            format!("flash.au_bytes = {au_bytes} is not a multiple of flash.page_bytes = {page_bytes}")
-        })?;
+        ensure!(
+            au_bytes.is_multiple_of(page_bytes),
+            "flash.au_bytes = {au_bytes} is not a multiple of flash.page_bytes = {page_bytes}"
+        );
         let plane = page_bytes.checked_rem(u64::from(planes) * SECTOR);
-        ensure(plane == Some(0), || {
-            format!("flash.planes = {planes} must divide flash.page_bytes = {page_bytes} into whole sectors")
-        })?;
+        ensure!(
+            plane == Some(0),
+            "flash.planes = {planes} must divide flash.page_bytes = {page_bytes} into whole sectors"
+        );
         // The model keeps an entry for each allocation unit: units of one sector on a terabyte would fill the memory.
-        ensure(au_bytes >= 64 << 10, || format!("flash.au_bytes = {au_bytes} must be at least 64 KiB"))
+        ensure!(au_bytes >= 64 << 10, "flash.au_bytes = {au_bytes} must be at least 64 KiB");
+        Ok(())
     }
 }
 
@@ -69,15 +71,6 @@ pub struct CommandPath {
     /// power cut before a flush would lose them.
     pub ram_bytes: u64,
     pub discard_s: f64,
-}
-
-impl CommandPath {
-    pub(super) fn check(&self) -> ValueCheck {
-        let bytes = self.ram_bytes;
-        ensure(bytes.is_multiple_of(SECTOR) && bytes <= 1 << 30, || {
-            format!("front.ram_bytes = {bytes} must be a multiple of 512, at most 1 GiB")
-        })
-    }
 }
 
 with_defaults! {
@@ -107,13 +100,6 @@ pub struct QueueCost {
     pub cached: Option<f64>,
 }
 
-impl CommandQueue {
-    pub(super) fn check(&self) -> ValueCheck {
-        let depth = self.depth;
-        ensure((1..=65536).contains(&depth), || format!("queue.depth = {depth} must be 1 to 65536"))
-    }
-}
-
 /// Scatter: each cost is multiplied by exp(N(0, σ)), and now and then a hiccup is added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -138,14 +124,6 @@ with_defaults! {
         pub speed: f64 = 1.0,
         /// Seconds before the data of any write, if the region is mapped by page; such writes open no block.
         pub page_write_s: Option<f64> = None,
-    }
-}
-
-impl FatRegion {
-    pub(super) fn check(&self, announced_bytes: u64) -> ValueCheck {
-        check_whole_sectors("fat_region.bytes", self.bytes)?;
-        let bytes = self.bytes;
-        ensure(bytes <= announced_bytes, || format!("fat_region.bytes = {bytes} is more than the card has"))
     }
 }
 
@@ -247,8 +225,10 @@ impl TestRig {
     }
 
     pub(super) fn check(&self) -> ValueCheck {
-        check_whole_sectors("rig.split_bytes", self.split_bytes.unwrap_or(SECTOR))?;
         for (key, bytes) in [
+            ("rig.split_bytes", self.split_bytes),
+            ("rig.writeback_bytes", Some(self.writeback_bytes)),
+            ("rig.read_ahead_bytes", Some(self.read_ahead_bytes)),
             ("rig.address_limit_bytes", self.address_limit_bytes),
             ("rig.repeat_bytes", self.repeat_bytes),
             ("rig.align_bytes", self.align_bytes),
@@ -257,20 +237,14 @@ impl TestRig {
             check_whole_sectors(key, bytes.unwrap_or(SECTOR))?;
         }
         self.shown_bytes.map_or(Ok(()), |bytes| check_capacity("rig.shown_bytes", bytes))?;
-        let extra = self.extra_sectors;
-        ensure(extra <= MAX_EXTRA_SECTORS, || {
-            format!(
-                "rig.extra_sectors = {extra} must be at most {MAX_EXTRA_SECTORS}; rig.shown_bytes sets any capacity"
-            )
-        })?;
-        let TestRig { reader_cache_bytes: cache, disturb_for_s: lasts, disturb_every_s: every, .. } = *self;
-        ensure(cache.is_multiple_of(SECTOR), || {
-            format!("rig.reader_cache_bytes = {cache} must be a multiple of 512")
-        })?;
-        ensure(lasts <= every, || {
-            format!("rig.disturb_for_s = {lasts} must be at most rig.disturb_every_s = {every}")
-        })?;
-        check_whole_sectors("rig.writeback_bytes", self.writeback_bytes)?;
-        check_whole_sectors("rig.read_ahead_bytes", self.read_ahead_bytes)
+        let TestRig { extra_sectors: extra, reader_cache_bytes: cache, .. } = *self;
+        let TestRig { disturb_for_s: lasts, disturb_every_s: every, .. } = *self;
+        ensure!(
+            extra <= MAX_EXTRA_SECTORS,
+            "rig.extra_sectors = {extra} must be at most {MAX_EXTRA_SECTORS}; rig.shown_bytes sets any capacity"
+        );
+        ensure!(cache.is_multiple_of(SECTOR), "rig.reader_cache_bytes = {cache} must be a multiple of 512");
+        ensure!(lasts <= every, "rig.disturb_for_s = {lasts} must be at most rig.disturb_every_s = {every}");
+        Ok(())
     }
 }

@@ -3,23 +3,21 @@
 //!
 //! Unknown keys are refused, so that a misspelled key never leaves a default in place.
 
-mod check;
 mod content;
-mod error_ranges;
 mod flash;
 mod identity;
 mod times;
+mod value_checks;
 mod wear;
 
 pub use content::*;
-pub use error_ranges::*;
 pub use flash::*;
 pub use identity::*;
 pub use times::*;
 pub use wear::*;
 
-use check::{SECTOR, ValueCheck, check_capacity, check_numbers, ensure};
 use serde::{Deserialize, Serialize};
+use value_checks::{SECTOR, ValueCheck, check_capacity, check_numbers, check_whole_sectors, ensure};
 
 /// Seed of a card whose name gives none.
 pub(crate) const DEFAULT_SEED: u64 = 1;
@@ -96,24 +94,44 @@ impl Archetype {
         // The name is also that of the card's directory and of its NBD export.
         let name = &self.name;
         let of_a_file = (1..=255).contains(&name.len()) && !name.contains('/') && !name.starts_with('.');
-        ensure(of_a_file && !name.chars().any(char::is_control), || {
-            format!("name = {name:?} must be a word without a slash that begins with no dot")
-        })?;
+        ensure!(
+            of_a_file && !name.chars().any(char::is_control),
+            "name = {name:?} must be a word without a slash that begins with no dot"
+        );
         check_capacity("announced_bytes", self.announced_bytes)?;
-        self.check_time_tables()?;
+        let constant = self.constant.is_some();
+        ensure!(
+            constant != self.read.is_some() && constant != self.write.is_some(),
+            "a card needs either [constant], or [read] and [write]"
+        );
         self.check_all_numbers()?;
         self.flash.check()?;
-        self.front.check()?;
-        self.queue.check()?;
+        self.check_limits()?;
         self.read.as_ref().map_or(Ok(()), ReadTimes::check)?;
         self.write.as_ref().map_or(Ok(()), WriteTimes::check)?;
-        self.fat_region.as_ref().map_or(Ok(()), |r| r.check(self.announced_bytes))?;
         self.cache.as_ref().map_or(Ok(()), |c| c.check(self.announced_bytes))?;
         self.wear.as_ref().map_or(Ok(()), WearParameters::check)?;
-        self.thermal.as_ref().map_or(Ok(()), ThermalNode::check)?;
         self.fake.check(self.announced_bytes)?;
         self.faults.check(self.announced_bytes)?;
         self.rig.check()
+    }
+
+    /// Checks the tables that have few limits.
+    fn check_limits(&self) -> ValueCheck {
+        let (ram, depth) = (self.front.ram_bytes, self.queue.depth);
+        ensure!(
+            ram.is_multiple_of(SECTOR) && ram <= 1 << 30,
+            "front.ram_bytes = {ram} must be a multiple of 512, at most 1 GiB"
+        );
+        ensure!((1..=65536).contains(&depth), "queue.depth = {depth} must be 1 to 65536");
+        if let Some(FatRegion { bytes, .. }) = self.fat_region {
+            check_whole_sectors("fat_region.bytes", bytes)?;
+            ensure!(bytes <= self.announced_bytes, "fat_region.bytes = {bytes} is more than the card has");
+        }
+        if let Some(ThermalNode { tmt1_c, tmt2_c, .. }) = self.thermal {
+            ensure!(tmt1_c <= tmt2_c, "thermal.tmt1_c = {tmt1_c} is above thermal.tmt2_c = {tmt2_c}");
+        }
+        Ok(())
     }
 
     /// Identity and truth are left out: the identity is what the card claims, and the truth follows from the rest.
@@ -121,12 +139,5 @@ impl Archetype {
         let mut tables = toml::Table::try_from(self).map_err(|e| e.to_string())?;
         tables.retain(|key, _| key != "identity" && key != "truth");
         check_numbers("", &tables.into())
-    }
-
-    fn check_time_tables(&self) -> ValueCheck {
-        let constant = self.constant.is_some();
-        ensure(constant != self.read.is_some() && constant != self.write.is_some(), || {
-            "a card needs either [constant], or [read] and [write]".to_owned()
-        })
     }
 }

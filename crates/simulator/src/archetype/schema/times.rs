@@ -1,6 +1,6 @@
 //! Times of reads, and of writes by family of mapping (docs/reference/flash.md#mapping).
 
-use super::check::{SECTOR, ValueCheck, check_not_zero, ensure};
+use super::value_checks::{SECTOR, ValueCheck, check_not_zero, ensure};
 use serde::{Deserialize, Serialize};
 
 /// Times of a read. Seconds before the data, unless stated otherwise.
@@ -64,6 +64,8 @@ pub enum WriteTimes {
     Page(PageWrite),
 }
 
+const MIN_GC_UNIT: u64 = 64 << 10;
+
 impl WriteTimes {
     pub(crate) fn mb_s(&self) -> f64 {
         match self {
@@ -76,8 +78,19 @@ impl WriteTimes {
     pub(super) fn check(&self) -> ValueCheck {
         match self {
             WriteTimes::Hybrid(hybrid) => hybrid.check(),
-            WriteTimes::Log(log) => log.check(),
-            WriteTimes::Page(page) => page.check(),
+            WriteTimes::Log(LogWrite { log_bytes, .. }) => {
+                ensure!(*log_bytes >= 4096, "write.log_bytes = {log_bytes} must be at least 4096");
+                Ok(())
+            }
+            WriteTimes::Page(page) => {
+                check_not_zero("write.ramp_bytes", page.ramp_bytes)?;
+                let bytes = page.gc.map_or(MIN_GC_UNIT, |gc| gc.unit_bytes);
+                ensure!(
+                    bytes >= MIN_GC_UNIT && bytes.is_multiple_of(SECTOR),
+                    "write.gc.unit_bytes = {bytes} must be a multiple of 512 and at least 64 KiB"
+                );
+                Ok(())
+            }
         }
     }
 }
@@ -164,22 +177,13 @@ impl HybridWrite {
         check_not_zero("write.random_log_bytes", self.random_log_bytes)?;
         check_not_zero("write.open_linear", u64::from(self.open_linear))?;
         let (linear, random) = (self.open_linear, self.open_random);
-        ensure(linear.max(random) <= MAX_OPEN_BLOCKS, || {
-            format!(
-                "write.open_linear = {linear} and write.open_random = {random} must be at most {MAX_OPEN_BLOCKS}"
-            )
-        })?;
-        self.small_log.as_ref().map_or(Ok(()), SmallLog::check)
-    }
-}
-
-impl SmallLog {
-    fn check(&self) -> ValueCheck {
-        let (bytes, most) = (self.bytes, self.max_write_bytes);
-        check_not_zero("write.small_log.max_write_bytes", most)?;
-        ensure(bytes >= most, || {
-            format!("write.small_log.bytes = {bytes} must be at least max_write_bytes = {most}")
-        })
+        ensure!(
+            linear.max(random) <= MAX_OPEN_BLOCKS,
+            "write.open_linear = {linear} and write.open_random = {random} must be at most {MAX_OPEN_BLOCKS}"
+        );
+        let Some(SmallLog { bytes, max_write_bytes: most, .. }) = self.small_log else { return Ok(()) };
+        ensure!(bytes >= most, "write.small_log.bytes = {bytes} must be at least max_write_bytes = {most}");
+        check_not_zero("write.small_log.max_write_bytes", most)
     }
 }
 
@@ -196,14 +200,6 @@ pub struct LogWrite {
     pub log_bytes: u64,
     /// Time of merging one allocation unit (T_m).
     pub merge_s: f64,
-}
-
-impl LogWrite {
-    pub(super) fn check(&self) -> ValueCheck {
-        ensure(self.log_bytes >= 4096, || {
-            format!("write.log_bytes = {} must be at least 4096", self.log_bytes)
-        })
-    }
 }
 
 /// Parameters of the page engine (docs/reference/flash.md#mapping). Times are seconds.
@@ -237,20 +233,4 @@ pub struct GarbageCollection {
     pub unit_bytes: u64,
     pub copy_mb_s: f64,
     pub erase_s: f64,
-}
-
-impl PageWrite {
-    pub(super) fn check(&self) -> ValueCheck {
-        check_not_zero("write.ramp_bytes", self.ramp_bytes)?;
-        self.gc.as_ref().map_or(Ok(()), GarbageCollection::check)
-    }
-}
-
-impl GarbageCollection {
-    fn check(&self) -> ValueCheck {
-        let bytes = self.unit_bytes;
-        ensure(bytes >= 64 << 10 && bytes.is_multiple_of(SECTOR), || {
-            format!("write.gc.unit_bytes = {bytes} must be a multiple of 512 and at least 64 KiB")
-        })
-    }
 }

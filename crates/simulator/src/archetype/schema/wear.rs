@@ -1,6 +1,6 @@
 //! Effects of use: a pSLC cache that is used up, heat, and wear by erasures (failing blocks, moved blocks).
 
-use super::check::{ValueCheck, check_not_zero, ensure};
+use super::value_checks::{ValueCheck, check_not_zero, ensure};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
@@ -50,17 +50,6 @@ pub struct ThermalNode {
     pub throttled_busy: f64,
     /// Speed under heavy throttling, as a share.
     pub heavy: f64,
-}
-
-fn full_share() -> f64 {
-    1.0
-}
-
-impl ThermalNode {
-    pub(super) fn check(&self) -> ValueCheck {
-        let ThermalNode { tmt1_c, tmt2_c, .. } = self;
-        ensure(tmt1_c <= tmt2_c, || format!("thermal.tmt1_c = {tmt1_c} is above thermal.tmt2_c = {tmt2_c}"))
-    }
 }
 
 /// Behaviour of a card after its spare blocks are used up.
@@ -134,7 +123,7 @@ pub struct PslcCache {
     /// `bits` bytes.
     pub bits: Option<u32>,
     /// Share of the free bytes that a dynamic cache may take.
-    #[serde(default = "whole_alpha")]
+    #[serde(default = "full_share")]
     pub alpha: f64,
     #[serde(default)]
     pub when_full: WhenFull,
@@ -170,7 +159,7 @@ pub struct PslcCache {
     pub read_serial_s: Option<f64>,
 }
 
-fn whole_alpha() -> f64 {
+fn full_share() -> f64 {
     1.0
 }
 
@@ -195,17 +184,14 @@ impl PslcCache {
 
     pub(super) fn check(&self, announced_bytes: u64) -> ValueCheck {
         let (clean, bits) = (self.clean_bytes, self.bits.unwrap_or(1));
-        ensure(clean <= announced_bytes, || {
-            format!("cache.clean_bytes = {clean} is more than the card has")
-        })?;
-        for (key, bytes) in
-            [("reopen_bytes", self.reopen_bytes), ("start_bytes", self.start_bytes.unwrap_or(0))]
-        {
-            ensure(bytes <= clean, || format!("cache.{key} = {bytes} is more than cache.clean_bytes"))?;
+        ensure!(clean <= announced_bytes, "cache.clean_bytes = {clean} is more than the card has");
+        let start = self.start_bytes.unwrap_or(0);
+        for (key, bytes) in [("reopen_bytes", self.reopen_bytes), ("start_bytes", start)] {
+            ensure!(bytes <= clean, "cache.{key} = {bytes} is more than cache.clean_bytes");
         }
-        ensure((1..=8).contains(&bits), || format!("cache.bits = {bits} must be 1 to 8"))?;
-        ensure(self.when_full != WhenFull::Fold || self.clean_mb_s != 0.0, || {
-            "cache.clean_mb_s = 0 must be above 0 for a cache that folds".to_owned()
-        })
+        ensure!((1..=8).contains(&bits), "cache.bits = {bits} must be 1 to 8");
+        let stuck = self.when_full == WhenFull::Fold && self.clean_mb_s == 0.0;
+        ensure!(!stuck, "cache.clean_mb_s = 0 must be above 0 for a cache that folds");
+        Ok(())
     }
 }

@@ -9,25 +9,34 @@ pub(super) type ValueCheck = Result<(), String>;
 
 pub(super) const SECTOR: u64 = 512;
 
-pub(super) fn ensure(fits: bool, wrong: impl FnOnce() -> String) -> ValueCheck {
-    if fits { Ok(()) } else { Err(wrong()) }
+/// Returns the formatted error unless the value fits.
+macro_rules! ensure {
+    ($fits:expr, $($wrong:tt)+) => {
+        if !$fits {
+            return Err(format!($($wrong)+));
+        }
+    };
 }
+pub(super) use ensure;
 
 /// Largest SDUC capacity (SDUC Host Implementation Guideline 1.00: 128 TB).
 const LARGEST_CARD: u64 = 128 << 40;
 
 pub(super) fn check_capacity(key: &str, value: u64) -> ValueCheck {
     check_whole_sectors(key, value)?;
-    ensure(value <= LARGEST_CARD, || format!("{key} = {value} must be at most {LARGEST_CARD} (128 TiB)"))
+    ensure!(value <= LARGEST_CARD, "{key} = {value} must be at most {LARGEST_CARD} (128 TiB)");
+    Ok(())
 }
 
 pub(super) fn check_whole_sectors(key: &str, value: u64) -> ValueCheck {
     let whole = value > 0 && value.is_multiple_of(SECTOR);
-    ensure(whole, || format!("{key} = {value} must be a multiple of 512 and not 0"))
+    ensure!(whole, "{key} = {value} must be a multiple of 512 and not 0");
+    Ok(())
 }
 
 pub(super) fn check_not_zero(key: &str, value: u64) -> ValueCheck {
-    ensure(value > 0, || format!("{key} must not be 0"))
+    ensure!(value > 0, "{key} must not be 0");
+    Ok(())
 }
 
 /// Checks all floating-point numbers of a table and of the tables in it.
@@ -64,5 +73,6 @@ fn check_number(path: &str, value: f64) -> ValueCheck {
         _ if ends(&["_s"]) => ((0.0..=3600.0).contains(&value), "0 to 3600 seconds"),
         _ => (true, "a number"),
     };
-    ensure(fits && value.is_finite(), || format!("{path} = {value} must be {range}"))
+    ensure!(fits && value.is_finite(), "{path} = {value} must be {range}");
+    Ok(())
 }
