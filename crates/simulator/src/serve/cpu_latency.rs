@@ -61,13 +61,14 @@ impl CpuLatencyGuard {
     fn start_spinners(&mut self) {
         let spinning = Arc::new(SpinnerState {
             start: Instant::now(),
-            last: AtomicU64::new(0),
-            resting: AtomicBool::new(false),
-            is_over: AtomicBool::new(false),
-            rest: Mutex::new(()),
+            last: AtomicU64::default(),
+            resting: AtomicBool::default(),
+            is_over: AtomicBool::default(),
+            rest: Mutex::default(),
             wake: Condvar::new(),
         });
-        for core in allowed_cores() {
+        let allowed = sched_getaffinity(None).unwrap_or_default();
+        for core in (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)) {
             let theirs = Arc::clone(&spinning);
             let builder = std::thread::Builder::new().name(format!("card-awake-{core}"));
             self.threads.extend(builder.spawn(move || theirs.spin_on_core(core)));
@@ -132,11 +133,11 @@ impl SpinnerState {
     }
 
     fn wait_for_command(&self) {
-        let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+        let rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
         self.resting.store(true, Ordering::Relaxed);
-        while self.resting.load(Ordering::Relaxed) && !self.is_over.load(Ordering::Relaxed) {
-            rest = self.wake.wait(rest).unwrap_or_else(PoisonError::into_inner);
-        }
+        let resting =
+            |_: &mut ()| self.resting.load(Ordering::Relaxed) && !self.is_over.load(Ordering::Relaxed);
+        drop(self.wake.wait_while(rest, resting));
     }
 
     fn elapsed_ms(&self) -> u64 {
@@ -153,11 +154,6 @@ fn hold_latency() -> Option<File> {
 
 fn has_idle_driver() -> bool {
     std::fs::read_to_string(IDLE_DRIVER).is_ok_and(|driver| driver.trim() != "none")
-}
-
-fn allowed_cores() -> Vec<usize> {
-    let allowed = sched_getaffinity(None).unwrap_or_default();
-    (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect()
 }
 
 #[cfg(test)]

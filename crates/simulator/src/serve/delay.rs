@@ -49,7 +49,9 @@ impl AnswerDelay {
         let theirs = Arc::clone(&queue);
         let thread = std::thread::Builder::new().name("card-delay".to_owned()).spawn(move || {
             set_precise_wakeups(how.real_time);
-            theirs.run_queue();
+            while let Some((at, answer)) = theirs.next_answer() {
+                answer(theirs.wait_until(at));
+            }
         })?;
         Ok(AnswerDelay { queue, may_inline: how.wait_inline, thread: Some(thread) })
     }
@@ -60,8 +62,7 @@ impl AnswerDelay {
         let short = self.may_inline && waiting.is_empty() && at < Instant::now() + SHORT_WAIT;
         if short && !self.queue.inline_busy.swap(true, Ordering::Acquire) {
             drop(waiting);
-            let waited = self.queue.wait_until(at);
-            answer(waited);
+            answer(self.queue.wait_until(at));
             self.queue.inline_busy.store(false, Ordering::Release);
             return;
         }
@@ -89,23 +90,9 @@ impl DelayQueue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn run_queue(&self) {
-        while let Some((at, answer)) = self.next_answer() {
-            answer(self.wait_until(at));
-        }
-    }
-
     fn next_answer(&self) -> Option<(Instant, DelayedAnswer)> {
-        let mut waiting = self.lock();
-        loop {
-            if let Some(first) = waiting.pop_front() {
-                return Some(first);
-            }
-            if self.is_over.load(Ordering::Relaxed) {
-                return None;
-            }
-            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        }
+        let idle = |waiting: &mut VecDeque<_>| waiting.is_empty() && !self.is_over.load(Ordering::Relaxed);
+        self.changed.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
     /// Waits until `at`. Returns false as soon as serving ends: answers still waiting are given at once.

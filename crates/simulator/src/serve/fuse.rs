@@ -3,24 +3,22 @@
 
 use super::CARD_FILE;
 use super::delay::{self, AnswerDelay, DelayOptions};
+use super::options::LagMeasure;
+use super::round_trip::HostRoundTrip;
+use super::served_card::{RequestArrival, ServedCard, ServedRequest, TimedResult, is_whole_sectors};
 use crate::content::CardIoError;
 use fuser::{
-    BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
-    InitFlags, KernelConfig, LockOwner, MountOption, OpenAccMode, OpenFlags, ReplyAttr, ReplyData,
-    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request, TimeOrNow, WriteFlags,
+    BackgroundSession, BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
+    Generation, INodeNo, InitFlags, KernelConfig, LockOwner, MountOption, OpenAccMode, OpenFlags, ReplyAttr,
+    ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
-
-use super::options::LagMeasure;
-use super::round_trip::HostRoundTrip;
-use super::served_card::{
-    RequestArrival, ServedCard, ServedRequest as InFlight, TimedResult, is_whole_sectors,
-};
 
 /// Largest request: the kernel's limit of 256 pages.
 const MAX_REQUEST: u32 = 1 << 20;
@@ -33,67 +31,53 @@ const READERS: usize = 2;
 
 struct CardFile {
     card: Arc<ServedCard>,
-    files: MountFiles,
     /// None if answers are given at once.
     delay: Option<AnswerDelay>,
     own_path: Arc<HostRoundTrip>,
     handles: AtomicU64,
+    since: SystemTime,
+    /// Counters by open file, so that a file read in parts is consistent.
+    snapshots: Mutex<BTreeMap<u64, Arc<str>>>,
 }
 
 /// Request in flight, and half of the round trip through the host.
 struct FuseRequest {
-    request: InFlight,
+    request: ServedRequest,
     half_trip: Duration,
 }
 
-pub(super) fn mount_card(
-    card: &Arc<ServedCard>,
-    directory: &Path,
-) -> std::io::Result<fuser::BackgroundSession> {
+pub(super) fn mount_card(card: &Arc<ServedCard>, directory: &Path) -> io::Result<BackgroundSession> {
     let options = &card.options;
-    let (first, inline) =
-        (options.has_measure(LagMeasure::Priority), options.has_measure(LagMeasure::Inline));
-    let delay = if options.timing {
-        Some(AnswerDelay::start(DelayOptions { real_time: first, wait_inline: inline })?)
-    } else {
-        None
-    };
+    let real_time = options.has_measure(LagMeasure::Priority);
+    let inline = options.has_measure(LagMeasure::Inline);
+    let start_delay = || AnswerDelay::start(DelayOptions { real_time, wait_inline: inline });
     let own_path = Arc::new(HostRoundTrip::unmeasured());
     let file = CardFile {
         card: Arc::clone(card),
-        files: MountFiles::new(card),
-        delay,
+        delay: options.timing.then(start_delay).transpose()?,
         own_path: Arc::clone(&own_path),
         handles: AtomicU64::new(1),
+        since: SystemTime::now(),
+        snapshots: Mutex::default(),
     };
     let mut config = Config::default();
     // fusermount takes its options as one list separated by commas.
     let name = MountOption::FSName(card.spec_text.replace(',', "_"));
     config.mount_options = vec![name, MountOption::Subtype("cardscope".to_owned()), MountOption::NoAtime];
     config.n_threads = Some(if inline { READERS } else { 1 });
-    let session = spawn_mount_thread(file, directory, &config, options.timing, first)?;
+    // Mounts from a new thread: the library creates its readers deep inside, and threads inherit their scheduling.
+    let mount = || {
+        if options.timing {
+            delay::set_precise_wakeups(real_time);
+        }
+        fuser::spawn_mount(file, directory, &config)
+    };
+    let joined = std::thread::scope(|scope| scope.spawn(mount).join());
+    let session = joined.unwrap_or_else(|_| Err(io::Error::other("the thread that mounts panicked")))?;
     if options.has_measure(LagMeasure::Allowance) {
         own_path.measure_round_trips(&directory.join(TRUTH_FILE));
     }
     Ok(session)
-}
-
-/// Mounts from a new thread: the library creates its readers deep inside, and threads inherit their scheduling.
-fn spawn_mount_thread(
-    file: CardFile,
-    directory: &Path,
-    config: &Config,
-    timing: bool,
-    first: bool,
-) -> std::io::Result<fuser::BackgroundSession> {
-    let mount = || {
-        if timing {
-            delay::set_precise_wakeups(first);
-        }
-        fuser::spawn_mount(file, directory, config)
-    };
-    let joined = std::thread::scope(|scope| scope.spawn(mount).join());
-    joined.unwrap_or_else(|_| Err(std::io::Error::other("the thread that mounts panicked")))
 }
 
 impl CardFile {
@@ -118,6 +102,63 @@ impl CardFile {
             Err(error) => reply.error(fuse_errno(&error)),
         });
     }
+
+    /// Attributes, and how long the kernel may cache them.
+    fn attributes(&self, ino: INodeNo) -> Option<(FileAttr, Duration)> {
+        let (perm, size) = match ino {
+            INodeNo::ROOT => (0o755, 0),
+            CARD => (0o600, self.card.live.bytes),
+            TRUTH => (0o444, self.card.truth.len() as u64),
+            COUNTERS => (0o444, self.counters_text().len() as u64),
+            _ => return None,
+        };
+        let kind = if ino == INodeNo::ROOT { FileType::Directory } else { FileType::RegularFile };
+        let valid = if ino == COUNTERS { Duration::ZERO } else { ATTRIBUTE_LIFETIME };
+        let attributes = FileAttr {
+            ino,
+            size,
+            blocks: size / 512,
+            atime: self.since,
+            mtime: self.since,
+            ctime: self.since,
+            crtime: self.since,
+            kind,
+            perm,
+            nlink: 1,
+            uid: rustix::process::getuid().as_raw(),
+            gid: rustix::process::getgid().as_raw(),
+            rdev: 0,
+            blksize: 4096,
+            flags: 0,
+        };
+        Some((attributes, valid))
+    }
+
+    /// Reads part of `truth.json` or `counters.json`; a read from the start takes the current counters.
+    fn read_text(&self, ino: INodeNo, handle: u64, offset: u64, len: u32) -> Vec<u8> {
+        let part = |text: &str| {
+            let from = (offset as usize).min(text.len());
+            let to = from.saturating_add(len as usize).min(text.len());
+            text.as_bytes()[from..to].to_vec()
+        };
+        if ino == TRUTH {
+            return part(&self.card.truth);
+        }
+        let earlier = self.lock_snapshots().get(&handle).cloned().filter(|_| offset > 0);
+        let text = earlier.unwrap_or_else(|| self.counters_text().into());
+        self.lock_snapshots().insert(handle, Arc::clone(&text));
+        part(&text)
+    }
+
+    fn counters_text(&self) -> String {
+        // A report has only numbers and names, which serde_json can always write.
+        let text = serde_json::to_string_pretty(&self.card.report()).unwrap_or_default();
+        format!("{text}\n")
+    }
+
+    fn lock_snapshots(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<str>>> {
+        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 fn earlier(at: Instant, by: Duration) -> Instant {
@@ -129,7 +170,7 @@ fn fuse_errno(error: &CardIoError) -> Errno {
 }
 
 impl Filesystem for CardFile {
-    fn init(&mut self, _req: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
+    fn init(&mut self, _req: &Request, config: &mut KernelConfig) -> io::Result<()> {
         // Failures are ignored: a kernel without these serves the card with fewer requests in flight.
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
         let _ = config.add_capabilities(InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP);
@@ -139,15 +180,15 @@ impl Filesystem for CardFile {
     }
 
     fn lookup(&self, _req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        let found = MountFiles::inode_of_name(name).filter(|_| parent == INodeNo::ROOT);
-        match found.and_then(|ino| self.files.attributes(ino)) {
+        let found = inode_of_name(name).filter(|_| parent == INodeNo::ROOT);
+        match found.and_then(|ino| self.attributes(ino)) {
             Some((found, valid)) => reply.entry(&valid, &found, Generation(0)),
             None => reply.error(Errno::ENOENT),
         }
     }
 
     fn getattr(&self, _req: &Request, ino: INodeNo, _fh: Option<FileHandle>, reply: ReplyAttr) {
-        match self.files.attributes(ino) {
+        match self.attributes(ino) {
             Some((found, valid)) => reply.attr(&valid, &found),
             None => reply.error(Errno::ENOENT),
         }
@@ -201,7 +242,7 @@ impl Filesystem for CardFile {
         _flush: bool,
         reply: ReplyEmpty,
     ) {
-        self.files.drop_handle(fh.0);
+        self.lock_snapshots().remove(&fh.0);
         reply.ok();
     }
 
@@ -217,15 +258,12 @@ impl Filesystem for CardFile {
         reply: ReplyData,
     ) {
         if ino != CARD {
-            let data = self.files.read(ino, fh.0, offset, size);
+            let data = self.read_text(ino, fh.0, offset, size);
             // Probes of the round trip are answered with a delay, as by a card.
-            match (&self.delay, self.own_path.probe_delay()) {
-                (Some(delay), Some(held)) => {
-                    delay.answer_at(Instant::now() + held, Box::new(move |_| reply.data(&data)));
-                }
-                _ => reply.data(&data),
-            }
-            return;
+            let Some((delay, time)) = self.delay.as_ref().zip(self.own_path.probe_delay()) else {
+                return reply.data(&data);
+            };
+            return delay.answer_at(Instant::now() + time, Box::new(move |_| reply.data(&data)));
         }
         let len = u64::from(size).min(self.card.live.bytes.saturating_sub(offset));
         if len == 0 {
@@ -315,7 +353,7 @@ impl Filesystem for CardFile {
         if ino != INodeNo::ROOT {
             return reply.error(Errno::ENOTDIR);
         }
-        for (next, (ino, kind, name)) in (1u64..).zip(MountFiles::listing()).skip(offset as usize) {
+        for (next, (ino, kind, name)) in (1u64..).zip(LISTING).skip(offset as usize) {
             if reply.add(ino, next, kind, name) {
                 break;
             }
@@ -334,94 +372,14 @@ const COUNTERS_FILE: &str = "counters.json";
 /// Validity of names and sizes, which never change.
 const ATTRIBUTE_LIFETIME: Duration = Duration::from_secs(3600);
 
-struct MountFiles {
-    card: Arc<ServedCard>,
-    since: SystemTime,
-    /// Counters by open file, so that a file read in parts is consistent.
-    snapshots: Mutex<BTreeMap<u64, Arc<str>>>,
-}
+const LISTING: [(INodeNo, FileType, &str); 5] = [
+    (INodeNo::ROOT, FileType::Directory, "."),
+    (INodeNo::ROOT, FileType::Directory, ".."),
+    (CARD, FileType::RegularFile, CARD_FILE),
+    (COUNTERS, FileType::RegularFile, COUNTERS_FILE),
+    (TRUTH, FileType::RegularFile, TRUTH_FILE),
+];
 
-impl MountFiles {
-    fn new(card: &Arc<ServedCard>) -> Self {
-        MountFiles { card: Arc::clone(card), since: SystemTime::now(), snapshots: Mutex::default() }
-    }
-
-    fn listing() -> [(INodeNo, FileType, &'static str); 5] {
-        [
-            (INodeNo::ROOT, FileType::Directory, "."),
-            (INodeNo::ROOT, FileType::Directory, ".."),
-            (CARD, FileType::RegularFile, CARD_FILE),
-            (COUNTERS, FileType::RegularFile, COUNTERS_FILE),
-            (TRUTH, FileType::RegularFile, TRUTH_FILE),
-        ]
-    }
-
-    fn inode_of_name(name: &OsStr) -> Option<INodeNo> {
-        Self::listing().into_iter().skip(2).find(|(_, _, known)| name == *known).map(|(ino, _, _)| ino)
-    }
-
-    /// Attributes, and how long the kernel may cache them.
-    fn attributes(&self, ino: INodeNo) -> Option<(FileAttr, Duration)> {
-        let (kind, perm, size, valid) = match ino {
-            INodeNo::ROOT => (FileType::Directory, 0o755, 0, ATTRIBUTE_LIFETIME),
-            CARD => (FileType::RegularFile, 0o600, self.card.live.bytes, ATTRIBUTE_LIFETIME),
-            TRUTH => (FileType::RegularFile, 0o444, self.card.truth.len() as u64, ATTRIBUTE_LIFETIME),
-            COUNTERS => (FileType::RegularFile, 0o444, self.counters_text().len() as u64, Duration::ZERO),
-            _ => return None,
-        };
-        let attributes = FileAttr {
-            ino,
-            size,
-            blocks: size / 512,
-            atime: self.since,
-            mtime: self.since,
-            ctime: self.since,
-            crtime: self.since,
-            kind,
-            perm,
-            nlink: 1,
-            uid: rustix::process::getuid().as_raw(),
-            gid: rustix::process::getgid().as_raw(),
-            rdev: 0,
-            blksize: 4096,
-            flags: 0,
-        };
-        Some((attributes, valid))
-    }
-
-    /// Reads part of `truth.json` or `counters.json`; a read from the start takes the current counters.
-    fn read(&self, ino: INodeNo, handle: u64, offset: u64, len: u32) -> Vec<u8> {
-        let part = |text: &str| {
-            let from = (offset as usize).min(text.len());
-            let to = from.saturating_add(len as usize).min(text.len());
-            text.as_bytes()[from..to].to_vec()
-        };
-        if ino == TRUTH {
-            return part(&self.card.truth);
-        }
-        let seen = self.lock_snapshots().get(&handle).cloned();
-        let text = match seen {
-            Some(seen) if offset > 0 => seen,
-            _ => {
-                let fresh: Arc<str> = self.counters_text().into();
-                self.lock_snapshots().insert(handle, Arc::clone(&fresh));
-                fresh
-            }
-        };
-        part(&text)
-    }
-
-    fn drop_handle(&self, handle: u64) {
-        self.lock_snapshots().remove(&handle);
-    }
-
-    fn counters_text(&self) -> String {
-        // A report has only numbers and names, which serde_json can always write.
-        let text = serde_json::to_string_pretty(&self.card.report()).unwrap_or_default();
-        format!("{text}\n")
-    }
-
-    fn lock_snapshots(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<str>>> {
-        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn inode_of_name(name: &OsStr) -> Option<INodeNo> {
+    LISTING.iter().skip(2).find(|(_, _, listed)| name == *listed).map(|(ino, _, _)| *ino)
 }

@@ -45,16 +45,11 @@ pub(super) fn prepare_directory(directory: &Path) -> Result<(), ServeError> {
 
 /// Checks that directories of cards can be created in `directory`, and that it is not the mount of another server.
 pub(super) fn prepare_parent(directory: &Path) -> Result<(), ServeError> {
-    let found = match probe_state(directory) {
-        MountState::Hung | MountState::Dead => return prepare_directory(directory),
-        MountState::Responsive => {
-            std::fs::metadata(directory).map_err(|e| directory_error(directory, &io_reason(&e)))?
-        }
+    let usable = matches!(probe_state(directory), MountState::Responsive) && {
+        let found = std::fs::metadata(directory).map_err(|e| directory_error(directory, &io_reason(&e)))?;
+        found.is_dir() && !directory.join(super::CARD_FILE).exists()
     };
-    if !found.is_dir() || directory.join(super::CARD_FILE).exists() {
-        return prepare_directory(directory);
-    }
-    Ok(())
+    if usable { Ok(()) } else { prepare_directory(directory) }
 }
 
 /// Creates a card's directory; returns false if it exists already.
@@ -70,13 +65,9 @@ pub(super) fn make_directory(directory: &Path) -> Result<bool, ServeError> {
 pub(super) fn unmount_lazily(directory: &Path) -> bool {
     let tried = |program: &str, arguments: &[&str]| {
         let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .arg(directory)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        command.status().is_ok_and(|s| s.success())
+        command.args(arguments).arg(directory);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
     };
     // Ordinary users can only unmount with fusermount, which may be missing where root mounts.
     tried("fusermount3", &["-u", "-z"]) || tried("fusermount", &["-u", "-z"]) || tried("umount", &["-l"])
@@ -101,12 +92,9 @@ fn mountinfo_line(directory: &Path) -> Option<String> {
     // The path is resolved by the parent, since the server of the directory itself may be gone.
     let whole = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
     let parent = whole.parent().and_then(|parent| parent.canonicalize().ok());
-    let place = match (parent, whole.file_name()) {
-        (Some(parent), Some(name)) => parent.join(name),
-        _ => whole,
-    };
-    let plain = place.display().to_string();
+    let place = parent.zip(whole.file_name()).map_or(whole.clone(), |(parent, name)| parent.join(name));
     let escapes = [('\\', "\\134"), (' ', "\\040"), ('\t', "\\011"), ('\n', "\\012")];
+    let plain = place.display().to_string();
     let escaped = escapes.iter().fold(plain, |text, (from, to)| text.replace(*from, to));
     table.lines().rfind(|line| line.split(' ').nth(4) == Some(&escaped)).map(str::to_owned)
 }
@@ -115,12 +103,9 @@ fn mountinfo_line(directory: &Path) -> Option<String> {
 pub(super) fn mount_error(directory: &Path, error: &io::Error) -> ServeError {
     let opened = std::fs::OpenOptions::new().read(true).write(true).open(FUSE_DEVICE);
     let reason = match opened.map_err(|e| e.kind()) {
-        Err(io::ErrorKind::NotFound) => {
-            format!(
-                "{FUSE_DEVICE} is missing; load the kernel module (modprobe fuse), or pass the device into the \
-                 container"
-            )
-        }
+        Err(io::ErrorKind::NotFound) => format!(
+            "{FUSE_DEVICE} is missing; load the kernel module (modprobe fuse), or pass the device into the container"
+        ),
         Err(io::ErrorKind::PermissionDenied) => {
             format!("no permission for {FUSE_DEVICE}; run as root, or use chmod 666 {FUSE_DEVICE}")
         }
@@ -146,9 +131,8 @@ fn probe_state(directory: &Path) -> MountState {
     let path = directory.to_owned();
     // The kernel may still know names and attributes after a server died, so the directory is listed. A thread that
     // hangs ends with the server.
-    std::thread::spawn(move || {
-        sender.send(std::fs::read_dir(path).and_then(|mut all| all.next().transpose()))
-    });
+    let list = move || std::fs::read_dir(path).and_then(|mut all| all.next().transpose());
+    std::thread::spawn(move || sender.send(list()));
     match receiver.recv_timeout(ANSWER_TIMEOUT) {
         Ok(Err(error)) if error.raw_os_error() == Some(DEAD_ERRNO) => MountState::Dead,
         Ok(_) => MountState::Responsive,

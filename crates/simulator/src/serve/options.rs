@@ -1,46 +1,32 @@
 //! Options of serving: with the card's times or at once, and the measures against lag of the host.
 
-use cardscope_model::with_defaults;
+use cardscope_model::{with_defaults, worded};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
-/// Measure that brings answers closer to their times. All apply unless excluded; `benches/lag` shows the effect of
-/// each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LagMeasure {
-    /// Holds `/dev/cpu_dma_latency` at 0, so that cores do not sleep deeply.
-    LatencyHold,
-    /// Without a cpuidle driver: one thread per core spins while nothing else runs there, so that cores do not halt;
-    /// for a second after the last command.
-    Spinner,
-    /// Real-time priority for the threads that answer.
-    Priority,
-    /// Two readers of requests, one of which waits for a short answer itself instead of handing it over.
-    Inline,
-    /// Subtracts the host's own round trip, measured when the card is mounted, from each wait.
-    Allowance,
+worded! {
+    /// Measure that brings answers closer to their times. All apply unless excluded; `benches/lag` shows the effect of
+    /// each. The text is the name on the command line.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum LagMeasure: name {
+        /// Holds `/dev/cpu_dma_latency` at 0, so that cores do not sleep deeply.
+        LatencyHold = "latency-hold",
+        /// Without a cpuidle driver: one thread per core spins while nothing else runs there, so that cores do not
+        /// halt; for a second after the last command.
+        Spinner = "spinner",
+        /// Real-time priority for the threads that answer.
+        Priority = "priority",
+        /// Two readers of requests, one of which waits for a short answer itself instead of handing it over.
+        Inline = "inline",
+        /// Subtracts the host's own round trip, measured when the card is mounted, from each wait.
+        Allowance = "allowance",
+    }
 }
 
 impl LagMeasure {
-    pub const ALL: [LagMeasure; 5] = [
-        LagMeasure::LatencyHold,
-        LagMeasure::Spinner,
-        LagMeasure::Priority,
-        LagMeasure::Inline,
-        LagMeasure::Allowance,
-    ];
-
-    /// Name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            LagMeasure::LatencyHold => "latency-hold",
-            LagMeasure::Spinner => "spinner",
-            LagMeasure::Priority => "priority",
-            LagMeasure::Inline => "inline",
-            LagMeasure::Allowance => "allowance",
-        }
-    }
+    pub const ALL: [Self; 5] =
+        [Self::LatencyHold, Self::Spinner, Self::Priority, Self::Inline, Self::Allowance];
 }
 
 with_defaults! {
@@ -83,20 +69,14 @@ pub enum ServeError {
     Card(#[from] crate::archetype::ArchetypeError),
     #[error(transparent)]
     State(#[from] crate::state_file::StateError),
-    #[error("serving {what} ended: {source}")]
-    Session {
-        /// Directory or card.
-        what: String,
-        source: io::Error,
-    },
+    /// Directory or card, and the reason.
+    #[error("serving {0} ended: {1}")]
+    Session(String, #[source] io::Error),
 }
 
 impl ServeError {
     /// True if the request was refused and nothing was done.
     pub fn is_refusal(&self) -> bool {
-        matches!(
-            self,
-            ServeError::Nothing | ServeError::Directory(..) | ServeError::Address(..) | ServeError::State(_)
-        )
+        matches!(self, Self::Nothing | Self::Directory(..) | Self::Address(..) | Self::State(_))
     }
 }

@@ -65,14 +65,11 @@ impl ServeReport {
 
     /// Warning if answers were so late that the card seems slower than it is.
     pub fn warning(&self) -> Option<String> {
-        let lag = self.lag.as_ref().filter(|lag| lag.is_high())?;
+        let LagQuantiles { p50, p99, .. } = self.lag.as_ref().filter(|lag| lag.is_high())?.all_us;
+        let (target, name) = (&self.target, self.target.trim_start_matches("sim:"));
         Some(format!(
-            "warning: {} answered late (median {:.0} µs, 99 % {:.0} µs): this machine is too busy or too \
-             slow; use fewer I/Os per second, an idle machine, or virtual time (bench sim:{})",
-            self.target,
-            lag.all_us.p50,
-            lag.all_us.p99,
-            self.target.trim_start_matches("sim:")
+            "warning: {target} answered late (median {p50:.0} µs, 99 % {p99:.0} µs): this machine is too busy or \
+             too slow; use fewer I/Os per second, an idle machine, or virtual time (bench sim:{name})"
         ))
     }
 }
@@ -80,23 +77,19 @@ impl ServeReport {
 impl AnswerLag {
     pub(super) fn from_times(mut lags: LagTimes) -> AnswerLag {
         let us = |nanos: u64| nanos as f64 / 1e3;
-        let all = &lags.all;
-        let answers = all.count();
+        let (all, answers) = (&lags.all, lags.all.count());
         let sorted = lags.recent.make_contiguous();
         sorted.sort_unstable();
         let recent = |q: f64| {
             let at = ((q * sorted.len() as f64).ceil() as usize).saturating_sub(1);
             sorted.get(at).copied().map_or(0.0, us)
         };
+        let (p50, p99) = (us(all.quantile(0.5)), us(all.quantile(0.99)));
         AnswerLag {
             answers,
-            all_us: LagQuantiles {
-                p50: us(all.quantile(0.5)),
-                p99: us(all.quantile(0.99)),
-                max: us(all.max()),
-            },
+            all_us: LagQuantiles { p50, p99, max: us(all.max()) },
             recent_us: LagQuantiles { p50: recent(0.5), p99: recent(0.99), max: recent(1.0) },
-            later_than_1_ms: if answers == 0 { 0.0 } else { lags.late as f64 / answers as f64 },
+            later_than_1_ms: lags.late as f64 / answers.max(1) as f64,
         }
     }
 
@@ -126,18 +119,6 @@ pub(super) struct LagTimes {
     pub(super) late: u64,
 }
 
-impl LagTimes {
-    fn record_lag(&mut self, lag: Duration) {
-        let nanos = lag.as_nanos() as u64;
-        self.all.record(nanos);
-        self.late += u64::from(lag > LATE_LAG);
-        if self.recent.len() == RECENT_ANSWERS {
-            self.recent.pop_front();
-        }
-        self.recent.push_back(nanos);
-    }
-}
-
 impl LagMeter {
     /// Counts a request; returns the number in flight with it.
     pub(super) fn begin_request(&self) -> u32 {
@@ -152,7 +133,13 @@ impl LagMeter {
 
     /// Records the lag of an answer.
     pub(super) fn record_answer(&self, lag: Duration) {
-        self.lock().record_lag(lag);
+        let (nanos, mut lags) = (lag.as_nanos() as u64, self.lock());
+        lags.all.record(nanos);
+        lags.late += u64::from(lag > LATE_LAG);
+        if lags.recent.len() == RECENT_ANSWERS {
+            lags.recent.pop_front();
+        }
+        lags.recent.push_back(nanos);
     }
 
     /// Requests in flight, and the most so far.

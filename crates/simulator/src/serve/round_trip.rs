@@ -40,10 +40,10 @@ impl HostRoundTrip {
     pub(super) fn unmeasured() -> HostRoundTrip {
         HostRoundTrip {
             start: Instant::now(),
-            awake: AtomicU64::new(0),
-            asleep: AtomicU64::new(0),
-            last: AtomicU64::new(0),
-            measuring: AtomicBool::new(false),
+            awake: AtomicU64::default(),
+            asleep: AtomicU64::default(),
+            last: AtomicU64::default(),
+            measuring: AtomicBool::default(),
         }
     }
 

@@ -1,11 +1,12 @@
 //! Card being served: FUSE and NBD clients share it, with its clock and its counters.
 
-use super::ServeError;
 use super::cpu_latency::CpuLatencyGuard;
 use super::delay::AnswerDelay;
+use super::options::{ServeError, ServingOptions};
+use super::report::{AnswerLag, LagMeter, ServeReport};
 use crate::archetype::{ArchetypeError, UnwrittenRead};
 use crate::card::{CardCommand, LifetimeCounters};
-use crate::content::{CardIoError, ReadContent, WrittenData};
+use crate::content::{CardIoError, CardResult, ReadContent, WrittenData};
 use crate::simulated_device::SimulatedDevice;
 use crate::state_file::StateError;
 use crate::target_spec::TargetSpec;
@@ -14,9 +15,6 @@ use cardscope_model::untrusted_text;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-use super::options::ServingOptions;
-use super::report::{AnswerLag, LagMeter, ServeReport};
 
 pub(super) struct ServedCard {
     /// Name among the served cards: that of its directory and of its export.
@@ -84,12 +82,10 @@ pub(super) struct ServedRequest {
 
 impl ServedRequest {
     /// Answers at `due` by `delay`, or at once without it.
-    pub(super) fn answer_at(
-        self,
-        delay: Option<&AnswerDelay>,
-        due: Instant,
-        answer: impl FnOnce() + Send + 'static,
-    ) {
+    pub(super) fn answer_at<F>(self, delay: Option<&AnswerDelay>, due: Instant, answer: F)
+    where
+        F: FnOnce() + Send + 'static,
+    {
         let Some(delay) = delay else {
             // The request ends before its answer, so that the client's next request is not counted in addition.
             drop(self);
@@ -155,7 +151,7 @@ struct ServedState {
 }
 
 /// Time to answer, and the result.
-pub(super) type TimedResult<T> = (Instant, Result<T, CardIoError>);
+pub(super) type TimedResult<T> = (Instant, CardResult<T>);
 
 /// Arrival of a request, and the number in flight with it.
 #[derive(Debug, Clone, Copy)]
@@ -173,19 +169,15 @@ impl LiveCard {
         Ok(LiveCard { bytes, start: Instant::now(), clock, holes_are_zeros, state: Mutex::new(state) })
     }
 
-    /// Saves the card to the file of `save=FILE`, once; dropping it does the same. Fails if the host cannot write the
-    /// file.
-    pub(super) fn close(&self) -> Result<(), StateError> {
+    /// Closes the card. Unless a thread broke while it changed the card, `save` it to the file of `save=FILE`, once;
+    /// dropping it does the same. Fails if the host cannot write the file.
+    pub(super) fn close(&self, save: bool) -> Result<(), StateError> {
         let mut state = self.lock_state();
         state.closed = true;
+        if !save {
+            state.card.cancel_save();
+        }
         state.card.close()
-    }
-
-    /// Closes the card without saving it, because a thread broke while it changed the card.
-    pub(super) fn close_unsaved(&self) {
-        let mut state = self.lock_state();
-        state.closed = true;
-        state.card.cancel_save();
     }
 
     /// Reads a range within the card.
@@ -203,10 +195,8 @@ impl LiveCard {
         if !is_whole_sectors(offset, data.len() as u64) {
             return self.write_partial_sectors(came, offset, data);
         }
-        let len = data.len() as u64;
-        self.execute_command(came, true, offset, len, |state| {
-            state.card.write(offset, len, WrittenData::Bytes(data))
-        })
+        let (len, data) = (data.len() as u64, WrittenData::Bytes(data));
+        self.execute_command(came, true, offset, len, |state| state.card.write(offset, len, data))
     }
 
     /// Reads, changes and writes whole sectors, since a card knows no smaller unit; a host does the same.
@@ -216,14 +206,14 @@ impl LiveCard {
         self.execute_request(came, |state, now| {
             let read = state.card.rig.command(now, card_command(came, false, start, len));
             let end = state.card.rig.command(read, card_command(came, true, start, len));
-            let patched = state.check_alive_until(end).and_then(|()| state.read_bytes(start, len)).and_then(
-                |mut sectors| {
-                    let from = (offset - start) as usize;
-                    sectors[from..from + data.len()].copy_from_slice(data);
-                    state.card.write(start, len, WrittenData::Bytes(&sectors))
-                },
-            );
-            (end, patched)
+            let mut patch = || {
+                state.check_alive_until(end)?;
+                let mut sectors = state.read_bytes(start, len)?;
+                let from = (offset - start) as usize;
+                sectors[from..from + data.len()].copy_from_slice(data);
+                state.card.write(start, len, WrittenData::Bytes(&sectors))
+            };
+            (end, patch())
         })
     }
 
@@ -249,7 +239,7 @@ impl LiveCard {
         write: bool,
         offset: u64,
         len: u64,
-        act: impl FnOnce(&mut ServedState) -> Result<T, CardIoError>,
+        act: impl FnOnce(&mut ServedState) -> CardResult<T>,
     ) -> TimedResult<T> {
         self.execute_request(came, |state, now| {
             let end = state.card.rig.command(now, card_command(came, write, offset, len));
@@ -261,14 +251,14 @@ impl LiveCard {
     fn execute_request<T>(
         &self,
         came: RequestArrival,
-        ask: impl FnOnce(&mut ServedState, f64) -> (f64, Result<T, CardIoError>),
+        act: impl FnOnce(&mut ServedState, f64) -> (f64, CardResult<T>),
     ) -> TimedResult<T> {
         let (mut state, now) = self.state_at(came);
         if state.closed {
             return (came.at, CardIoError::card_gone("it is closed"));
         }
         let (end, result) = match state.card.check_alive(now) {
-            Ok(()) => ask(&mut state, now),
+            Ok(()) => act(&mut state, now),
             Err(error) => (now, Err(error)),
         };
         (self.to_instant(end), result)
@@ -315,12 +305,12 @@ fn card_command(came: RequestArrival, write: bool, offset: u64, len: u64) -> Car
 
 impl ServedState {
     /// Fails if the card vanishes before a command ends; the command then has no effect.
-    fn check_alive_until(&mut self, end: f64) -> Result<(), CardIoError> {
+    fn check_alive_until(&mut self, end: f64) -> CardResult {
         let vanishes = self.card.vanishes_at;
         if end > vanishes { self.card.check_alive(vanishes) } else { Ok(()) }
     }
 
-    fn read_bytes(&mut self, offset: u64, len: u64) -> Result<Vec<u8>, CardIoError> {
+    fn read_bytes(&mut self, offset: u64, len: u64) -> CardResult<Vec<u8>> {
         self.card.read(offset, len, &mut self.found)?;
         let mut data = vec![0; len as usize];
         self.card.fetch(&self.found, &mut data)?;

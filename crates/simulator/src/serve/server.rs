@@ -11,6 +11,7 @@ use crate::state_file::StateError;
 use crate::target_spec::TargetSpec;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::pending::{CleanupGuard, register_cleanup};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +40,7 @@ pub struct CardServer {
     mounts: Vec<CardMount>,
     nbd: Option<NbdListener>,
     /// Dropped last, so that cards are unmounted in order even if the process is asked to end.
-    _owing: CleanupGuard,
+    _cleanup: CleanupGuard,
 }
 
 struct CardMount {
@@ -60,12 +61,12 @@ impl CardServer {
         }
         refuse_shared_save_file(&job.cards)?;
         let awake = Arc::new(CpuLatencyGuard::new(&job.options));
-        let slot = |(spec, name)| Ok(Arc::new(ServedCard::new(spec, name, &job.options, &awake)?));
-        let cards: Vec<_> =
-            job.cards.iter().zip(unique_names(&job.cards)).map(slot).collect::<Result<_, ServeError>>()?;
-        let left = "a mount remains until the next `cardscope sim serve` there";
-        let owing = register_cleanup("the cards are unmounted and their states saved", left);
-        let mut server = CardServer { cards, mounts: Vec::new(), nbd: None, _owing: owing };
+        let insert = |(spec, name)| ServedCard::new(spec, name, &job.options, &awake).map(Arc::new);
+        let named = job.cards.iter().zip(unique_names(&job.cards));
+        let cards = named.map(insert).collect::<Result<Vec<_>, _>>()?;
+        let risk = "a mount remains until the next `cardscope sim serve` there";
+        let cleanup = register_cleanup("the cards are unmounted and their states saved", risk);
+        let mut server = CardServer { cards, mounts: Vec::new(), nbd: None, _cleanup: cleanup };
         if let Some(address) = &job.nbd {
             server.nbd = Some(NbdListener::start(address, &server.cards)?);
         }
@@ -103,8 +104,7 @@ impl CardServer {
     /// Lines for the user: place of each card, and warnings.
     pub fn place_lines(&self) -> Vec<String> {
         let names = || self.cards.iter().map(|card| &card.spec_text);
-        let files =
-            names().zip(self.card_files()).map(|(name, file)| format!("{name} is {}", file.display()));
+        let files = names().zip(self.card_files()).map(|(name, at)| format!("{name} is {}", at.display()));
         let uris = names().zip(self.nbd_uris()).map(|(name, uri)| format!("{name} is {uri}"));
         let warning = self.nbd.as_ref().and_then(NbdListener::warning);
         files.chain(uris).chain(warning).collect()
@@ -125,36 +125,25 @@ impl CardServer {
     pub fn stop(mut self) -> Result<Vec<ServeReport>, ServeError> {
         drop(self.nbd.take());
         let ends: Vec<_> = self.mounts.iter_mut().map(CardMount::unmount).collect();
-        let broken = self.cards.iter().find(|card| card.meter.is_broken());
-        let broken = broken.map(|card| ServeError::Session {
-            what: card.spec_text.clone(),
-            source: std::io::Error::other("a thread panicked; please report it"),
+        let broken = self.cards.iter().find(|card| card.meter.is_broken()).map(|card| {
+            let panicked = io::Error::other("a thread panicked; please report it");
+            ServeError::Session(card.spec_text.clone(), panicked)
         });
-        let close = |card: &Arc<ServedCard>| {
-            if card.meter.is_broken() {
-                card.live.close_unsaved()
-            }
-            card.live.close()
-        };
-        let saved: Vec<_> = self.cards.iter().map(close).collect();
+        let saved: Vec<_> = self.cards.iter().map(|card| card.live.close(!card.meter.is_broken())).collect();
         let unsaved = saved.into_iter().find_map(Result::err).map(ServeError::from);
-        match ends.into_iter().find_map(Result::err).or(broken).or(unsaved) {
-            Some(error) => Err(error),
-            None => Ok(self.reports()),
-        }
+        let error = ends.into_iter().find_map(Result::err).or(broken).or(unsaved);
+        error.map_or_else(|| Ok(self.reports()), Err)
     }
 }
 
 impl CardMount {
-    fn new(card: &Arc<ServedCard>, directory: &Path, made: bool) -> Result<CardMount, ServeError> {
-        let mut mount =
-            CardMount { session: None, directory: directory.to_owned(), id: None, made_directory: made };
-        mount::prepare_directory(directory)?;
+    fn new(card: &Arc<ServedCard>, given: &Path, made_directory: bool) -> Result<CardMount, ServeError> {
+        let mut mount = CardMount { session: None, directory: given.to_owned(), id: None, made_directory };
+        mount::prepare_directory(given)?;
         // The kernel's table has absolute paths only.
-        mount.directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
-        let mounted =
-            fuse::mount_card(card, &mount.directory).map_err(|e| mount::mount_error(directory, &e))?;
-        mount.session = Some(mounted);
+        mount.directory = given.canonicalize().unwrap_or_else(|_| given.to_owned());
+        let mounted = fuse::mount_card(card, &mount.directory);
+        mount.session = Some(mounted.map_err(|e| mount::mount_error(given, &e))?);
         mount.id = mount::mount_id(&mount.directory);
         Ok(mount)
     }
@@ -179,18 +168,14 @@ impl CardMount {
             (true, None) => session.join(),
             (false, _) => run_within(UNMOUNT_TIMEOUT, move || session.umount_and_join()),
         };
+        let gone = || mount::mount_id(&self.directory).is_none() || mount::unmount_lazily(&self.directory);
         match result {
             // A file that is still open prevents the kernel from unmounting: the mount is detached, and ends with the
             // process.
-            Err(_)
-                if !ended
-                    && (mount::mount_id(&self.directory).is_none()
-                        || mount::unmount_lazily(&self.directory)) =>
-            {
-                Ok(())
+            Err(_) if !ended && gone() => Ok(()),
+            result => {
+                result.map_err(|error| ServeError::Session(self.directory.display().to_string(), error))
             }
-            Err(source) => Err(ServeError::Session { what: self.directory.display().to_string(), source }),
-            Ok(()) => Ok(()),
         }
     }
 }
@@ -207,25 +192,22 @@ impl Drop for CardMount {
 
 /// Result of an action that ends in time; otherwise it continues in the background. A mount that an ordinary user
 /// detached ends with the last open file on it.
-fn run_within(
-    time: Duration,
-    act: impl FnOnce() -> std::io::Result<()> + Send + 'static,
-) -> std::io::Result<()> {
-    let (tell, ended) = std::sync::mpsc::channel();
-    std::thread::spawn(move || tell.send(act()));
-    ended.recv_timeout(time).unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()))
+fn run_within(time: Duration, act: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(act()));
+    receiver.recv_timeout(time).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 /// Refuses cards that are saved to the same file, where one would replace the other.
 fn refuse_shared_save_file(cards: &[TargetSpec]) -> Result<(), ServeError> {
     let mut places = std::collections::BTreeSet::new();
-    let mut all = cards.iter().filter_map(|card| card.storage.save.as_ref());
-    let twice =
-        all.find(|path| !places.insert(std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())));
-    twice.map_or(Ok(()), |path| {
-        let reason = "two cards are to be saved there; give each its own file";
-        Err(StateError::Unwritable(path.display().to_string(), reason.to_owned()).into())
-    })
+    for path in cards.iter().filter_map(|card| card.storage.save.as_ref()) {
+        if !places.insert(std::path::absolute(path).unwrap_or_else(|_| path.clone())) {
+            let reason = "two cards are to be saved there; give each its own file";
+            return Err(StateError::Unwritable(path.display().to_string(), reason.to_owned()).into());
+        }
+    }
+    Ok(())
 }
 
 /// Names of the cards; a second card of a name gets `-2`.

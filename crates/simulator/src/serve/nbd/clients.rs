@@ -56,16 +56,16 @@ pub(super) struct NbdClient {
 
 impl NbdClient {
     fn new(since: Instant, cut: impl Fn() + Send + Sync + 'static) -> Arc<NbdClient> {
-        let guest = NbdClient {
+        let client = NbdClient {
             cut: Box::new(cut),
             since,
-            gone: AtomicBool::new(false),
-            last_activity: AtomicU64::new(0),
+            gone: AtomicBool::default(),
+            last_activity: AtomicU64::default(),
             deadlines: Default::default(),
-            held: AtomicU64::new(0),
+            held: AtomicU64::default(),
         };
-        guest.record_activity();
-        Arc::new(guest)
+        client.record_activity();
+        Arc::new(client)
     }
 
     pub(super) fn record_activity(&self) {
@@ -78,14 +78,9 @@ impl NbdClient {
         (self.cut)();
     }
 
-    pub(super) fn with_deadline<T>(
-        &self,
-        direction: SocketDirection,
-        len: u64,
-        act: impl FnOnce() -> T,
-    ) -> T {
+    pub(super) fn with_deadline<T>(&self, way: SocketDirection, len: u64, act: impl FnOnce() -> T) -> T {
         let time = TRANSFER_TIMEOUT + Duration::from_millis(len * 1000 / MIN_TRANSFER_RATE);
-        let due = &self.deadlines[direction as usize];
+        let due = &self.deadlines[way as usize];
         due.store(self.now_ms() + time.as_millis() as u64, Ordering::Relaxed);
         let done = act();
         due.store(0, Ordering::Relaxed);
@@ -118,7 +113,7 @@ impl NbdClient {
 
 pub(super) struct NbdClients {
     since: Instant,
-    inside: Mutex<ClientsState>,
+    state: Mutex<ClientsState>,
     freed: Condvar,
 }
 
@@ -132,76 +127,76 @@ struct ClientsState {
 
 impl NbdClients {
     pub(super) fn new() -> Self {
-        NbdClients { since: Instant::now(), inside: Mutex::default(), freed: Condvar::new() }
+        NbdClients { since: Instant::now(), state: Mutex::default(), freed: Condvar::new() }
     }
 
     /// Registers a client that begins to negotiate. `cut` ends its connection.
     pub(super) fn register_client(&self, cut: impl Fn() + Send + Sync + 'static) -> Arc<NbdClient> {
-        let guest = NbdClient::new(self.since, cut);
-        let mut inside = self.lock_state();
-        inside.negotiating.push_back(Arc::clone(&guest));
-        if inside.negotiating.len() > MAX_NEGOTIATING {
-            inside.negotiating.pop_front().iter().for_each(|first| first.disconnect());
+        let client = NbdClient::new(self.since, cut);
+        let mut state = self.lock_state();
+        state.negotiating.push_back(Arc::clone(&client));
+        if state.negotiating.len() > MAX_NEGOTIATING {
+            state.negotiating.pop_front().iter().for_each(|first| first.disconnect());
         }
-        guest
+        client
     }
 
     /// Gives a client a card, in place of the one that has been idle longest if all seats are taken. Returns false if
     /// no seat was free until `until`, or the client was cut off.
-    pub(super) fn wait_for_seat(&self, guest: &Arc<NbdClient>, until: Instant) -> bool {
+    pub(super) fn wait_for_seat(&self, client: &Arc<NbdClient>, until: Instant) -> bool {
         loop {
-            if self.lock_state().try_seat(guest) {
-                guest.record_activity();
+            if self.lock_state().try_seat(client) {
+                client.record_activity();
                 return true;
             }
-            if guest.is_gone() || Instant::now() > until {
+            if client.is_gone() || Instant::now() > until {
                 return false;
             }
             std::thread::sleep(WAIT_CHECK);
         }
     }
 
-    pub(super) fn remove_client(&self, guest: &Arc<NbdClient>) {
-        guest.disconnect();
-        let mut inside = self.lock_state();
-        inside.negotiating.retain(|other| !Arc::ptr_eq(other, guest));
-        inside.seated.retain(|other| !Arc::ptr_eq(other, guest));
+    pub(super) fn remove_client(&self, client: &Arc<NbdClient>) {
+        client.disconnect();
+        let mut state = self.lock_state();
+        state.negotiating.retain(|other| !Arc::ptr_eq(other, client));
+        state.seated.retain(|other| !Arc::ptr_eq(other, client));
     }
 
     pub(super) fn disconnect_all(&self) {
-        let inside = self.lock_state();
-        inside.negotiating.iter().chain(&inside.seated).for_each(|guest| guest.disconnect());
+        let state = self.lock_state();
+        state.negotiating.iter().chain(&state.seated).for_each(|client| client.disconnect());
     }
 
     /// Reserves memory for a request; None if the client is gone.
-    pub(super) fn reserve_memory(
+    pub(super) fn reserve_bytes(
         self: &Arc<Self>,
-        guest: &Arc<NbdClient>,
+        client: &Arc<NbdClient>,
         len: u64,
     ) -> Option<ReservedMemory> {
         let wanted = len.max(MIN_REQUEST_BYTES);
-        let mut inside = self.lock_state();
-        while !guest.is_gone() && !inside.has_room(guest.held_bytes(), wanted) {
+        let mut state = self.lock_state();
+        while !client.is_gone() && !state.has_room(client.held_bytes(), wanted) {
             // Only now, when memory is needed, clients that hold it without moving data are cut off.
-            inside.seated.iter().filter(|other| other.is_stalled()).for_each(|other| other.disconnect());
-            let woken = self.freed.wait_timeout(inside, WAIT_CHECK);
-            inside = woken.unwrap_or_else(PoisonError::into_inner).0;
+            state.seated.iter().filter(|other| other.is_stalled()).for_each(|other| other.disconnect());
+            let woken = self.freed.wait_timeout(state, WAIT_CHECK);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
-        inside.held += wanted;
-        guest.held.fetch_add(wanted, Ordering::Relaxed);
-        drop(inside);
-        let taken = ReservedMemory { guests: Arc::clone(self), guest: Arc::clone(guest), bytes: wanted };
-        (!guest.is_gone()).then_some(taken)
+        state.held += wanted;
+        client.held.fetch_add(wanted, Ordering::Relaxed);
+        drop(state);
+        let taken = ReservedMemory { clients: Arc::clone(self), client: Arc::clone(client), bytes: wanted };
+        (!client.is_gone()).then_some(taken)
     }
 
     fn lock_state(&self) -> MutexGuard<'_, ClientsState> {
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ClientsState {
-    fn try_seat(&mut self, guest: &Arc<NbdClient>) -> bool {
-        if guest.is_gone() {
+    fn try_seat(&mut self, client: &Arc<NbdClient>) -> bool {
+        if client.is_gone() {
             return false;
         }
         if self.seated.len() >= MAX_SEATED {
@@ -211,8 +206,8 @@ impl ClientsState {
             };
             self.seated.swap_remove(place).disconnect();
         }
-        self.negotiating.retain(|other| !Arc::ptr_eq(other, guest));
-        self.seated.push(Arc::clone(guest));
+        self.negotiating.retain(|other| !Arc::ptr_eq(other, client));
+        self.seated.push(Arc::clone(client));
         true
     }
 
@@ -224,8 +219,8 @@ impl ClientsState {
 }
 
 pub(super) struct ReservedMemory {
-    guests: Arc<NbdClients>,
-    guest: Arc<NbdClient>,
+    clients: Arc<NbdClients>,
+    client: Arc<NbdClient>,
     bytes: u64,
 }
 
@@ -238,11 +233,11 @@ impl ReservedMemory {
 
     fn release_bytes(&mut self, bytes: u64) {
         self.bytes -= bytes;
-        let mut inside = self.guests.lock_state();
-        inside.held -= bytes;
-        self.guest.held.fetch_sub(bytes, Ordering::Relaxed);
-        drop(inside);
-        self.guests.freed.notify_all();
+        let mut state = self.clients.lock_state();
+        state.held -= bytes;
+        self.client.held.fetch_sub(bytes, Ordering::Relaxed);
+        drop(state);
+        self.clients.freed.notify_all();
     }
 }
 
@@ -256,77 +251,77 @@ impl Drop for ReservedMemory {
 mod tests {
     use super::*;
 
-    fn guests() -> Arc<NbdClients> {
+    fn clients() -> Arc<NbdClients> {
         Arc::new(NbdClients::new())
     }
 
-    fn seated(guests: &NbdClients) -> Arc<NbdClient> {
-        let guest = guests.register_client(|| ());
-        assert!(guests.wait_for_seat(&guest, Instant::now()));
-        guest
+    fn seated(clients: &NbdClients) -> Arc<NbdClient> {
+        let client = clients.register_client(|| ());
+        assert!(clients.wait_for_seat(&client, Instant::now()));
+        client
     }
 
     #[test]
     fn excess_negotiation_disconnects_the_first() {
-        let guests = guests();
-        let all: Vec<_> = (0..MAX_NEGOTIATING + 3).map(|_| guests.register_client(|| ())).collect();
-        let gone: Vec<bool> = all.iter().map(|guest| guest.is_gone()).collect();
+        let clients = clients();
+        let all: Vec<_> = (0..MAX_NEGOTIATING + 3).map(|_| clients.register_client(|| ())).collect();
+        let gone: Vec<bool> = all.iter().map(|client| client.is_gone()).collect();
         assert!(gone[..3].iter().all(|gone| *gone) && !gone[3..].contains(&true), "{gone:?}");
         assert!(
-            !guests.wait_for_seat(&all[0], Instant::now()) && guests.wait_for_seat(&all[3], Instant::now())
+            !clients.wait_for_seat(&all[0], Instant::now()) && clients.wait_for_seat(&all[3], Instant::now())
         );
     }
 
     #[test]
     fn longest_idle_client_loses_its_seat() {
-        let guests = guests();
-        let all: Vec<_> = (0..MAX_SEATED).map(|_| seated(&guests)).collect();
-        let late = guests.register_client(|| ());
-        assert!(!guests.wait_for_seat(&late, Instant::now()), "all have just come");
-        let before = |guest: &NbdClient, ms| {
-            guest.last_activity.store(guest.now_ms().saturating_sub(ms), Ordering::Relaxed)
+        let clients = clients();
+        let all: Vec<_> = (0..MAX_SEATED).map(|_| seated(&clients)).collect();
+        let late = clients.register_client(|| ());
+        assert!(!clients.wait_for_seat(&late, Instant::now()), "all have just come");
+        let before = |client: &NbdClient, ms| {
+            client.last_activity.store(client.now_ms().saturating_sub(ms), Ordering::Relaxed)
         };
         // Idle time is counted from the start of the listener, so that must have run for a while.
         std::thread::sleep(MIN_IDLE + Duration::from_millis(500));
-        all.iter().for_each(|guest| guest.record_activity());
+        all.iter().for_each(|client| client.record_activity());
         before(&all[5], 1200);
         before(&all[6], 1100);
-        assert!(guests.wait_for_seat(&late, Instant::now()) && all[5].is_gone());
-        assert_eq!(all.iter().filter(|guest| guest.is_gone()).count(), 1);
+        assert!(clients.wait_for_seat(&late, Instant::now()) && all[5].is_gone());
+        assert_eq!(all.iter().filter(|client| client.is_gone()).count(), 1);
     }
 
     #[test]
     fn memory_is_bounded_and_guaranteed_per_client() {
-        let guests = guests();
-        let hoard = |guest: &Arc<NbdClient>| -> Vec<ReservedMemory> {
-            let fits = || guests.lock_state().has_room(guest.held_bytes(), CLIENT_BYTES / 4);
-            std::iter::from_fn(|| fits().then(|| guests.reserve_memory(guest, CLIENT_BYTES / 4).unwrap()))
+        let clients = clients();
+        let hoard = |client: &Arc<NbdClient>| -> Vec<ReservedMemory> {
+            let fits = || clients.lock_state().has_room(client.held_bytes(), CLIENT_BYTES / 4);
+            std::iter::from_fn(|| fits().then(|| clients.reserve_bytes(client, CLIENT_BYTES / 4).unwrap()))
                 .collect()
         };
-        let greedy: Vec<_> = (0..MAX_SEATED - 1).map(|_| seated(&guests)).collect();
+        let greedy: Vec<_> = (0..MAX_SEATED - 1).map(|_| seated(&clients)).collect();
         let hoards: Vec<_> = greedy.iter().map(hoard).collect();
-        let held: u64 = greedy.iter().map(|guest| guest.held_bytes()).sum();
+        let held: u64 = greedy.iter().map(|client| client.held_bytes()).sum();
         assert!(
-            held <= TOTAL_BYTES && greedy.iter().all(|guest| guest.held_bytes() <= CLIENT_BYTES),
+            held <= TOTAL_BYTES && greedy.iter().all(|client| client.held_bytes() <= CLIENT_BYTES),
             "{held}"
         );
-        let modest = seated(&guests);
-        assert!(guests.reserve_memory(&modest, GUARANTEED_BYTES).is_some(), "its own is left");
+        let modest = seated(&clients);
+        assert!(clients.reserve_bytes(&modest, GUARANTEED_BYTES).is_some(), "its own is left");
         drop(hoards);
-        assert_eq!((guests.lock_state().held, greedy[0].held_bytes()), (0, 0));
+        assert_eq!((clients.lock_state().held, greedy[0].held_bytes()), (0, 0));
     }
 
     #[test]
     fn stalled_holder_of_memory_is_disconnected() {
-        let guests = guests();
-        let stalled: Vec<_> = (0..4).map(|_| seated(&guests)).collect();
+        let clients = clients();
+        let stalled: Vec<_> = (0..4).map(|_| seated(&clients)).collect();
         let mut held: Vec<_> =
-            stalled.iter().map(|guest| guests.reserve_memory(guest, CLIENT_BYTES)).collect();
+            stalled.iter().map(|client| clients.reserve_bytes(client, CLIENT_BYTES)).collect();
         stalled[0].deadlines[SocketDirection::Out as usize].store(1, Ordering::Relaxed);
         std::thread::sleep(Duration::from_millis(5));
-        let waits = seated(&guests);
+        let waits = seated(&clients);
         std::thread::scope(|scope| {
-            let taken = scope.spawn(|| guests.reserve_memory(&waits, CLIENT_BYTES).is_some());
+            let taken = scope.spawn(|| clients.reserve_bytes(&waits, CLIENT_BYTES).is_some());
             while !stalled[0].is_gone() {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -338,10 +333,10 @@ mod tests {
 
     #[test]
     fn disconnected_client_gets_no_memory() {
-        let guests = guests();
-        let guest = seated(&guests);
-        let first = guests.reserve_memory(&guest, CLIENT_BYTES);
-        guests.remove_client(&guest);
-        assert!(guests.reserve_memory(&guest, CLIENT_BYTES).is_none() && first.is_some());
+        let clients = clients();
+        let client = seated(&clients);
+        let first = clients.reserve_bytes(&client, CLIENT_BYTES);
+        clients.remove_client(&client);
+        assert!(clients.reserve_bytes(&client, CLIENT_BYTES).is_none() && first.is_some());
     }
 }

@@ -2,10 +2,7 @@
 //! the answer and the next step. It stores nothing that a client claims except one option of limited length.
 
 use super::super::served_card::SECTOR;
-use super::request::{
-    EXPORT_FLAGS, IntegerReader, MAX_REQUEST_BYTES, NBD_MAGIC, OPTION_MAGIC, flag, info, option,
-    option_reply, reply,
-};
+use super::request::*;
 
 /// Longest option that is read; the protocol limits names to 4096 bytes.
 const MAX_OPTION_BYTES: u32 = 8192;
@@ -57,11 +54,8 @@ impl<'a> NbdHandshake<'a> {
     }
 
     pub(super) fn greeting() -> Vec<u8> {
-        let mut out = Vec::with_capacity(18);
-        out.extend(NBD_MAGIC.to_be_bytes());
-        out.extend(OPTION_MAGIC.to_be_bytes());
-        out.extend((flag::FIXED_NEWSTYLE | flag::NO_ZEROES).to_be_bytes());
-        out
+        let flags = (HANDSHAKE_FIXED_NEWSTYLE | HANDSHAKE_NO_ZEROES).to_be_bytes();
+        [&NBD_MAGIC.to_be_bytes()[..], &OPTION_MAGIC.to_be_bytes(), &flags].concat()
     }
 
     /// Number of bytes wanted next; at most [`MAX_OPTION_BYTES`].
@@ -83,61 +77,52 @@ impl<'a> NbdHandshake<'a> {
                 self.state = HandshakeState::OptionHead;
                 self.answer_option(option, bytes, out)
             }
-            HandshakeState::Skip { option, left } => {
-                self.skip_option(option, left - left.min(SKIP_CHUNK), out)
+            HandshakeState::Skip { option, left } if left > SKIP_CHUNK => {
+                self.state = HandshakeState::Skip { option, left: left - SKIP_CHUNK };
+                HandshakeNext::Negotiate
+            }
+            HandshakeState::Skip { option, .. } => {
+                self.state = HandshakeState::OptionHead;
+                option_reply(out, option, REPLY_TOO_BIG, b"this option is too long");
+                HandshakeNext::Negotiate
             }
         }
     }
 
     fn read_client_flags(&mut self, bytes: &[u8]) -> HandshakeNext {
-        let known = u32::from(flag::FIXED_NEWSTYLE | flag::NO_ZEROES);
-        match IntegerReader(bytes).u32() {
-            Some(flags) if flags & !known == 0 => {
-                self.no_zeroes = flags & u32::from(flag::NO_ZEROES) != 0;
-                self.state = HandshakeState::OptionHead;
-                HandshakeNext::Negotiate
-            }
-            _ => HandshakeNext::Close,
-        }
+        let known = u32::from(HANDSHAKE_FIXED_NEWSTYLE | HANDSHAKE_NO_ZEROES);
+        let flags = IntegerReader(bytes).u32().filter(|flags| flags & !known == 0);
+        let Some(flags) = flags else { return HandshakeNext::Close };
+        self.no_zeroes = flags & u32::from(HANDSHAKE_NO_ZEROES) != 0;
+        self.state = HandshakeState::OptionHead;
+        HandshakeNext::Negotiate
     }
 
     fn read_option_head(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
         let mut reader = IntegerReader(bytes);
-        match (reader.u64(), reader.u32(), reader.u32()) {
-            (Some(OPTION_MAGIC), Some(option), Some(0)) => self.answer_option(option, &[], out),
-            (Some(OPTION_MAGIC), Some(option), Some(len)) if len <= MAX_OPTION_BYTES => {
-                self.state = HandshakeState::OptionData { option, len };
-                HandshakeNext::Negotiate
-            }
-            (Some(OPTION_MAGIC), Some(option), Some(left)) if left <= MAX_SKIPPED_BYTES => {
-                self.state = HandshakeState::Skip { option, left };
-                HandshakeNext::Negotiate
-            }
-            _ => HandshakeNext::Close,
-        }
-    }
-
-    fn skip_option(&mut self, option: u32, left: u32, out: &mut Vec<u8>) -> HandshakeNext {
-        if left > 0 {
-            self.state = HandshakeState::Skip { option, left };
-            return HandshakeNext::Negotiate;
-        }
-        self.state = HandshakeState::OptionHead;
-        option_reply(out, option, reply::TOO_BIG, b"this option is too long");
+        let (Some(OPTION_MAGIC), Some(option), Some(len)) = (reader.u64(), reader.u32(), reader.u32()) else {
+            return HandshakeNext::Close;
+        };
+        self.state = match len {
+            0 => return self.answer_option(option, &[], out),
+            ..=MAX_OPTION_BYTES => HandshakeState::OptionData { option, len },
+            ..=MAX_SKIPPED_BYTES => HandshakeState::Skip { option, left: len },
+            _ => return HandshakeNext::Close,
+        };
         HandshakeNext::Negotiate
     }
 
     fn answer_option(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
         match number {
-            option::EXPORT_NAME => return self.choose_by_name(data, out),
-            option::ABORT => {
-                option_reply(out, number, reply::ACK, &[]);
+            OPTION_EXPORT_NAME => return self.choose_by_name(data, out),
+            OPTION_ABORT => {
+                option_reply(out, number, REPLY_ACK, &[]);
                 return HandshakeNext::Close;
             }
-            option::LIST if data.is_empty() => self.list_exports(out),
-            option::LIST => option_reply(out, number, reply::INVALID, b"a list takes no data"),
-            option::INFO | option::GO => return self.answer_info(number, data, out),
-            _ => option_reply(out, number, reply::UNSUPPORTED, &[]),
+            OPTION_LIST if data.is_empty() => self.list_exports(out),
+            OPTION_LIST => option_reply(out, number, REPLY_INVALID, b"a list takes no data"),
+            OPTION_INFO | OPTION_GO => return self.answer_info(number, data, out),
+            _ => option_reply(out, number, REPLY_UNSUPPORTED, &[]),
         }
         HandshakeNext::Negotiate
     }
@@ -165,42 +150,36 @@ impl<'a> NbdHandshake<'a> {
         for export in self.exports {
             let mut data = (export.name.len() as u32).to_be_bytes().to_vec();
             data.extend(export.name.as_bytes());
-            option_reply(out, option::LIST, reply::SERVER, &data);
+            option_reply(out, OPTION_LIST, REPLY_SERVER, &data);
         }
-        option_reply(out, option::LIST, reply::ACK, &[]);
+        option_reply(out, OPTION_LIST, REPLY_ACK, &[]);
     }
 
     fn answer_info(&self, number: u32, data: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
-        let Some(asked) = ExportQuery::parse(data) else {
-            option_reply(out, number, reply::INVALID, b"name and list do not fill the option");
+        let Some(query) = ExportQuery::parse(data) else {
+            option_reply(out, number, REPLY_INVALID, b"name and list do not fill the option");
             return HandshakeNext::Negotiate;
         };
-        let Some(found) = self.find_export(asked.name) else {
-            option_reply(out, number, reply::UNKNOWN, b"no card of that name is served here");
+        let Some(found) = self.find_export(query.name) else {
+            option_reply(out, number, REPLY_UNKNOWN, b"no card of that name is served here");
             return HandshakeNext::Negotiate;
         };
         let export = &self.exports[found];
         let mut inform = |kind: u16, fields: &[&[u8]]| {
-            option_reply(
-                out,
-                number,
-                reply::INFO,
-                &[&kind.to_be_bytes(), fields.concat().as_slice()].concat(),
-            );
+            let data = [&kind.to_be_bytes(), fields.concat().as_slice()].concat();
+            option_reply(out, number, REPLY_INFO, &data);
         };
-        inform(info::EXPORT, &[&export.bytes.to_be_bytes(), &EXPORT_FLAGS.to_be_bytes()]);
-        if asked.wants_kind(info::NAME) {
-            inform(info::NAME, &[export.name.as_bytes()]);
+        inform(INFO_EXPORT, &[&export.bytes.to_be_bytes(), &EXPORT_FLAGS.to_be_bytes()]);
+        if query.wants_kind(INFO_NAME) {
+            inform(INFO_NAME, &[export.name.as_bytes()]);
         }
         let blocks = BLOCK_SIZES.map(u32::to_be_bytes);
-        inform(info::BLOCK_SIZE, &[&blocks[0], &blocks[1], &blocks[2]]);
-        option_reply(out, number, reply::ACK, &[]);
-        match number {
-            option::GO => {
-                HandshakeNext::Transmit { export: found, aligned: asked.wants_kind(info::BLOCK_SIZE) }
-            }
-            _ => HandshakeNext::Negotiate,
+        inform(INFO_BLOCK_SIZE, &[&blocks[0], &blocks[1], &blocks[2]]);
+        option_reply(out, number, REPLY_ACK, &[]);
+        if number != OPTION_GO {
+            return HandshakeNext::Negotiate;
         }
+        HandshakeNext::Transmit { export: found, aligned: query.wants_kind(INFO_BLOCK_SIZE) }
     }
 }
 

@@ -70,10 +70,10 @@ impl Write for ConnectionPair<'_> {
 fn run_client(bytes: &[u8]) -> Vec<u8> {
     let mut wire = ConnectionPair { sent: Cursor::new(bytes), received: ClientView::default() };
     if let Ok(Some((_, aligned))) = negotiate(&mut wire, &exports()) {
-        let guests = Arc::new(NbdClients::new());
-        let guest = guests.register_client(|| ());
-        let client = SessionClient { guests: &guests, guest: &guest };
-        let _ = CARD.with(|card| execute_requests(wire.sent, wire.received.clone(), card, aligned, client));
+        let clients = Arc::new(NbdClients::new());
+        let client = clients.register_client(|| ());
+        let session = SessionClient { clients: &clients, client: &client };
+        let _ = CARD.with(|card| execute_requests(wire.sent, wire.received.clone(), card, aligned, session));
     }
     let seen = wire.received.0.lock().unwrap();
     seen.clone()

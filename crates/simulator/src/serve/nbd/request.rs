@@ -8,27 +8,14 @@ pub(super) const MAX_REQUEST_BYTES: u32 = 32 << 20;
 
 /// Command, with its number in the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u16)]
 pub(super) enum NbdCommand {
-    Read = 0,
-    Write = 1,
-    Flush = 3,
-    Trim = 4,
-    Cache = 5,
-    WriteZeroes = 6,
+    Read,
+    Write,
+    Flush,
+    Trim,
+    Cache,
+    WriteZeroes,
 }
-
-const TASKS: [NbdCommand; 6] = [
-    NbdCommand::Read,
-    NbdCommand::Write,
-    NbdCommand::Flush,
-    NbdCommand::Trim,
-    NbdCommand::Cache,
-    NbdCommand::WriteZeroes,
-];
-
-/// Command of a client that leaves.
-const DISCONNECT: u16 = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestVerdict {
@@ -49,46 +36,42 @@ pub(super) struct ExportLimits {
 
 pub(super) fn check_request(request: &WireRequest, limits: ExportLimits) -> RequestVerdict {
     let len = u64::from(request.len);
-    let task = TASKS.into_iter().find(|task| *task as u16 == request.command);
-    let follows = if task == Some(NbdCommand::Write) { len } else { 0 };
-    let refuse = |error| RequestVerdict::Refuse { error, skip: follows };
-    let task = match task {
-        Some(task) => task,
-        None if request.command == DISCONNECT => return RequestVerdict::Close,
-        None => return refuse(NbdErrno::Invalid),
+    let task = match request.command {
+        0 => NbdCommand::Read,
+        1 => NbdCommand::Write,
+        // The client leaves.
+        2 => return RequestVerdict::Close,
+        3 => NbdCommand::Flush,
+        4 => NbdCommand::Trim,
+        5 => NbdCommand::Cache,
+        6 => NbdCommand::WriteZeroes,
+        _ => return RequestVerdict::Refuse { error: NbdErrno::Invalid, skip: 0 },
     };
+    let skip = if task == NbdCommand::Write { len } else { 0 };
+    let refuse = |error| RequestVerdict::Refuse { error, skip };
     if matches!(task, NbdCommand::Read | NbdCommand::Write) && request.len > MAX_REQUEST_BYTES {
         // Skipping gigabytes for a client that ignores the announced limit would delay the others.
         return if task == NbdCommand::Write { RequestVerdict::Close } else { refuse(NbdErrno::Overflow) };
     }
-    match invalid_reason(request, task, limits) {
-        Some(error) => refuse(error),
-        None => {
-            let sync = request.flags & command_flag::FUA != 0 && task != NbdCommand::Read;
-            RequestVerdict::Do { task, offset: request.offset, len, sync }
-        }
-    }
+    let sync = request.flags & COMMAND_FUA != 0 && task != NbdCommand::Read;
+    let accepted = RequestVerdict::Do { task, offset: request.offset, len, sync };
+    invalid_reason(request, task, limits).map_or(accepted, refuse)
 }
 
 fn invalid_reason(request: &WireRequest, task: NbdCommand, limits: ExportLimits) -> Option<NbdErrno> {
-    if request.flags & !(command_flag::FUA | command_flag::NO_HOLE) != 0 {
-        return Some(NbdErrno::Invalid);
-    }
-    if task == NbdCommand::Flush {
-        return (request.offset != 0 || request.len != 0).then_some(NbdErrno::Invalid);
-    }
     let (offset, len) = (request.offset, u64::from(request.len));
+    let known_flags = request.flags & !(COMMAND_FUA | COMMAND_NO_HOLE) == 0;
+    if task == NbdCommand::Flush {
+        return (!known_flags || offset != 0 || len != 0).then_some(NbdErrno::Invalid);
+    }
     let fits = offset.checked_add(len).is_some_and(|end| end <= limits.bytes);
     // Parts of sectors are accepted in reads and writes of clients that promised nothing.
     let sectors = limits.aligned || matches!(task, NbdCommand::Trim | NbdCommand::WriteZeroes);
-    if len == 0 || (sectors && !is_whole_sectors(offset, len)) {
+    if !known_flags || len == 0 || (sectors && !is_whole_sectors(offset, len)) {
         return Some(NbdErrno::Invalid);
     }
-    match (fits, task) {
-        (true, _) => None,
-        (false, NbdCommand::Write | NbdCommand::WriteZeroes) => Some(NbdErrno::NoSpace),
-        (false, _) => Some(NbdErrno::Invalid),
-    }
+    let writes = matches!(task, NbdCommand::Write | NbdCommand::WriteZeroes);
+    (!fits).then_some(if writes { NbdErrno::NoSpace } else { NbdErrno::Invalid })
 }
 
 /// Start of a connection: `NBDMAGIC`.
@@ -96,49 +79,39 @@ pub(super) const NBD_MAGIC: u64 = 0x4e42_444d_4147_4943;
 /// Start of the newstyle negotiation and of each option: `IHAVEOPT`.
 pub(super) const OPTION_MAGIC: u64 = 0x4948_4156_454f_5054;
 /// Start of each reply to an option.
-pub(super) const OPTION_REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
+const OPTION_REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
 pub(super) const REQUEST_MAGIC: u32 = 0x2560_9513;
 /// Start of each simple reply.
-pub(super) const REPLY_MAGIC: u32 = 0x6744_6698;
+const REPLY_MAGIC: u32 = 0x6744_6698;
 
-pub(super) mod flag {
-    pub(in super::super) const FIXED_NEWSTYLE: u16 = 1;
-    pub(in super::super) const NO_ZEROES: u16 = 2;
-}
+pub(super) const HANDSHAKE_FIXED_NEWSTYLE: u16 = 1;
+pub(super) const HANDSHAKE_NO_ZEROES: u16 = 2;
 
-pub(super) mod option {
-    pub(in super::super) const EXPORT_NAME: u32 = 1;
-    pub(in super::super) const ABORT: u32 = 2;
-    pub(in super::super) const LIST: u32 = 3;
-    pub(in super::super) const INFO: u32 = 6;
-    pub(in super::super) const GO: u32 = 7;
-}
+pub(super) const OPTION_EXPORT_NAME: u32 = 1;
+pub(super) const OPTION_ABORT: u32 = 2;
+pub(super) const OPTION_LIST: u32 = 3;
+pub(super) const OPTION_INFO: u32 = 6;
+pub(super) const OPTION_GO: u32 = 7;
 
-pub(super) mod reply {
-    const ERROR: u32 = 1 << 31;
-    pub(in super::super) const ACK: u32 = 1;
-    pub(in super::super) const SERVER: u32 = 2;
-    pub(in super::super) const INFO: u32 = 3;
-    pub(in super::super) const UNSUPPORTED: u32 = ERROR | 1;
-    pub(in super::super) const INVALID: u32 = ERROR | 3;
-    pub(in super::super) const UNKNOWN: u32 = ERROR | 6;
-    pub(in super::super) const TOO_BIG: u32 = ERROR | 9;
-}
+const REPLY_ERROR: u32 = 1 << 31;
+pub(super) const REPLY_ACK: u32 = 1;
+pub(super) const REPLY_SERVER: u32 = 2;
+pub(super) const REPLY_INFO: u32 = 3;
+pub(super) const REPLY_UNSUPPORTED: u32 = REPLY_ERROR | 1;
+pub(super) const REPLY_INVALID: u32 = REPLY_ERROR | 3;
+pub(super) const REPLY_UNKNOWN: u32 = REPLY_ERROR | 6;
+pub(super) const REPLY_TOO_BIG: u32 = REPLY_ERROR | 9;
 
-pub(super) mod info {
-    pub(in super::super) const EXPORT: u16 = 0;
-    pub(in super::super) const NAME: u16 = 1;
-    pub(in super::super) const BLOCK_SIZE: u16 = 3;
-}
+pub(super) const INFO_EXPORT: u16 = 0;
+pub(super) const INFO_NAME: u16 = 1;
+pub(super) const INFO_BLOCK_SIZE: u16 = 3;
 
 /// Abilities of an export: has flags, flush, FUA, trim, write zeroes, several connections, cache.
 pub(super) const EXPORT_FLAGS: u16 = 1 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 8 | 1 << 10;
 
 /// Flags of commands: force unit access; zeros must not become a hole (they never do here).
-pub(super) mod command_flag {
-    pub(in super::super) const FUA: u16 = 1;
-    pub(in super::super) const NO_HOLE: u16 = 2;
-}
+const COMMAND_FUA: u16 = 1;
+const COMMAND_NO_HOLE: u16 = 2;
 
 /// Errors in replies, with the protocol's numbers, which are those of Linux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -266,9 +239,9 @@ mod tests {
             (endless, NbdCommand::Write, 0, 0, MAX_REQUEST_BYTES),
             (endless, NbdCommand::Trim, 0, 0, u32::MAX - 511),
             (CARD, NbdCommand::Write, 0, 100, 512),
-            (CARD, NbdCommand::Write, command_flag::FUA, 0, 512),
+            (CARD, NbdCommand::Write, COMMAND_FUA, 0, 512),
         ] {
-            let sync = flags == command_flag::FUA;
+            let sync = flags == COMMAND_FUA;
             let done = RequestVerdict::Do { task, offset, len: u64::from(len), sync };
             assert_eq!(judged(limits, task as u16, flags, offset, len), done);
         }

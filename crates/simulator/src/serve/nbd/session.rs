@@ -3,7 +3,7 @@
 
 use super::super::delay::{self, AnswerDelay, DelayOptions};
 use super::super::options::LagMeasure;
-use super::super::served_card::{LiveCard, ServedCard, ServedRequest as InFlight, TimedResult};
+use super::super::served_card::{ServedCard, ServedRequest as InFlight, TimedResult};
 use super::clients::{NbdClient, NbdClients, ReservedMemory, SocketDirection};
 use super::handshake::{HandshakeNext, NbdExport, NbdHandshake};
 use super::request::{
@@ -14,14 +14,10 @@ use std::io::{self, IoSlice, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-pub(super) type SessionResult = io::Result<()>;
+/// Export that a client chose, and whether it adheres to whole sectors; None if it chose none.
+pub(super) type ExportChoice = Option<(usize, bool)>;
 
-/// Negotiates; returns the export that the client chose, and whether it adheres to whole sectors. None if it chose
-/// none.
-pub(super) fn negotiate(
-    stream: &mut (impl Read + Write),
-    exports: &[NbdExport],
-) -> io::Result<Option<(usize, bool)>> {
+pub(super) fn negotiate<S: Read + Write>(stream: &mut S, exports: &[NbdExport]) -> io::Result<ExportChoice> {
     let mut handshake = NbdHandshake::new(exports);
     stream.write_all(&NbdHandshake::greeting())?;
     let (mut bytes, mut out) = (Vec::new(), Vec::new());
@@ -41,8 +37,8 @@ pub(super) fn negotiate(
 
 #[derive(Clone, Copy)]
 pub(super) struct SessionClient<'a> {
-    pub(super) guests: &'a Arc<NbdClients>,
-    pub(super) guest: &'a Arc<NbdClient>,
+    pub(super) clients: &'a Arc<NbdClients>,
+    pub(super) client: &'a Arc<NbdClient>,
 }
 
 /// Executes requests to one card until the client leaves or breaks the protocol.
@@ -52,7 +48,7 @@ pub(super) fn execute_requests<R: Read, W: Write + Send + 'static>(
     card: &Arc<ServedCard>,
     aligned: bool,
     client: SessionClient<'_>,
-) -> SessionResult {
+) -> io::Result<()> {
     let options = &card.options;
     let how = DelayOptions { real_time: options.has_measure(LagMeasure::Priority), wait_inline: false };
     if options.timing {
@@ -77,11 +73,11 @@ struct NbdSession<'a, W> {
 }
 
 impl<W: Write + Send + 'static> NbdSession<'_, W> {
-    fn run_requests(&self, mut reader: impl Read) -> SessionResult {
+    fn run_requests(&self, mut reader: impl Read) -> io::Result<()> {
         let mut head = [0; REQUEST_BYTES];
         loop {
             reader.read_exact(&mut head)?;
-            self.client.guest.record_activity();
+            self.client.client.record_activity();
             let Some(request) = WireRequest::parse(&head) else { return Ok(()) };
             match check_request(&request, self.limits) {
                 RequestVerdict::Close => return Ok(()),
@@ -93,14 +89,11 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
                 RequestVerdict::Do { task, offset, len, sync } => {
                     let held = if matches!(task, NbdCommand::Read | NbdCommand::Write) { len } else { 0 };
                     let Some(taken) = self.reserve_memory(held) else { return Ok(()) };
-                    let data = match task {
-                        NbdCommand::Write => {
-                            self.client
-                                .guest
-                                .with_deadline(SocketDirection::In, len, || read_data(&mut reader, len))?
-                        }
-                        _ => Vec::new(),
-                    };
+                    let mut data = Vec::new();
+                    if task == NbdCommand::Write {
+                        let read = || read_data(&mut reader, len);
+                        data = self.client.client.with_deadline(SocketDirection::In, len, read)?;
+                    }
                     self.execute_request((request.cookie, taken), task, (offset, len), sync, data);
                 }
             }
@@ -109,7 +102,7 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
 
     /// Waits for memory. None if the client was cut off; its further requests are not executed.
     fn reserve_memory(&self, bytes: u64) -> Option<ReservedMemory> {
-        self.client.guests.reserve_memory(self.client.guest, bytes)
+        self.client.clients.reserve_bytes(self.client.client, bytes)
     }
 
     fn execute_request(
@@ -121,7 +114,7 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
         data: Vec<u8>,
     ) {
         let request = self.card.begin_request();
-        let (live, came): (&LiveCard, _) = (&self.card.live, request.arrival);
+        let (live, came) = (&self.card.live, request.arrival);
         let none = |(at, result): TimedResult<()>| (at, result.map(|()| Vec::new()));
         let (mut at, mut result) = match task {
             NbdCommand::Read => live.read(came, offset, len),
@@ -145,12 +138,12 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
 
     /// Sends an answer when it is due. A refusal, which needs no card, is sent at once, but after earlier answers.
     fn send_answer(&self, ready: ReadyReply, request: Option<(InFlight, Instant)>) {
-        let (writer, guest) = (Arc::clone(&self.writer), Arc::clone(self.client.guest));
+        let (writer, client) = (Arc::clone(&self.writer), Arc::clone(self.client.client));
         let send = move || {
-            match guest.with_deadline(SocketDirection::Out, ready.data_bytes(), || ready.write_reply(&writer))
-            {
-                Ok(()) => guest.record_activity(),
-                Err(_) => guest.disconnect(),
+            let len = ready.result.as_ref().map_or(0, Vec::len) as u64;
+            match client.with_deadline(SocketDirection::Out, len, || ready.write_reply(&writer)) {
+                Ok(()) => client.record_activity(),
+                Err(_) => client.disconnect(),
             }
             drop(ready.taken);
         };
@@ -169,10 +162,6 @@ struct ReadyReply {
 }
 
 impl ReadyReply {
-    fn data_bytes(&self) -> u64 {
-        self.result.as_ref().map_or(0, |data| data.len() as u64)
-    }
-
     fn write_reply<W: Write>(&self, writer: &Mutex<W>) -> io::Result<()> {
         let head = reply_head(self.cookie, self.result.as_ref().err().copied());
         let data = self.result.as_deref().unwrap_or_default();
@@ -189,25 +178,17 @@ fn write_both(writer: &mut impl Write, head: &[u8], data: &[u8]) -> io::Result<(
 }
 
 fn nbd_errno(error: &CardIoError) -> NbdErrno {
-    match error.errno() {
-        libc::ENOSPC => NbdErrno::NoSpace,
-        _ => NbdErrno::Io,
-    }
+    if error.errno() == libc::ENOSPC { NbdErrno::NoSpace } else { NbdErrno::Io }
 }
 
 /// Reads the data of a write. Memory is committed only for bytes that arrive.
 fn read_data(reader: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
     let mut data = Vec::with_capacity(len as usize);
-    reader.by_ref().take(len).read_to_end(&mut data)?;
-    match data.len() as u64 == len {
-        true => Ok(data),
-        false => Err(io::ErrorKind::UnexpectedEof.into()),
-    }
+    let read = reader.by_ref().take(len).read_to_end(&mut data)?;
+    if read as u64 == len { Ok(data) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
 fn skip_data(reader: &mut impl Read, len: u64) -> io::Result<()> {
-    match io::copy(&mut reader.by_ref().take(len), &mut io::sink())? {
-        all if all == len => Ok(()),
-        _ => Err(io::ErrorKind::UnexpectedEof.into()),
-    }
+    let skipped = io::copy(&mut reader.by_ref().take(len), &mut io::sink())?;
+    if skipped == len { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
