@@ -75,7 +75,7 @@ fn identity_line(identity: &Identity) -> String {
         parts.extend(register_words(identity));
     }
     parts.extend(identity.health.iter().filter_map(|health| {
-        health.told.life_used_percent.map(|used| format!("{used} % of its rated life used"))
+        health.fields.life_used_percent.map(|used| format!("{used} % of its rated life used"))
     }));
     match parts.is_empty() {
         true => "The card's registers are not readable here.".to_owned(),
@@ -283,23 +283,26 @@ fn nvme_lines(p: &mut KnownFacts, nvme: &NvmeIdentity, degrees: TemperatureUnit)
 }
 
 fn health_lines(p: &mut KnownFacts, health: &CardHealth) {
-    let told = &health.told;
+    let fields = &health.fields;
     p.add_known("layout", Some(health.layout));
-    p.add_known("product", told.product.as_deref());
-    p.add_known("firmware", told.firmware.as_deref());
-    p.add_known("made", told.made.as_deref());
-    p.add_known("life used", told.life_used_percent.map(|used| format!("{used} %")));
-    let [rated, most] = [("rated", told.erase_cycles_rated), ("at most", told.erase_cycles_most)]
+    p.add_known("product", fields.product.as_deref());
+    p.add_known("firmware", fields.firmware.as_deref());
+    p.add_known("made", fields.made.as_deref());
+    p.add_known("life used", fields.life_used_percent.map(|used| format!("{used} %")));
+    let [rated, most] = [("rated", fields.erase_cycles_rated), ("at most", fields.erase_cycles_most)]
         .map(|(what, cycles)| cycles.map(|cycles| format!(", {what} {cycles}")).unwrap_or_default());
-    p.add_known("erase cycles", told.erase_cycles.map(|cycles| format!("{cycles} on average{most}{rated}")));
-    p.add_known("written", told.written_bytes.map(DecimalSize));
-    p.add_known("bad blocks at first", told.bad_blocks_at_first);
-    p.add_known("bad blocks since", told.bad_blocks_since);
-    p.add_known("spare blocks", told.spare_blocks);
-    let unsafe_ones = told.unsafe_shutdowns.map(|times| format!(", {times} unsafe")).unwrap_or_default();
-    p.add_known("power cycles", told.power_cycles.map(|times| format!("{times}{unsafe_ones}")));
-    p.add_known("refreshes", told.refreshes);
-    p.add_known("checksum errors on the bus", told.bus_crc_errors);
+    p.add_known(
+        "erase cycles",
+        fields.erase_cycles.map(|cycles| format!("{cycles} on average{most}{rated}")),
+    );
+    p.add_known("written", fields.written_bytes.map(DecimalSize));
+    p.add_known("bad blocks at first", fields.bad_blocks_at_first);
+    p.add_known("bad blocks since", fields.bad_blocks_since);
+    p.add_known("spare blocks", fields.spare_blocks);
+    let unsafe_ones = fields.unsafe_shutdowns.map(|times| format!(", {times} unsafe")).unwrap_or_default();
+    p.add_known("power cycles", fields.power_cycles.map(|times| format!("{times}{unsafe_ones}")));
+    p.add_known("refreshes", fields.refreshes);
+    p.add_known("checksum errors on the bus", fields.bus_crc_errors);
 }
 
 fn bus_lines(p: &mut KnownFacts, identity: &Identity) {

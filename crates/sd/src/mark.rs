@@ -35,36 +35,28 @@ pub struct SpeedDemand {
     pub notes: Cow<'static, str>,
 }
 
-/// Sequential read in MB/s, random reads and random writes per second.
-type Besides = (Option<f64>, Option<f64>, Option<f64>);
-
-const NO_OTHER_DEMANDS: Besides = (None, None, None);
-
-const fn define_demand(
-    letter: char,
-    number: u16,
-    write_mb_s: f64,
-    also: Besides,
-    bus: &'static str,
-    notes: &'static str,
-) -> SpeedDemand {
+const fn define(letter: char, number: u16, mb_s: f64, bus: &'static str, notes: &'static str) -> SpeedDemand {
     SpeedDemand {
         mark: Mark { letter, number },
-        write_mb_s,
-        read_mb_s: also.0,
-        random_read_iops: also.1,
-        random_write_iops: also.2,
+        write_mb_s: mb_s,
+        read_mb_s: None,
+        random_read_iops: None,
+        random_write_iops: None,
         bus: Cow::Borrowed(bus),
         notes: Cow::Borrowed(notes),
     }
 }
 
-const fn define_app_demand(number: u16, read_iops: f64, write_iops: f64, notes: &'static str) -> SpeedDemand {
-    define_demand('A', number, 10.0, (None, Some(read_iops), Some(write_iops)), UHS_ANY, notes)
+const fn define_app(number: u16, read_iops: f64, write_iops: f64, notes: &'static str) -> SpeedDemand {
+    let mut demand = define('A', number, 10.0, UHS_ANY, notes);
+    (demand.random_read_iops, demand.random_write_iops) = (Some(read_iops), Some(write_iops));
+    demand
 }
 
-const fn define_express_demand(number: u16) -> SpeedDemand {
-    define_demand('E', number, number as f64, (Some(number as f64), None, None), PCIE, NOTES_E)
+const fn define_express(number: u16) -> SpeedDemand {
+    let mut demand = define('E', number, number as f64, PCIE, NOTES_E);
+    demand.read_mb_s = Some(demand.write_mb_s);
+    demand
 }
 
 const UHS_ANY: &str = "DDR50, SDR50, SDR104 or UHS-II";
@@ -81,23 +73,23 @@ const NOTES_A2: &str = "as A1, with the card's cache on and its command queue in
 
 /// Demands of all marks, by letter, lower marks first.
 pub static DEMANDS: [SpeedDemand; 17] = [
-    define_demand('C', 2, 2.0, NO_OTHER_DEMANDS, "Default Speed", NOTES_C),
-    define_demand('C', 4, 4.0, NO_OTHER_DEMANDS, "Default Speed", NOTES_C),
-    define_demand('C', 6, 6.0, NO_OTHER_DEMANDS, "Default Speed", NOTES_C),
-    define_demand('C', 10, 10.0, NO_OTHER_DEMANDS, "High Speed", NOTES_C),
-    define_demand('U', 1, 10.0, NO_OTHER_DEMANDS, "UHS-I or UHS-II", NOTES_U),
-    define_demand('U', 3, 30.0, NO_OTHER_DEMANDS, "UHS-I or UHS-II", NOTES_U),
-    define_demand('V', 6, 6.0, NO_OTHER_DEMANDS, "High Speed, and each UHS mode the card has", NOTES_V),
-    define_demand('V', 10, 10.0, NO_OTHER_DEMANDS, "High Speed, and each UHS mode the card has", NOTES_V),
-    define_demand('V', 30, 30.0, NO_OTHER_DEMANDS, "UHS-I (SDR50, DDR50, SDR104)", NOTES_V),
-    define_demand('V', 60, 60.0, NO_OTHER_DEMANDS, "UHS-II full duplex", NOTES_V),
-    define_demand('V', 90, 90.0, NO_OTHER_DEMANDS, "UHS-II full duplex", NOTES_V),
-    define_app_demand(1, 1500.0, 500.0, NOTES_A1),
-    define_app_demand(2, 4000.0, 2000.0, NOTES_A2),
-    define_express_demand(150),
-    define_express_demand(300),
-    define_express_demand(450),
-    define_express_demand(600),
+    define('C', 2, 2.0, "Default Speed", NOTES_C),
+    define('C', 4, 4.0, "Default Speed", NOTES_C),
+    define('C', 6, 6.0, "Default Speed", NOTES_C),
+    define('C', 10, 10.0, "High Speed", NOTES_C),
+    define('U', 1, 10.0, "UHS-I or UHS-II", NOTES_U),
+    define('U', 3, 30.0, "UHS-I or UHS-II", NOTES_U),
+    define('V', 6, 6.0, "High Speed, and each UHS mode the card has", NOTES_V),
+    define('V', 10, 10.0, "High Speed, and each UHS mode the card has", NOTES_V),
+    define('V', 30, 30.0, "UHS-I (SDR50, DDR50, SDR104)", NOTES_V),
+    define('V', 60, 60.0, "UHS-II full duplex", NOTES_V),
+    define('V', 90, 90.0, "UHS-II full duplex", NOTES_V),
+    define_app(1, 1500.0, 500.0, NOTES_A1),
+    define_app(2, 4000.0, 2000.0, NOTES_A2),
+    define_express(150),
+    define_express(300),
+    define_express(450),
+    define_express(600),
 ];
 
 /// Text that is not a mark.

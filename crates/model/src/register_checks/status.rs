@@ -80,7 +80,7 @@ fn smart_worn_finding(smart: &SmartLog) -> Option<Finding> {
 
 /// Reports used-up life according to the health page of an SD card.
 fn health_page_worn_finding(health: &CardHealth) -> Option<Finding> {
-    let used = health.told.life_used_percent.filter(|used| *used >= 100.0)?;
+    let used = health.fields.life_used_percent.filter(|used| *used >= 100.0)?;
     let found =
         Finding::new("card-worn", FindingWeight::Hint, 0.9, WORN).because("life used", format!("{used} %"));
     Some(found.because("layout", health.layout).with_advice("Copy your data to another card."))

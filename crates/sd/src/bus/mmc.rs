@@ -3,7 +3,8 @@
 //! Kernel: drivers/mmc/core/debugfs.c and include/linux/mmc/host.h. The ceiling follows from the clock and not from
 //! the timing's name, because some hosts report SDR104 and run it at 50 MHz.
 
-use super::find_bus_mode;
+use super::mode_ceiling_mb_s;
+use crate::registers::raw::text_of_code;
 use serde::{Deserialize, Serialize};
 
 /// Bus timing of the Linux MMC layer.
@@ -106,15 +107,13 @@ impl MmcBus {
         let (_, rest) = line.split_once(": new ")?;
         let (words, _) = rest.split_once(" card at ")?;
         let (_, name) = ARRIVAL_WORDS.iter().find(|(word, _)| words.contains(word))?;
-        Some(MmcBus {
-            mode: Some((*name).to_owned()),
-            ceiling_mb_s: find_bus_mode(name).map(|mode| mode.ceiling_mb_s),
-            ..MmcBus::default()
-        })
+        let (mode, ceiling_mb_s) = (Some((*name).to_owned()), mode_ceiling_mb_s(name));
+        Some(MmcBus { mode, ceiling_mb_s, ..MmcBus::default() })
     }
 
     fn parse_line(&mut self, key: &str, value: &str) {
         let number = value.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
+        let code = number.and_then(|number| usize::try_from(number).ok());
         let remark = value.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).map(str::trim);
         match key {
             "clock" => self.clock_hz = number,
@@ -123,8 +122,12 @@ impl MmcBus {
             "power mode" => self.power_mode = remark.map(str::to_owned),
             "bus width" => self.bus_width = parse_bus_width(number, remark),
             "timing spec" => self.parse_timing(number, remark),
-            "signal voltage" => self.signal_voltage_v = number.and_then(signal_voltage_of_code),
-            "driver type" => self.driver_type = number.and_then(driver_type_of_code).map(str::to_owned),
+            "signal voltage" => {
+                self.signal_voltage_v = code.and_then(|code| [3.3, 1.8, 1.2].get(code).copied())
+            }
+            "driver type" => {
+                self.driver_type = code.and_then(|code| text_of_code(&["B", "A", "C", "D"], code))
+            }
             _ => {}
         }
     }
@@ -159,16 +162,8 @@ impl MmcBus {
 
 /// Parses `2 (4 bits)`: the number is a power of two, the remark is the width itself.
 fn parse_bus_width(number: Option<u64>, remark: Option<&str>) -> Option<u8> {
-    let said = remark.and_then(|text| text.split_whitespace().next()).and_then(|word| word.parse().ok());
-    said.or_else(|| number.filter(|n| *n <= 3).map(|n| 1 << n))
-}
-
-fn signal_voltage_of_code(code: u64) -> Option<f64> {
-    [3.3, 1.8, 1.2].get(usize::try_from(code).ok()?).copied()
-}
-
-fn driver_type_of_code(code: u64) -> Option<&'static str> {
-    ["B", "A", "C", "D"].get(usize::try_from(code).ok()?).copied()
+    let width = remark.and_then(|text| text.split_whitespace().next()).and_then(|word| word.parse().ok());
+    width.or_else(|| number.filter(|n| *n <= 3).map(|n| 1 << n))
 }
 
 #[cfg(test)]
@@ -211,7 +206,7 @@ mod tests {
             let bus = ios(&format!("clock:\t\t{hz} Hz\n"), &format!("{} (x)", timing.code), "1 (1.80 V)");
             assert_eq!(
                 bus.ceiling_mb_s,
-                find_bus_mode(timing.mode).map(|m| m.ceiling_mb_s),
+                crate::bus::find_bus_mode(timing.mode).map(|m| m.ceiling_mb_s),
                 "{}",
                 timing.mode
             );

@@ -63,8 +63,7 @@ fn lane_mb_s(gt_s: f64) -> f64 {
     gt_s * payload / 8.0 * 1000.0
 }
 
-const GENERATIONS: [(f64, &str); 5] =
-    [(2.5, "1.0"), (5.0, "2.0"), (8.0, "3.0"), (16.0, "4.0"), (32.0, "5.0")];
+const GENERATIONS: &[(f64, &str)] = &[(2.5, "1.0"), (5.0, "2.0"), (8.0, "3.0"), (16.0, "4.0"), (32.0, "5.0")];
 
 /// Returns the rate in MB/s of a mode in the form of [`PcieLink::mode`], e.g. `PCIe 2.0 x1`.
 pub(super) fn pcie_mode_ceiling(mode: &str) -> Option<f64> {
@@ -74,10 +73,8 @@ pub(super) fn pcie_mode_ceiling(mode: &str) -> Option<f64> {
 }
 
 fn generation_name(gt_s: f64) -> String {
-    GENERATIONS
-        .iter()
-        .find(|(rate, _)| (rate - gt_s).abs() < 0.01)
-        .map_or_else(|| format!("PCIe {gt_s} GT/s"), |(_, name)| format!("PCIe {name}"))
+    let row = GENERATIONS.iter().find(|(rate, _)| (rate - gt_s).abs() < 0.01);
+    row.map_or_else(|| format!("PCIe {gt_s} GT/s"), |(_, name)| format!("PCIe {name}"))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Decoders of the makers' health pages. Each line can be checked against the maker's table: offset, length, meaning.
 
-use super::page::{CardHealth, HealthFields, HealthLayout, PAGE_BYTES};
-use crate::registers::RawRegister;
+use super::{CardHealth, HealthError, HealthFields, HealthLayout, PAGE_BYTES};
 use crate::registers::raw::visible_ascii;
+use crate::registers::{RawRegister, hex};
 
 struct HealthBytes<'a>(&'a [u8; PAGE_BYTES]);
 
@@ -35,19 +35,36 @@ impl HealthBytes<'_> {
     }
 }
 
-/// Decodes a page by its signature, the first two bytes. Apacer's layout has no signature and is recognized by
-/// plausible figures.
-pub(super) fn decode_page(raw: RawRegister<PAGE_BYTES>) -> Option<CardHealth> {
-    let page = HealthBytes(&raw.0);
-    let (layout, told) = match [raw.0[0], raw.0[1]] {
-        [b'D', b'S' | b'W'] => (HealthLayout::SanDisk, decode_sandisk(&page)),
-        [0x70, 0x58] => (HealthLayout::Longsys, decode_longsys(&page)),
-        [b'M', b'E'] => (HealthLayout::Micron, decode_micron(&page)),
-        [b'S', b'w'] => (HealthLayout::Swissbit, decode_swissbit(&page)),
-        _ if is_plausible_page(&page) => (HealthLayout::Apacer, decode_apacer(&page)),
-        _ => return None,
-    };
-    Some(CardHealth { raw, layout, told })
+impl CardHealth {
+    /// Decodes the 512 bytes in the layout of their signature, or in Apacer's if its figures are plausible.
+    ///
+    /// # Errors
+    /// If the page is blank or fits no layout.
+    pub fn decode(page: [u8; PAGE_BYTES]) -> Result<CardHealth, HealthError> {
+        let raw = RawRegister(page);
+        if let Some(blank) = raw.blank() {
+            return Err(HealthError::Blank(blank));
+        }
+        let bytes = HealthBytes(&page);
+        // Apacer's layout has no signature and is recognized by plausible figures.
+        let (layout, fields) = match [page[0], page[1]] {
+            [b'D', b'S' | b'W'] => (HealthLayout::SanDisk, decode_sandisk(&bytes)),
+            [0x70, 0x58] => (HealthLayout::Longsys, decode_longsys(&bytes)),
+            [b'M', b'E'] => (HealthLayout::Micron, decode_micron(&bytes)),
+            [b'S', b'w'] => (HealthLayout::Swissbit, decode_swissbit(&bytes)),
+            _ if is_plausible_page(&bytes) => (HealthLayout::Apacer, decode_apacer(&bytes)),
+            signature => return Err(HealthError::Unknown(signature)),
+        };
+        Ok(CardHealth { raw, layout, fields })
+    }
+
+    /// Decodes a page from hex text.
+    ///
+    /// # Errors
+    /// As [`Self::decode`], and if the text is not 1024 hex digits.
+    pub fn from_hex(text: &str) -> Result<CardHealth, HealthError> {
+        Self::decode(hex::parse("health page", text)?)
+    }
 }
 
 /// Converts the percent of life begun to the percent used: 01h is up to 0.99 % used, 64h up to 99.99 %.

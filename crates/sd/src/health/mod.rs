@@ -9,11 +9,133 @@
 //! was replugged, and cards that do not know it answer with zeros, ones or stale buffer contents.
 
 mod layouts;
-mod page;
+#[cfg(test)]
+mod tests;
 
-pub use page::{CardHealth, HealthFields, HealthLayout, HealthQuery, PAGE_BYTES};
+use crate::registers::{BlankRegister, RawRegister, RegisterError};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
-use crate::registers::{BlankRegister, RawRegister, RegisterError, hex};
+/// Bytes of a health page, which is one block of CMD56.
+pub const PAGE_BYTES: usize = 512;
+
+/// Layout of a health page, by maker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HealthLayout {
+    /// SanDisk and Western Digital, industrial and surveillance cards.
+    SanDisk,
+    /// Longsys, which also makes Lexar's cards.
+    Longsys,
+    Micron,
+    Swissbit,
+    /// Apacer, Kingston, Viofo, Goodram and others; industrial and high-endurance cards.
+    Apacer,
+}
+
+/// Arguments of the CMD56 that read a health page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HealthQuery {
+    /// Argument of the CMD56 that reads the page. Bit 0, which means reading, is set.
+    pub read: u32,
+    /// Argument of a CMD56 sent before, with a block of zeros to the controller. The zeros never reach the flash.
+    pub prepare: Option<u32>,
+}
+
+const fn row(name: &'static str, makers: &'static str, read: u32, prepare: Option<u32>) -> LayoutRow {
+    LayoutRow { name, makers, query: HealthQuery { read, prepare } }
+}
+
+/// Layout on the command line and on pages, and the command that reads it.
+struct LayoutRow {
+    name: &'static str,
+    makers: &'static str,
+    query: HealthQuery,
+}
+
+/// Rows in the order of [`HealthLayout::ALL`].
+static LAYOUTS: [LayoutRow; 5] = [
+    row("sandisk", "SanDisk / Western Digital", 0x0000_0001, None),
+    row("longsys", "Longsys", 0x0000_0001, None),
+    row("micron", "Micron", 0x1100_05fb, None),
+    row("swissbit", "Swissbit", 0x5342_0001, None),
+    row("apacer", "Apacer, Kingston and others", 0x0000_0021, Some(0x0000_0010)),
+];
+
+impl HealthLayout {
+    /// All layouts, in the order of detection.
+    pub const ALL: [Self; 5] = [Self::SanDisk, Self::Longsys, Self::Micron, Self::Swissbit, Self::Apacer];
+
+    /// Returns the layout of cards with this MID, or None where several makers share the MID.
+    pub fn for_maker(mid: u8) -> Option<HealthLayout> {
+        match mid {
+            0x03 => Some(HealthLayout::SanDisk),
+            0x5d => Some(HealthLayout::Swissbit),
+            0xad => Some(HealthLayout::Longsys),
+            _ => None,
+        }
+    }
+
+    /// Returns the CMD56 arguments for this layout.
+    pub fn health_query(self) -> HealthQuery {
+        LAYOUTS[self as usize].query
+    }
+
+    /// Returns the name on the command line.
+    pub fn name(self) -> &'static str {
+        LAYOUTS[self as usize].name
+    }
+}
+
+impl fmt::Display for HealthLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(LAYOUTS[*self as usize].makers)
+    }
+}
+
+impl FromStr for HealthLayout {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<HealthLayout, String> {
+        let mut all = HealthLayout::ALL.into_iter();
+        let names = || HealthLayout::ALL.map(HealthLayout::name).join(", ");
+        all.find(|layout| layout.name().eq_ignore_ascii_case(text))
+            .ok_or_else(|| format!("the layouts are {}", names()))
+    }
+}
+
+/// Decoded health page.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CardHealth {
+    pub raw: RawRegister<PAGE_BYTES>,
+    pub layout: HealthLayout,
+    #[serde(flatten)]
+    pub fields: HealthFields,
+}
+
+/// Fields of a health page. None where the layout lacks the field.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct HealthFields {
+    pub product: Option<String>,
+    pub firmware: Option<String>,
+    /// Date of manufacture, `YYYY-MM-DD`.
+    pub made: Option<String>,
+    /// Rated life used in percent; may exceed 100.
+    pub life_used_percent: Option<f64>,
+    pub erase_cycles: Option<f64>,
+    pub erase_cycles_most: Option<f64>,
+    pub erase_cycles_rated: Option<f64>,
+    pub bad_blocks_at_first: Option<u64>,
+    pub bad_blocks_since: Option<u64>,
+    pub spare_blocks: Option<u64>,
+    pub written_bytes: Option<u64>,
+    pub power_cycles: Option<u64>,
+    pub unsafe_shutdowns: Option<u64>,
+    /// Blocks rewritten because their data was fading.
+    pub refreshes: Option<u64>,
+    pub bus_crc_errors: Option<u64>,
+}
 
 /// Error of a block that is not a health page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,28 +152,3 @@ pub enum HealthError {
     #[error(transparent)]
     Text(#[from] RegisterError),
 }
-
-impl CardHealth {
-    /// Decodes the 512 bytes in the layout of their signature, or in Apacer's if its figures are plausible.
-    ///
-    /// # Errors
-    /// If the page is blank or fits no layout.
-    pub fn decode(page: [u8; PAGE_BYTES]) -> Result<CardHealth, HealthError> {
-        let raw = RawRegister(page);
-        if let Some(blank) = raw.blank() {
-            return Err(HealthError::Blank(blank));
-        }
-        layouts::decode_page(raw).ok_or(HealthError::Unknown([page[0], page[1]]))
-    }
-
-    /// Decodes a page from hex text.
-    ///
-    /// # Errors
-    /// As [`Self::decode`], and if the text is not 1024 hex digits.
-    pub fn from_hex(text: &str) -> Result<CardHealth, HealthError> {
-        Self::decode(hex::parse("health page", text)?)
-    }
-}
-
-#[cfg(test)]
-mod tests;

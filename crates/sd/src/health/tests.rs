@@ -28,14 +28,15 @@ pub(crate) fn kingston() -> [u8; PAGE_BYTES] {
 #[test]
 fn kingston_page_decodes_to_published_values() {
     let health = CardHealth::decode(kingston()).unwrap();
-    assert_eq!((health.layout, health.told.firmware.as_deref()), (HealthLayout::Apacer, Some("19.143")));
-    assert_eq!(health.told.life_used_percent, Some(0.03));
-    assert_eq!((health.told.erase_cycles, health.told.erase_cycles_most), (Some(1.0), Some(1.0)));
-    let blocks = (health.told.bad_blocks_at_first, health.told.bad_blocks_since, health.told.spare_blocks);
+    assert_eq!((health.layout, health.fields.firmware.as_deref()), (HealthLayout::Apacer, Some("19.143")));
+    assert_eq!(health.fields.life_used_percent, Some(0.03));
+    assert_eq!((health.fields.erase_cycles, health.fields.erase_cycles_most), (Some(1.0), Some(1.0)));
+    let blocks =
+        (health.fields.bad_blocks_at_first, health.fields.bad_blocks_since, health.fields.spare_blocks);
     assert_eq!(blocks, (Some(24), Some(0), Some(12)));
-    let times = (health.told.power_cycles, health.told.unsafe_shutdowns, health.told.refreshes);
+    let times = (health.fields.power_cycles, health.fields.unsafe_shutdowns, health.fields.refreshes);
     assert_eq!(times, (Some(16), Some(0), Some(0)));
-    assert_eq!(health.told.written_bytes, None);
+    assert_eq!(health.fields.written_bytes, None);
 }
 
 #[test]
@@ -43,7 +44,10 @@ fn apacer_erase_count_joins_both_halves() {
     let mut page = kingston();
     page[104..110].copy_from_slice(&[0, 1, 0, 0, 0, 2]);
     let health = CardHealth::decode(page).unwrap();
-    assert_eq!((health.told.erase_cycles, health.told.erase_cycles_most), (Some(65537.0), Some(131_073.0)));
+    assert_eq!(
+        (health.fields.erase_cycles, health.fields.erase_cycles_most),
+        (Some(65537.0), Some(131_073.0))
+    );
 }
 
 #[test]
@@ -51,12 +55,12 @@ fn sandisk_life_used_is_percent_begun_less_one() {
     let parts: [(usize, &[u8]); 5] =
         [(0, b"DS"), (2, b"210315"), (8, &[0x64]), (24, &[0, 1, 2]), (49, b"Edge Industrial\0\0")];
     let health = CardHealth::decode(page(&parts)).unwrap();
-    assert_eq!((health.layout, health.told.made.as_deref()), (HealthLayout::SanDisk, Some("2021-03-15")));
-    assert_eq!((health.told.life_used_percent, health.told.power_cycles), (Some(99.0), Some(258)));
-    assert_eq!(health.told.product.as_deref(), Some("Edge Industrial"));
+    assert_eq!((health.layout, health.fields.made.as_deref()), (HealthLayout::SanDisk, Some("2021-03-15")));
+    assert_eq!((health.fields.life_used_percent, health.fields.power_cycles), (Some(99.0), Some(258)));
+    assert_eq!(health.fields.product.as_deref(), Some("Edge Industrial"));
     let purple = CardHealth::decode(page(&[(0, b"DW"), (2, b"991399"), (8, &[1])])).unwrap();
     assert_eq!(
-        (purple.layout, purple.told.made),
+        (purple.layout, purple.fields.made),
         (HealthLayout::SanDisk, None),
         "month 13 is a day of nothing"
     );
@@ -76,13 +80,13 @@ fn longsys_micron_and_swissbit_pages_decode() {
     ]))
     .unwrap();
     assert_eq!(longsys.layout, HealthLayout::Longsys);
-    assert_eq!(longsys.told.written_bytes, Some(512 << 32), "a count of sectors beyond 32 bits");
-    assert_eq!((longsys.told.erase_cycles, longsys.told.erase_cycles_rated), (Some(1.5), Some(3000.0)));
-    assert_eq!((longsys.told.life_used_percent, longsys.told.spare_blocks), (Some(5.0), Some(30)));
-    assert_eq!((longsys.told.bad_blocks_at_first, longsys.told.bad_blocks_since), (Some(9), Some(2)));
+    assert_eq!(longsys.fields.written_bytes, Some(512 << 32), "a count of sectors beyond 32 bits");
+    assert_eq!((longsys.fields.erase_cycles, longsys.fields.erase_cycles_rated), (Some(1.5), Some(3000.0)));
+    assert_eq!((longsys.fields.life_used_percent, longsys.fields.spare_blocks), (Some(5.0), Some(30)));
+    assert_eq!((longsys.fields.bad_blocks_at_first, longsys.fields.bad_blocks_since), (Some(9), Some(2)));
 
     let micron = CardHealth::decode(page(&[(0, b"ME"), (7, &[1, 2, 3])])).unwrap();
-    assert_eq!((micron.layout, micron.told.life_used_percent), (HealthLayout::Micron, Some(0.0)));
+    assert_eq!((micron.layout, micron.fields.life_used_percent), (HealthLayout::Micron, Some(0.0)));
 
     let swissbit = CardHealth::decode(page(&[
         (0, b"Sw"),
@@ -98,14 +102,14 @@ fn longsys_micron_and_swissbit_pages_decode() {
     ]))
     .unwrap();
     assert_eq!(
-        (swissbit.layout, swissbit.told.firmware.as_deref()),
+        (swissbit.layout, swissbit.fields.firmware.as_deref()),
         (HealthLayout::Swissbit, Some("SBSD0123 v1.0"))
     );
     let cycles =
-        (swissbit.told.erase_cycles, swissbit.told.erase_cycles_most, swissbit.told.erase_cycles_rated);
+        (swissbit.fields.erase_cycles, swissbit.fields.erase_cycles_most, swissbit.fields.erase_cycles_rated);
     assert_eq!(cycles, (Some(100.0), Some(120.0), Some(3000.0)));
-    assert_eq!((swissbit.told.life_used_percent, swissbit.told.bad_blocks_since), (Some(3.0), Some(1)));
-    assert_eq!((swissbit.told.bus_crc_errors, swissbit.told.power_cycles), (Some(7), Some(300)));
+    assert_eq!((swissbit.fields.life_used_percent, swissbit.fields.bad_blocks_since), (Some(3.0), Some(1)));
+    assert_eq!((swissbit.fields.bus_crc_errors, swissbit.fields.power_cycles), (Some(7), Some(300)));
 }
 
 #[test]

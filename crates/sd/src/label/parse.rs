@@ -97,8 +97,8 @@ impl LabelReader<'_> {
 
     fn parse_quantity(&mut self, number: f64) -> Result<usize, LabelError> {
         let unit = self.peek_word(1).to_owned();
-        let printed =
-            format!("{}{}{unit}", self.peek_word(0), if unit == NORMAL_SPEED_UNIT { " " } else { "" });
+        let gap = if unit == NORMAL_SPEED_UNIT { " " } else { "" };
+        let printed = format!("{}{gap}{unit}", self.peek_word(0));
         if unit == "x" {
             self.add_speed(number * MB_S_OF_X, None, printed);
             return Ok(2);
@@ -126,16 +126,12 @@ impl LabelReader<'_> {
         Ok(1)
     }
 
-    fn set_capacity(&mut self, found: PrintedCapacity) -> Result<(), LabelError> {
-        match &self.label.capacity {
-            Some(first) if first.bytes != found.bytes => {
-                Err(LabelError::TwoCapacities(first.printed.clone(), found.printed))
-            }
-            _ => {
-                self.label.capacity = Some(found);
-                Ok(())
-            }
+    fn set_capacity(&mut self, next: PrintedCapacity) -> Result<(), LabelError> {
+        if let Some(first) = self.label.capacity.take_if(|first| first.bytes != next.bytes) {
+            return Err(LabelError::TwoCapacities(first.printed, next.printed));
         }
+        self.label.capacity = Some(next);
+        Ok(())
     }
 
     fn add_speed(&mut self, mb_s: f64, direction: Option<SpeedDirection>, printed: String) {
@@ -279,11 +275,8 @@ fn split_at_slashes(word: &str) -> Vec<String> {
         if let Some(number) = word.strip_suffix(unit)
             && number.chars().all(|c| c.is_ascii_digit() || c == '.')
         {
-            return [number, NORMAL_SPEED_UNIT]
-                .into_iter()
-                .filter(|w| !w.is_empty())
-                .map(str::to_owned)
-                .collect();
+            let parts = [number, NORMAL_SPEED_UNIT].into_iter().filter(|part| !part.is_empty());
+            return parts.map(str::to_owned).collect();
         }
     }
     word.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()

@@ -40,9 +40,8 @@ pub fn parse_volume(head: &[u8]) -> Option<BootVolume> {
 }
 
 fn little_endian(bytes: &[u8], at: usize, len: usize) -> u64 {
-    bytes
-        .get(at..at + len)
-        .map_or(0, |part| part.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
+    let field = bytes.get(at..at + len).unwrap_or_default();
+    field.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
 
 fn parse_exfat(head: &[u8]) -> Option<BootVolume> {
@@ -70,24 +69,22 @@ fn parse_exfat(head: &[u8]) -> Option<BootVolume> {
 /// Returns bytes per sector and sectors per cluster of a BIOS parameter block, if both are plausible.
 fn bpb_units(head: &[u8]) -> Option<(u64, u64)> {
     let (sector, per_cluster) = (little_endian(head, 11, 2), little_endian(head, 13, 1));
-    let plausible =
-        sector.is_power_of_two() && (512..=4096).contains(&sector) && per_cluster.is_power_of_two();
-    plausible.then_some((sector, per_cluster))
+    let valid = sector.is_power_of_two() && (512..=4096).contains(&sector) && per_cluster.is_power_of_two();
+    valid.then_some((sector, per_cluster))
 }
 
 fn parse_fat(head: &[u8]) -> Option<BootVolume> {
     let (sector, per_cluster) = bpb_units(head)?;
-    let (reserved, fats, root) =
-        (little_endian(head, 14, 2), little_endian(head, 16, 1), little_endian(head, 17, 2));
-    let either = |short: usize, long: usize| match little_endian(head, short, 2) {
-        0 => little_endian(head, long, 4),
+    let field = |at, len| little_endian(head, at, len);
+    let (reserved, fats, root) = (field(14, 2), field(16, 1), field(17, 2));
+    let either = |short: usize, long: usize| match field(short, 2) {
+        0 => field(long, 4),
         n => n,
     };
     let (total, fat_sectors) = (either(19, 32), either(22, 36));
     let first = reserved + fats * fat_sectors + (root * 32).div_ceil(sector);
-    let plausible =
-        head[510..512] == [0x55, 0xaa] && reserved > 0 && (1..=2).contains(&fats) && fat_sectors > 0;
-    if !plausible || total <= first {
+    let valid = head[510..512] == [0x55, 0xaa] && reserved > 0 && (1..=2).contains(&fats) && fat_sectors > 0;
+    if !valid || total <= first {
         return None;
     }
     let clusters = (total - first) / per_cluster;

@@ -1,6 +1,6 @@
 //! exFAT layout: half a boundary unit before the FAT, half for the FAT, then the clusters.
 
-use super::table::{LayoutFrame, aligned_start};
+use super::table::{FatPlacement, LayoutFrame, aligned_start};
 use super::types::{CardLayout, FileSystem};
 
 /// Sectors before the partition at least: 1 MiB, room for a partition table.
@@ -16,24 +16,9 @@ pub(super) fn plan_exfat(frame: &LayoutFrame) -> CardLayout {
     let plain = boundary.is_power_of_two() && needed <= half;
     let align = if plain { half } else { needed.next_power_of_two() };
     let start = if plain { boundary } else { aligned_start(boundary, 2 * align, MIN_START) };
-    let data_start = start + 2 * align;
-    CardLayout {
-        total_sectors: frame.total_sectors,
-        scheme: frame.scheme,
-        file_system: FileSystem::Exfat,
-        partition_type: 0x07,
-        boundary_sectors: boundary,
-        partition_start: start,
-        partition_sectors: end - start,
-        reserved_sectors: align,
-        fat_sectors: align,
-        fats: 1,
-        root_sectors: 0,
-        data_start,
-        cluster_sectors: row.cluster,
-        clusters: (end - data_start) / row.cluster,
-        geometry: frame.geometry,
-    }
+    let clusters = (end - start - 2 * align) / row.cluster;
+    let placement = FatPlacement { start, reserved: align, fats: 1, fat: align, root: 0, clusters };
+    frame.layout(FileSystem::Exfat, 0x07, row.cluster, placement)
 }
 
 /// Sectors of the boot region: boot sector, extensions, parameters, checksums.

@@ -3,7 +3,7 @@
 //! The length of a FAT depends on the number of clusters, which depends on the start of the data area, which depends on
 //! the FAT. Formatters solve this by trial; this module tries in the same order, to match them to the sector.
 
-use super::table::{BIG_FAT16_SECTORS, LayoutFrame, MOST_CHS_SECTORS, aligned_start, gcd};
+use super::table::{BIG_FAT16_SECTORS, FatPlacement, LayoutFrame, MOST_CHS_SECTORS, aligned_start, gcd};
 use super::types::{CardLayout, FileSystem};
 
 const FATS: u64 = 2;
@@ -21,14 +21,6 @@ const MOST_FAT16: u64 = 65_524;
 
 fn fat_sectors(clusters: u64, bits: u64) -> u64 {
     ((clusters + 2) * bits).div_ceil(8 * 512)
-}
-
-#[derive(Debug, Clone, Copy)]
-struct FatPlacement {
-    start: u64,
-    reserved: u64,
-    fat: u64,
-    clusters: u64,
 }
 
 /// Lays out FAT12 and FAT16. The sectors before the data do not fill whole boundary units, so the partition starts
@@ -57,7 +49,7 @@ pub(super) fn plan_small_fat(frame: &LayoutFrame) -> CardLayout {
         _ if sectors < BIG_FAT16_SECTORS => 0x04,
         _ => 0x06,
     };
-    build_layout(frame, file_system, partition_type, cluster, placement, ROOT_SECTORS)
+    frame.layout(file_system, partition_type, cluster, placement)
 }
 
 fn fit_small_fat(frame: &LayoutFrame, cluster: u64, bits: u64) -> FatPlacement {
@@ -72,7 +64,8 @@ fn fit_small_fat(frame: &LayoutFrame, cluster: u64, bits: u64) -> FatPlacement {
             start += frame.boundary;
         }
         if fat_sectors(clusters(start), bits) == fat {
-            return FatPlacement { start, reserved: SMALL_RESERVED, fat, clusters: clusters(start) };
+            let (reserved, root) = (SMALL_RESERVED, ROOT_SECTORS);
+            return FatPlacement { start, reserved, fats: FATS, fat, root, clusters: clusters(start) };
         }
         // A FAT with spare sectors would differ from the formatter's, so the next shorter one is tried.
         fat -= 1;
@@ -90,7 +83,7 @@ pub(super) fn plan_fat32(frame: &LayoutFrame) -> CardLayout {
         placement = fit_fat32(frame, cluster);
     }
     let partition_type = if frame.total_sectors <= MOST_CHS_SECTORS { 0x0b } else { 0x0c };
-    build_layout(frame, FileSystem::Fat32, partition_type, cluster, placement, 0)
+    frame.layout(FileSystem::Fat32, partition_type, cluster, placement)
 }
 
 fn fit_fat32(frame: &LayoutFrame, cluster: u64) -> FatPlacement {
@@ -103,7 +96,9 @@ fn fit_fat32(frame: &LayoutFrame, cluster: u64) -> FatPlacement {
         let start = aligned_start(frame.boundary, used, step);
         let clusters = (frame.end - start - used) / cluster;
         match fat_sectors(clusters, 32) {
-            needed if needed == fat => return FatPlacement { start, reserved, fat, clusters },
+            needed if needed == fat => {
+                return FatPlacement { start, reserved, fats: FATS, fat, root: 0, clusters };
+            }
             needed if needed > fat => reserved += step,
             _ => {
                 fat -= 1;
@@ -116,31 +111,4 @@ fn fit_fat32(frame: &LayoutFrame, cluster: u64) -> FatPlacement {
 fn reserved_sectors(fat: u64, step: u64) -> u64 {
     let reserved = step - FATS * fat % step;
     if reserved < FAT32_RESERVED { reserved + step } else { reserved }
-}
-
-fn build_layout(
-    frame: &LayoutFrame,
-    file_system: FileSystem,
-    partition_type: u8,
-    cluster: u64,
-    placement: FatPlacement,
-    root_sectors: u64,
-) -> CardLayout {
-    CardLayout {
-        total_sectors: frame.total_sectors,
-        scheme: frame.scheme,
-        file_system,
-        partition_type,
-        boundary_sectors: frame.boundary,
-        partition_start: placement.start,
-        partition_sectors: frame.end - placement.start,
-        reserved_sectors: placement.reserved,
-        fat_sectors: placement.fat,
-        fats: FATS,
-        root_sectors,
-        data_start: placement.start + placement.reserved + FATS * placement.fat + root_sectors,
-        cluster_sectors: cluster,
-        clusters: placement.clusters,
-        geometry: frame.geometry,
-    }
 }

@@ -7,8 +7,7 @@
 pub mod boot;
 pub mod exfat;
 mod fat;
-pub mod gpt;
-pub mod mbr;
+pub mod partition_table;
 pub mod table;
 #[cfg(test)]
 mod tests;
@@ -61,8 +60,8 @@ pub fn plan_layout(total_sectors: u64, wish: LayoutOptions) -> Result<CardLayout
     let row = table::find_row(total_sectors);
     let boundary = choose_boundary(total_sectors, &row, wish)?;
     let geometry = table::find_geometry(total_sectors);
-    let scheme =
-        if total_sectors > table::MOST_MBR_SECTORS { PartitionScheme::Gpt } else { PartitionScheme::Mbr };
+    let large = total_sectors > table::MOST_MBR_SECTORS;
+    let scheme = if large { PartitionScheme::Gpt } else { PartitionScheme::Mbr };
     let end = usable_end(total_sectors, scheme, geometry, wish.size_adjustment);
     let frame = LayoutFrame { total_sectors, end, boundary, row, scheme, geometry };
     Ok(match row.file_system {
@@ -85,7 +84,7 @@ fn choose_boundary(total: u64, row: &table::LayoutRow, wish: LayoutOptions) -> R
 fn usable_end(total: u64, scheme: PartitionScheme, geometry: ChsGeometry, adjusted: bool) -> u64 {
     let end = match scheme {
         PartitionScheme::Mbr => total,
-        PartitionScheme::Gpt => total - gpt::BACKUP_SECTORS,
+        PartitionScheme::Gpt => total - partition_table::BACKUP_SECTORS,
     };
     let cylinder = geometry.cylinder();
     if adjusted { end - end % cylinder } else { end }

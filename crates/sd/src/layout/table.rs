@@ -6,7 +6,7 @@
 //! is one doubling for each doubling of the capacity. The boundary unit there is not public; the largest allocation
 //! unit that a card can report, 64 MiB, is used.
 
-use super::types::{ChsGeometry, FileSystem, PartitionScheme};
+use super::types::{CardLayout, ChsGeometry, FileSystem, PartitionScheme};
 
 /// Layout parameters of a range of capacities, in sectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,16 +42,11 @@ pub const MOST_CHS_SECTORS: u64 = 16_450_560;
 /// Smallest FAT16 with the type 06h.
 pub const BIG_FAT16_SECTORS: u64 = 65_536;
 /// Most clusters of an SDUC card. The cluster size grows with the capacity.
-const SDUC_MOST_CLUSTERS: u64 = 4 << 20;
+const SDUC_CLUSTERS: u64 = 4 << 20;
 
 fn sduc_row(sectors: u64) -> LayoutRow {
-    let cluster = sectors.div_ceil(SDUC_MOST_CLUSTERS).next_power_of_two();
-    LayoutRow {
-        up_to: cluster * SDUC_MOST_CLUSTERS,
-        file_system: FileSystem::Exfat,
-        cluster,
-        boundary: 131_072,
-    }
+    let cluster = sectors.div_ceil(SDUC_CLUSTERS).next_power_of_two();
+    LayoutRow { up_to: cluster * SDUC_CLUSTERS, file_system: FileSystem::Exfat, cluster, boundary: 131_072 }
 }
 
 /// Returns the row of a capacity in sectors.
@@ -92,6 +87,45 @@ pub(super) struct LayoutFrame {
     pub(super) row: LayoutRow,
     pub(super) scheme: PartitionScheme,
     pub(super) geometry: ChsGeometry,
+}
+
+/// Position of the FATs and of the clusters behind them, in sectors.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FatPlacement {
+    pub(super) start: u64,
+    pub(super) reserved: u64,
+    pub(super) fats: u64,
+    pub(super) fat: u64,
+    pub(super) root: u64,
+    pub(super) clusters: u64,
+}
+
+impl LayoutFrame {
+    pub(super) fn layout(
+        &self,
+        file_system: FileSystem,
+        partition_type: u8,
+        cluster_sectors: u64,
+        at: FatPlacement,
+    ) -> CardLayout {
+        CardLayout {
+            total_sectors: self.total_sectors,
+            scheme: self.scheme,
+            file_system,
+            partition_type,
+            boundary_sectors: self.boundary,
+            partition_start: at.start,
+            partition_sectors: self.end - at.start,
+            reserved_sectors: at.reserved,
+            fat_sectors: at.fat,
+            fats: at.fats,
+            root_sectors: at.root,
+            data_start: at.start + at.reserved + at.fats * at.fat + at.root,
+            cluster_sectors,
+            clusters: at.clusters,
+            geometry: self.geometry,
+        }
+    }
 }
 
 /// Returns the least multiple of `unit` minus `used` that leaves at least `room`.

@@ -91,7 +91,7 @@ fn invalid_boundaries_and_card_sizes_are_refused() {
 #[test]
 fn mbr_record_matches_layout() {
     let l = sd(62_333_952);
-    let record = mbr::build_record(&l, 0x1234_5678);
+    let record = partition_table::build_mbr(&l, 0x1234_5678);
     assert_eq!(record[446 + 4], 0x0c);
     assert_eq!(record[446 + 8..446 + 12], 8192u32.to_le_bytes());
     assert_eq!(record[446 + 12..446 + 16], (62_333_952u32 - 8192).to_le_bytes());
@@ -106,12 +106,12 @@ fn mbr_record_matches_layout() {
 fn gpt_tables_lie_at_both_ends_of_the_card() {
     let sectors = 5_000_000_000;
     let l = sd(sectors);
-    let tables = gpt::build_tables(&l, sectors, [1; 16], [2; 16]);
+    let tables = partition_table::build_gpt(&l, sectors, [1; 16], [2; 16]);
     assert_eq!((tables.primary.len(), tables.second.len()), (33 * 512, 33 * 512));
     assert_eq!(tables.second_start + 33, sectors);
     assert_eq!(tables.primary[512 + 32..512 + 40], l.partition_start.to_le_bytes());
     assert!(l.partition_end() <= tables.second_start);
-    assert_eq!(mbr::build_record(&l, 0)[446 + 4], 0xee);
+    assert_eq!(partition_table::build_mbr(&l, 0)[446 + 4], 0xee);
 }
 
 /// Any capacity of a card, small ones as often as large ones.

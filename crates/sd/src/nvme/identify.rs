@@ -2,7 +2,6 @@
 //! capacity and block size.
 
 use super::bytes::{NvmeError, StructureBytes, from_bytes, kelvin_to_celsius};
-use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
 decoded! {
@@ -19,9 +18,7 @@ decoded! {
         rab: u8 = b.u8(72), "Recommended burst, power of two of commands.";
         ieee: String = format!("{:06x}", b.little_endian(73, 3)), "IEEE number of the maker, six hex digits.";
         mdts: u8 = b.u8(77), "Largest transfer, power of two of the smallest memory page; 0: no limit.";
-        mdts_bytes: Option<u64> =
-            (mdts > 0).then(|| 1u64.checked_shl(12 + u32::from(mdts)).unwrap_or(u64::MAX)),
-            "The same in bytes for pages of 4 KiB; `None` for no limit.";
+        mdts_bytes: Option<u64> = (mdts > 0).then(|| 1u64.checked_shl(12 + u32::from(mdts)).unwrap_or(u64::MAX));
         cntlid: u16 = b.u16(78), "Controller id.";
         ver: Option<String> = format_version(b.u32(80)), "Version of NVMe, `1.3`; `None` where not reported.";
         oacs: u16 = b.u16(256), "Optional admin commands, one bit each.";
@@ -44,13 +41,12 @@ decoded! {
         oncs: u16 = b.u16(520), "Optional NVM commands, one bit each.";
         vwc: bool = b.u8(525) & 1 == 1, "A volatile write cache is present.";
         subnqn: String = b.text(768, 256), "Name of the subsystem.";
-        power_states: Vec<PowerState> = (0..=npss.min(31))
-            .map(|n| PowerState::decode(n, b.range_or_empty(2048 + 32 * usize::from(n), 32)))
-            .collect(),
-            "Power states, from the hungriest; the structure has room for 32.";
+        power_states: Vec<PowerState> = (0..=npss.min(31)).map(|n| PowerState::decode(n, descriptor(n))).collect();
     }
 
-    fn of(b: StructureBytes<'_>) {}
+    fn of(b: StructureBytes<'_>) {
+        let descriptor = |n: u8| b.range_or_empty(2048 + 32 * usize::from(n), 32);
+    }
 }
 
 from_bytes!(IdentifyController, "Identify Controller", 4096);
@@ -77,10 +73,8 @@ decoded! {
         rrl: u8 = b.u8(13) & 31, "Rank of its read latency.";
         rwt: u8 = b.u8(14) & 31, "Rank of its write throughput.";
         rwl: u8 = b.u8(15) & 31, "Rank of its write latency.";
-        idle_power_w: Option<f64> = scaled_power(b.u16(16), b.u8(18) >> 6),
-            "Power when idle in W, where reported.";
-        active_power_w: Option<f64> = scaled_power(b.u16(20), b.u8(22) >> 6),
-            "Power at work in W, where reported.";
+        idle_power_w: Option<f64> = scaled_power(b.u16(16), b.u8(18) >> 6), "Power when idle in W.";
+        active_power_w: Option<f64> = scaled_power(b.u16(20), b.u8(22) >> 6), "Power at work in W.";
     }
 
     /// Decodes a descriptor. Missing bytes count as 0.
@@ -107,8 +101,7 @@ decoded! {
         nsze: u64 = b.little_endian(0, 8) as u64, "Size in blocks.";
         ncap: u64 = b.little_endian(8, 8) as u64, "Capacity in blocks.";
         nuse: u64 = b.little_endian(16, 8) as u64, "Blocks in use.";
-        block_bytes: Option<u64> = (9..=30).contains(&power).then(|| 1u64 << power),
-            "Bytes of a block in the format in use; `None` where the format is absent.";
+        block_bytes: Option<u64> = (9..=30).contains(&power).then(|| 1u64 << power), "`None` without a format.";
         size_bytes: Option<u64> = block_bytes.and_then(|bytes| nsze.checked_mul(bytes)), "Size in bytes.";
     }
 

@@ -2,7 +2,7 @@
 //! warning and throttling temperatures.
 
 use super::bytes::{NvmeError, StructureBytes, from_bytes, kelvin_to_celsius};
-use crate::decoded::decoded;
+use crate::registers::raw::texts_of_bits;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a data unit: a thousand blocks of 512 bytes. Cards round up.
@@ -21,17 +21,16 @@ decoded! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct SmartLog {
         critical_warning: u8 = b.u8(0), "Warnings, one bit each.";
-        critical_warnings: Vec<String> = warning_texts(critical_warning), "The warnings in words.";
+        critical_warnings: Vec<String> = texts_of_bits(&WARNINGS, critical_warning), "The warnings in words.";
         temperature_kelvin: u16 = b.u16(1), "Composite temperature in K.";
         temperature_celsius: Option<i32> = kelvin_to_celsius(temperature_kelvin), "Composite temperature in °C.";
         available_spare: u8 = b.u8(3), "Spare blocks left in percent.";
         available_spare_threshold: u8 = b.u8(4), "Spare below which the card warns, in percent.";
         percentage_used: u8 = b.u8(5), "Life used in percent; may pass 100.";
         data_units_read: u64 = b.capped_counter(32), "Units read.";
-        data_read_bytes: u64 = data_units_read.saturating_mul(DATA_UNIT), "Bytes read, in whole units.";
+        data_read_bytes: u64 = data_units_read.saturating_mul(DATA_UNIT), "In whole units.";
         data_units_written: u64 = b.capped_counter(48), "Units written.";
-        data_written_bytes: u64 = data_units_written.saturating_mul(DATA_UNIT),
-            "Bytes written, in whole units.";
+        data_written_bytes: u64 = data_units_written.saturating_mul(DATA_UNIT), "In whole units.";
         host_read_commands: u64 = b.capped_counter(64), "Read commands.";
         host_write_commands: u64 = b.capped_counter(80), "Write commands.";
         controller_busy_minutes: u64 = b.capped_counter(96), "Minutes busy.";
@@ -42,8 +41,7 @@ decoded! {
         num_err_log_entries: u64 = b.capped_counter(176), "Entries in the error log.";
         warning_temperature_minutes: u32 = b.u32(192), "Minutes above the warning temperature.";
         critical_temperature_minutes: u32 = b.u32(196), "Minutes above the critical temperature.";
-        temperature_sensors_celsius: Vec<Option<i32>> = (0..8).map(|n| kelvin_to_celsius(b.u16(200 + 2 * n))).collect(),
-            "Sensors 1 to 8 in °C; `None` for those that are not there.";
+        temperature_sensors_celsius: Vec<Option<i32>> = (0..8).map(|n| kelvin_to_celsius(b.u16(200 + 2 * n))).collect();
         thermal_management_t1_transitions: u32 = b.u32(216), "Times that light throttling (TMT1) began.";
         thermal_management_t2_transitions: u32 = b.u32(220), "Times that heavy throttling (TMT2) began.";
         thermal_management_t1_seconds: u32 = b.u32(224), "Seconds in light throttling.";
@@ -55,17 +53,11 @@ decoded! {
 
 from_bytes!(SmartLog, "SMART log", 512);
 
-fn warning_texts(bits: u8) -> Vec<String> {
-    let set = WARNINGS.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
-    set.map(|(_, text)| (*text).to_owned()).collect()
-}
-
 decoded! {
     /// Current thermal limits. None if not read or switched off.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct ThermalFeatures {
-        tmpth_kelvin: Option<u16> = kelvin(feature_04, 0).filter(|k| *k < u16::MAX),
-            "Over-temperature threshold of the composite temperature in K; FFFFh is as good as none: no card reaches 65535 K.";
+        tmpth_kelvin: Option<u16> = kelvin(feature_04, 0).filter(|k| *k < u16::MAX), "Over-temperature threshold.";
         tmpth_celsius: Option<i32> = tmpth_kelvin.and_then(kelvin_to_celsius), "The same in °C.";
         tmt1_kelvin: Option<u16> = kelvin(feature_10, 16), "Where light throttling begins, in K.";
         tmt1_celsius: Option<i32> = tmt1_kelvin.and_then(kelvin_to_celsius), "The same in °C.";

@@ -6,7 +6,6 @@
 use super::crc7::{self, CrcStatus};
 use super::hex::from_hex;
 use super::raw::{BlankRegister, RawRegister, visible_ascii};
-use crate::decoded::decoded;
 use crate::maker;
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +16,8 @@ decoded! {
         raw: RawRegister<16> = raw, "The 16 bytes.";
         mid: u8 = bytes[0], "Maker's number, given by SD-3C LLC.";
         mid_hex: String = format!("0x{mid:02x}"), "The same in hex, `0x03`.";
-        maker: Option<String> = known.as_ref().map(|m| m.name.to_owned()),
-            "Who is known to use that number: a hint, since the list was never published.";
-        maker_note: Option<String> = known.and_then(|m| m.note).map(str::to_owned),
-            "Where sources disagree about the maker, or others share the number.";
+        maker: Option<String> = known.as_ref().map(|m| m.name.to_owned()), "Usual holder of the number, a hint.";
+        maker_note: Option<String> = known.and_then(|m| m.note).map(str::to_owned), "Other holders, or doubts.";
         oid: String = visible_ascii(&bytes[1..3]), r"OEM id, two characters; unprintable bytes as `\xNN`.";
         oid_hex: String = format!("0x{:04x}", oid_number(&raw)), "The same in hex, `0x5344`.";
         pnm: String = kernel_name(&bytes[3..8]), "Product name, at most five characters.";
@@ -83,8 +80,7 @@ decoded! {
         prv: String = format!("{}.{}", raw.0[9] >> 4, raw.0[9] & 15), "Product revision, `n.m`.";
         psn: u32 = raw.bits(47, 16) as u32, "Serial number.";
         mdt_month: u8 = raw.0[14] >> 4, "Month of manufacture.";
-        mdt_year: u16 = 1997 + u16::from(raw.0[14] & 15),
-            "Year as first defined (1997 + n); devices from version 4.51 on count from 2013 for n up to 12.";
+        mdt_year: u16 = 1997 + u16::from(raw.0[14] & 15), "Year; from version 4.51 on 0 to 12 count from 2013.";
     }
 
     fn decode(bytes: [u8; 16]) {

@@ -5,8 +5,7 @@
 
 use super::crc7::{self, CrcStatus};
 use super::hex::{self, HexFault, RegisterError};
-use super::raw::{BlankRegister, RawRegister};
-use crate::decoded::decoded;
+use super::raw::{BlankRegister, RawRegister, text_of_code, texts_of_bits};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -42,18 +41,15 @@ decoded! {
     pub struct Csd {
         raw: RawRegister<16> = raw, "The 16 bytes.";
         csd_structure: u8 = byte(127, 126), "Layout: 0 is version 1.0, 1 is 2.0, 2 is 3.0.";
-        csd_version: Option<String> = (csd_structure < 3).then(|| format!("{}.0", csd_structure + 1)),
-            "The layout's name, `2.0`.";
+        csd_version: Option<String> = (csd_structure < 3).then(|| format!("{}.0", csd_structure + 1)), "`2.0`.";
         taac: u8 = byte(119, 112), "Read access time, code.";
         taac_s: Option<f64> = taac_seconds(taac), "Read access time in seconds.";
         nsac: u8 = byte(111, 104), "Read access time, clock-dependent part, in units of 100 clocks.";
         tran_speed: u8 = byte(103, 96), "Speed of one line, code.";
         tran_speed_mbit_s: Option<f64> = tran_speed_mbit_s(tran_speed), "Speed of one line in Mbit/s.";
         ccc: u16 = raw.bits(95, 84) as u16, "Command classes, one bit each.";
-        ccc_classes: Vec<u8> = class_numbers(ccc).collect(), "Command classes by number.";
-        ccc_names: Vec<String> =
-            class_numbers(ccc).map(|class| CCC_CLASSES[usize::from(class)].to_owned()).collect(),
-            "Command classes by name.";
+        ccc_classes: Vec<u8> = (0..12).filter(|class| ccc >> class & 1 == 1).collect(), "Command classes by number.";
+        ccc_names: Vec<String> = texts_of_bits(&CCC_CLASSES, ccc), "Command classes by name.";
         read_bl_len: u8 = byte(83, 80), "Read block, power of two.";
         read_bl_len_bytes: u32 = 1 << read_bl_len, "Read block in bytes.";
         read_bl_partial: bool = raw.bit(79), "Parts of a block may be read.";
@@ -61,15 +57,14 @@ decoded! {
         read_blk_misalign: bool = raw.bit(77), "Reads may cross a block's border.";
         dsr_imp: bool = raw.bit(76), "The card has a driver stage register.";
         c_size: u32 = c_size(&raw, csd_structure), "Device size, the field that capacity comes from.";
-        vdd_r_curr_min: Option<u8> = only_v1(61, 59),
-            "Lowest read current at minimal voltage, code (version 1.0 only, as the next seven and the multiplier).";
-        vdd_r_curr_min_ma: Option<f64> = vdd_r_curr_min.map(current_min_ma), "The same in mA.";
+        vdd_r_curr_min: Option<u8> = only_v1(61, 59), "Lowest read current at minimal voltage, code (version 1.0).";
+        vdd_r_curr_min_ma: Option<f64> = vdd_r_curr_min.map(|code| CURRENT_MIN_MA[usize::from(code)]), "The same in mA.";
         vdd_r_curr_max: Option<u8> = only_v1(58, 56), "Highest read current, code.";
-        vdd_r_curr_max_ma: Option<f64> = vdd_r_curr_max.map(current_max_ma), "The same in mA.";
+        vdd_r_curr_max_ma: Option<f64> = vdd_r_curr_max.map(|code| CURRENT_MAX_MA[usize::from(code)]), "The same in mA.";
         vdd_w_curr_min: Option<u8> = only_v1(55, 53), "Lowest write current, code.";
-        vdd_w_curr_min_ma: Option<f64> = vdd_w_curr_min.map(current_min_ma), "The same in mA.";
+        vdd_w_curr_min_ma: Option<f64> = vdd_w_curr_min.map(|code| CURRENT_MIN_MA[usize::from(code)]), "The same in mA.";
         vdd_w_curr_max: Option<u8> = only_v1(52, 50), "Highest write current, code.";
-        vdd_w_curr_max_ma: Option<f64> = vdd_w_curr_max.map(current_max_ma), "The same in mA.";
+        vdd_w_curr_max_ma: Option<f64> = vdd_w_curr_max.map(|code| CURRENT_MAX_MA[usize::from(code)]), "The same in mA.";
         c_size_mult: Option<u8> = only_v1(49, 47), "Multiplier of C_SIZE: 2 to the power of it plus 2.";
         erase_blk_en: bool = raw.bit(46), "Single write blocks can be erased.";
         sector_size: u8 = byte(45, 39), "Erase sector, write blocks less one.";
@@ -82,32 +77,25 @@ decoded! {
         write_bl_len_bytes: u32 = 1 << write_bl_len, "Write block in bytes.";
         write_bl_partial: bool = raw.bit(21), "Parts of a block may be written.";
         file_format_grp: bool = raw.bit(15), "Group of file formats.";
-        copy: bool = raw.bit(14),
-            "Content is a copy. Set on nearly all genuine cards of one maker: no sign of anything.";
+        copy: bool = raw.bit(14), "Content is a copy. Set on nearly all genuine cards of one maker.";
         perm_write_protect: bool = raw.bit(13), "Write-protected for good.";
         tmp_write_protect: bool = raw.bit(12), "Write-protected for now.";
         file_format: u8 = byte(11, 10), "File format, code.";
-        file_format_text: Option<String> =
-            (!file_format_grp).then(|| FILE_FORMATS[usize::from(file_format)].to_owned()),
-            "File format in words; `None` for the reserved group.";
-        wp_upc: bool = raw.bit(9),
-            "Write-protected until the next power cycle; means something where SSR says WP_UPC is supported.";
-        capacity_bytes: Option<u64> =
-            if blank.is_none() { user_area_bytes(c_size, c_size_mult, read_bl_len) } else { None },
-            "User area in bytes; `None` for an empty register.";
-        family: Option<CsdFamily> = if blank.is_none() { family(csd_structure, c_size) } else { None },
-            "Capacity family.";
+        file_format_text: Option<String> = text_of_code(&FILE_FORMATS, file_format).filter(|_| !file_format_grp);
+        wp_upc: bool = raw.bit(9), "Write-protected until the next power cycle, if the SSR has WP_UPC_SUPPORT.";
+        capacity_bytes: Option<u64> = full.then(|| user_area_bytes(c_size, c_size_mult, read_bl_len)), "User area.";
+        family: Option<CsdFamily> = if full { family(csd_structure, c_size) } else { None }, "Capacity family.";
         crc7: u8 = raw.0[15] >> 1, "The CRC as delivered.";
         crc7_computed: u8 = crc7::crc7(&raw.0[..15]), "The CRC that the other bytes ask for.";
         crc: CrcStatus = crc7::check_crc(&raw.0), "What the two say.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        blank: Option<BlankRegister> = blank, "Set where the register holds nothing.";
+        blank: Option<BlankRegister> = raw.blank(), "Set where the register holds nothing.";
     }
 
     fn decode(raw: RawRegister<16>) {
         let byte = |high, low| raw.bits(high, low) as u8;
         let only_v1 = |high, low| (byte(127, 126) == 0).then(|| byte(high, low));
-        let blank = raw.blank();
+        let full = raw.blank().is_none();
     }
 }
 
@@ -125,10 +113,6 @@ impl Csd {
     }
 }
 
-fn class_numbers(ccc: u16) -> impl Iterator<Item = u8> {
-    (0..12).filter(move |class| ccc >> class & 1 == 1)
-}
-
 /// The position of C_SIZE differs between the versions.
 fn c_size(raw: &RawRegister<16>, structure: u8) -> u32 {
     let (high, low) = [(73, 62), (69, 48)].get(usize::from(structure)).copied().unwrap_or((75, 48));
@@ -136,12 +120,10 @@ fn c_size(raw: &RawRegister<16>, structure: u8) -> u32 {
 }
 
 /// Returns the user area in bytes. Only version 1.0 has a multiplier.
-fn user_area_bytes(c_size: u32, c_size_mult: Option<u8>, read_bl_len: u8) -> Option<u64> {
+fn user_area_bytes(c_size: u32, c_size_mult: Option<u8>, read_bl_len: u8) -> u64 {
     let steps = u64::from(c_size) + 1;
-    match c_size_mult {
-        Some(mult) => Some(steps << (u32::from(mult) + 2 + u32::from(read_bl_len))),
-        None => Some(steps * C_SIZE_UNIT),
-    }
+    let block = |mult: u8| steps << (u32::from(mult) + 2 + u32::from(read_bl_len));
+    c_size_mult.map_or(steps * C_SIZE_UNIT, block)
 }
 
 fn family(structure: u8, c_size: u32) -> Option<CsdFamily> {
@@ -194,14 +176,6 @@ fn tran_speed_mbit_s(code: u8) -> Option<f64> {
 
 fn mantissa_tenths(code: u8) -> Option<u32> {
     Some(MANTISSA_TENTHS[usize::from(code >> 3 & 15)]).filter(|tenths| *tenths > 0)
-}
-
-fn current_min_ma(code: u8) -> f64 {
-    CURRENT_MIN_MA[usize::from(code & 7)]
-}
-
-fn current_max_ma(code: u8) -> f64 {
-    CURRENT_MAX_MA[usize::from(code & 7)]
 }
 
 #[cfg(test)]

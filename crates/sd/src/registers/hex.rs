@@ -44,22 +44,17 @@ pub enum HexFault {
 /// # Errors
 /// If a character is not a hex digit, or there are not exactly `2 N` digits.
 pub fn parse<const N: usize>(register: &'static str, text: &str) -> Result<[u8; N], RegisterError> {
-    let wrong = |fault| RegisterError { register, fault };
-    let digits = parse_digits(text).map_err(wrong)?;
-    let (count, wanted) = (digits.len(), 2 * N);
-    match count {
-        0 => return Err(wrong(HexFault::Empty(wanted))),
-        odd if odd % 2 == 1 => return Err(wrong(HexFault::OddLength(odd, wanted))),
-        _ if count != wanted => {
-            return Err(wrong(HexFault::WrongLength(count, wanted, guess_register(&digits, wanted))));
+    let digits = parse_digits(text).map_err(|fault| RegisterError { register, fault })?;
+    let wanted = 2 * N;
+    let fault = match digits.len() {
+        count if count == wanted => {
+            return Ok(std::array::from_fn(|n| digits[2 * n] << 4 | digits[2 * n + 1]));
         }
-        _ => {}
-    }
-    let mut bytes = [0; N];
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = pair[0] << 4 | pair[1];
-    }
-    Ok(bytes)
+        0 => HexFault::Empty(wanted),
+        count if count % 2 == 1 => HexFault::OddLength(count, wanted),
+        count => HexFault::WrongLength(count, wanted, guess_register(&digits, wanted)),
+    };
+    Err(RegisterError { register, fault })
 }
 
 fn parse_digits(text: &str) -> Result<Vec<u8>, HexFault> {

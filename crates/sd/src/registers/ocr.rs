@@ -5,22 +5,17 @@
 
 use super::hex::from_hex;
 use super::raw::{BlankRegister, RawRegister};
-use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
-/// Bit of the lowest window, 2.7 to 2.8 V. Each higher bit up to 23 is 0.1 V more.
-const LOWEST_WINDOW: usize = 15;
+/// Tenths of a volt at bit 0. Bit 15 is the lowest window, 2.7 to 2.8 V; each higher bit up to 23 is 0.1 V more.
+const BIT_0_TENTHS: usize = 12;
 
 decoded! {
     /// Decoded OCR.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct Ocr {
         raw: RawRegister<4> = raw, "The 4 bytes.";
-        voltage_windows: Vec<String> = windows
-            .iter()
-            .map(|n| format!("{:.1}-{:.1}", volts(*n), volts(n + 1)))
-            .collect(),
-            "Voltage windows in volts, `2.7-2.8`.";
+        voltage_windows: Vec<String> = windows.iter().map(window_text).collect(), "Windows in volts, `2.7-2.8`.";
         vdd_min_v: Option<f64> = windows.first().map(|n| volts(*n)), "Lowest voltage of them, V.";
         vdd_max_v: Option<f64> = windows.last().map(|n| volts(n + 1)), "Highest voltage of them, V.";
         low_voltage_range: bool = raw.bit(7), "Bit 7: the low-voltage range.";
@@ -28,8 +23,7 @@ decoded! {
         co2t: bool = raw.bit(27), "Bit 27: a card over 2 TB (SDUC).";
         uhs_ii: bool = raw.bit(29), "Bit 29: UHS-II card status.";
         ccs: bool = raw.bit(30), "Bit 30, card capacity status: 0 SDSC, 1 SDHC and above.";
-        power_up_status: bool = raw.bit(31),
-            "Bit 31, `busy` in older texts: the card has finished powering up.";
+        power_up_status: bool = raw.bit(31), "Bit 31, `busy` in older texts: power-up has finished.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
         blank: Option<BlankRegister> = raw.blank(), "Set where the register holds nothing.";
     }
@@ -37,9 +31,10 @@ decoded! {
     /// Decodes the 4 bytes.
     pub fn decode(bytes: [u8; 4]) {
         let raw = RawRegister(bytes);
-        let windows: Vec<u32> =
-            (0..9u32).filter(|n| raw.bit(LOWEST_WINDOW + *n as usize)).map(|n| 27 + n).collect();
+        // Lower ends of the windows, in tenths of a volt.
+        let windows: Vec<u32> = (27..36).filter(|tenths| raw.bit(*tenths as usize - BIT_0_TENTHS)).collect();
         let volts = |tenths: u32| f64::from(tenths) / 10.0;
+        let window_text = |tenths: &u32| format!("{:.1}-{:.1}", volts(*tenths), volts(tenths + 1));
     }
 }
 

@@ -68,12 +68,24 @@ impl<'de, const N: usize> Deserialize<'de> for RawRegister<N> {
     }
 }
 
+/// Returns the text of a code, or None for reserved codes.
+pub(crate) fn text_of_code(texts: &[&str], code: impl Into<usize>) -> Option<String> {
+    texts.get(code.into()).map(|text| (*text).to_owned())
+}
+
+/// Returns the texts of the bits that are set, lowest bit first.
+pub(crate) fn texts_of_bits(texts: &[&str], bits: impl Into<u32>) -> Vec<String> {
+    let bits = bits.into();
+    (0..).zip(texts).filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, text)| (*text).to_owned()).collect()
+}
+
 /// Formats printable ASCII as it is and all other bytes as `\xNN`, so that odd bytes stay visible.
 pub(crate) fn visible_ascii(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .map(|&b| if (0x20..0x7f).contains(&b) { char::from(b).to_string() } else { format!("\\x{b:02x}") })
-        .collect()
+    let visible = |b: &u8| match b {
+        0x20..0x7f => char::from(*b).to_string(),
+        _ => format!("\\x{b:02x}"),
+    };
+    bytes.iter().map(visible).collect()
 }
 
 #[cfg(test)]

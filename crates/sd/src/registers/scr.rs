@@ -3,8 +3,7 @@
 //! Physical Layer Specification 5.6.
 
 use super::hex::from_hex;
-use super::raw::{BlankRegister, RawRegister};
-use crate::decoded::decoded;
+use super::raw::{BlankRegister, RawRegister, text_of_code, texts_of_bits};
 use serde::{Deserialize, Serialize};
 
 const SECURITY: [&str; 5] =
@@ -23,19 +22,15 @@ decoded! {
         sd_spec3: bool = raw.bit(47), "Second part of the version.";
         sd_spec4: bool = raw.bit(42), "Third part of the version.";
         sd_specx: u8 = byte(41, 38), "Last part of the version: 4 more than it, from 1 on.";
-        version: Option<String> = if blank.is_none() { version(sd_spec, sd_spec3, sd_spec4, sd_specx) } else { None },
-            "Version of the specification that follows: `3.0x`, `6.xx`; `None` for reserved codes.";
+        version: Option<String> = version(sd_spec, sd_spec3, sd_spec4, sd_specx).filter(|_| blank.is_none()), "`3.0x`.";
         data_stat_after_erase: bool = raw.bit(55), "Bits read 1 after an erase.";
         sd_security: u8 = byte(54, 52), "Content protection, code.";
-        sd_security_text: Option<String> =
-            SECURITY.get(usize::from(sd_security)).map(|text| (*text).to_owned()),
-            "Content protection in words; `None` for reserved codes.";
+        sd_security_text: Option<String> = text_of_code(&SECURITY, sd_security), "`None` for reserved codes.";
         sd_bus_widths: u8 = byte(51, 48), "Bus widths, one bit each: bit 0 one line, bit 2 four lines.";
-        bus_widths: Vec<u8> = (0..4).filter(|bit| sd_bus_widths >> bit & 1 == 1).map(|bit| 1 << bit).collect(),
-            "The widths in lines.";
+        bus_widths: Vec<u8> = [1, 2, 4, 8].into_iter().filter(|width| sd_bus_widths & width > 0).collect(), "In lines.";
         ex_security: u8 = byte(46, 43), "Extended security.";
         cmd_support: u8 = byte(36, 32), "Commands the card adds, one bit each.";
-        cmd_support_list: Vec<String> = names(cmd_support), "Their names.";
+        cmd_support_list: Vec<String> = texts_of_bits(&COMMANDS, cmd_support), "Their names.";
         maker_bits: String = format!("{:08x}", raw.bits(31, 0)), "The maker's own 32 bits, in hex.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
         blank: Option<BlankRegister> = blank, "Set where the register holds nothing.";
@@ -56,11 +51,6 @@ impl Scr {
     pub fn major_version(&self) -> Option<u8> {
         self.version.as_deref()?.split('.').next()?.parse().ok()
     }
-}
-
-fn names(commands: u8) -> Vec<String> {
-    let set = COMMANDS.iter().enumerate().filter(|(bit, _)| commands >> bit & 1 == 1);
-    set.map(|(_, name)| (*name).to_owned()).collect()
 }
 
 fn version(spec: u8, spec3: bool, spec4: bool, specx: u8) -> Option<String> {

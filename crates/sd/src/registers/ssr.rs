@@ -4,9 +4,8 @@
 //! bus, so DAT_BUS_WIDTH often reports one line on a card that uses four.
 
 use super::hex::from_hex;
-use super::raw::{BlankRegister, RawRegister};
+use super::raw::{BlankRegister, RawRegister, text_of_code};
 use super::{Csd, CsdFamily};
-use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
 const KIB: u64 = 1 << 10;
@@ -20,6 +19,8 @@ const AU_KIB: [u64; 16] =
 const UHS_AU_FROM: u8 = 7;
 
 const SPEED_CLASS: [u8; 5] = [0, 2, 4, 6, 10];
+
+const CARD_TYPES: [&str; 3] = ["read/write", "ROM", "one-time programmable"];
 
 /// Speed unit in MiB, and the values of VSC_AU_SIZE in MiB that it belongs to. Table 4-56.
 const SPEED_UNITS: [(u64, &[u16]); 4] = [
@@ -40,18 +41,13 @@ decoded! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Ssr {
         raw: RawRegister<64> = raw, "The 64 bytes.";
-        dat_bus_width: Option<u8> = [Some(1), None, Some(4), None][usize::from(byte(511, 510))],
-            "Data lines in use, 1 or 4; `None` for reserved codes.";
+        dat_bus_width: Option<u8> = [Some(1), None, Some(4), None][usize::from(byte(511, 510))], "Data lines in use.";
         secured_mode: bool = raw.bit(509), "The card is in secured mode.";
         sd_card_type: u16 = raw.bits(495, 480) as u16, "Kind of card, code.";
-        sd_card_type_text: Option<String> = card_type_text(sd_card_type),
-            "Kind of card in words; `None` for reserved codes.";
-        size_of_protected_area: u32 = raw.bits(479, 448) as u32,
-            "Protected area as the register has it: bytes, but on SDSC blocks of the card's own size.";
-        speed_class: Option<u8> = SPEED_CLASS.get(usize::from(byte(447, 440))).copied(),
-            "Speed class as printed: 0, 2, 4, 6 or 10; `None` for reserved codes.";
-        performance_move: u8 = byte(439, 432),
-            "Performance of moves in MB/s; 0 means sequential writes only, 255 that moves cost nothing.";
+        sd_card_type_text: Option<String> = text_of_code(&CARD_TYPES, sd_card_type), "`None` for reserved codes.";
+        size_of_protected_area: u32 = raw.bits(479, 448) as u32, "Bytes, but on SDSC blocks of the card's own size.";
+        speed_class: Option<u8> = SPEED_CLASS.get(usize::from(byte(447, 440))).copied(), "`None` for reserved codes.";
+        performance_move: u8 = byte(439, 432), "MB/s; 0: sequential writes only, 255: moves cost nothing.";
         performance_move_text: String = performance_move_text(performance_move), "The same in words.";
         au_size: u8 = byte(431, 428), "Allocation unit, code.";
         au_size_bytes: Option<u64> = au_bytes(au_size), "Allocation unit in bytes; `None` where not defined.";
@@ -60,22 +56,15 @@ decoded! {
         erase_offset: u8 = byte(401, 400), "Fixed part of an erase in s.";
         uhs_speed_grade: u8 = byte(399, 396), "UHS speed grade: 0, 1 or 3.";
         uhs_au_size: u8 = byte(395, 392), "Allocation unit in UHS modes, code.";
-        uhs_au_size_bytes: Option<u64> = au_bytes(uhs_au_size).filter(|_| uhs_au_size >= UHS_AU_FROM),
-            "Allocation unit in UHS modes in bytes; `None` where not defined.";
+        uhs_au_size_bytes: Option<u64> = au_bytes(uhs_au_size).filter(|_| uhs_au_size >= UHS_AU_FROM);
         video_speed_class: u8 = byte(391, 384), "Video speed class as printed: 0, 6, 10, 30, 60, 90.";
-        vsc_au_size: u16 = raw.bits(377, 368) as u16,
-            "Allocation unit of the video classes in MiB (the specification's MB); 0: none.";
-        vsc_au_size_bytes: Option<u64> = (vsc_au_size > 0).then(|| u64::from(vsc_au_size) * MIB),
-            "The same in bytes.";
-        su_size_bytes: Option<u64> = speed_unit_bytes(vsc_au_size),
-            "Speed unit that belongs to it, in bytes: the range over which a video class is judged.";
-        sus_addr: u32 = raw.bits(367, 346) as u32,
-            "Where a suspended recording went on, in units of 512 KiB; 0: none.";
-        app_perf_class: u8 = byte(339, 336),
-            "Application performance class: 0, 1 for A1, 2 for A2 or better.";
+        vsc_au_size: u16 = raw.bits(377, 368) as u16, "Allocation unit of the video classes in MiB; 0: none.";
+        vsc_au_size_bytes: Option<u64> = (vsc_au_size > 0).then(|| u64::from(vsc_au_size) * MIB);
+        su_size_bytes: Option<u64> = speed_unit_bytes(vsc_au_size), "Range over which a video class is judged.";
+        sus_addr: u32 = raw.bits(367, 346) as u32, "Start of a suspended recording, in 512 KiB; 0: none.";
+        app_perf_class: u8 = byte(339, 336), "Application performance class: 0, 1 for A1, 2 for A2 on.";
         performance_enhance: u8 = bytes[22], "Byte 22 as it is: queue, cache and maintenance.";
-        command_queue_depth: u8 = if queue == 0 { 0 } else { queue + 1 },
-            "Commands the card queues; 0: none.";
+        command_queue_depth: u8 = if queue == 0 { 0 } else { queue + 1 }, "Queued commands; 0: none.";
         cache: bool = raw.bit(330), "The card has a cache.";
         host_maintenance: bool = raw.bit(329), "Maintenance that the host starts.";
         card_maintenance: bool = raw.bit(328), "Maintenance that the card starts.";
@@ -114,10 +103,6 @@ fn au_bytes(code: u8) -> Option<u64> {
 
 fn speed_unit_bytes(vsc_au_mib: u16) -> Option<u64> {
     SPEED_UNITS.iter().find(|(_, aus)| aus.contains(&vsc_au_mib)).map(|(unit, _)| unit * MIB)
-}
-
-fn card_type_text(code: u16) -> Option<String> {
-    ["read/write", "ROM", "one-time programmable"].get(usize::from(code)).map(|text| (*text).to_owned())
 }
 
 fn performance_move_text(code: u8) -> String {

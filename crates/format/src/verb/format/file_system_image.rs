@@ -4,7 +4,7 @@
 //! and places where signatures of an earlier partition table or file system would stay recognizable.
 
 use cardscope_engine::byte_ranges::ByteRanges;
-use cardscope_sd::layout::{CardLayout, PartitionScheme, SECTOR, gpt, mbr};
+use cardscope_sd::layout::{CardLayout, PartitionScheme, SECTOR, partition_table};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::file_system_tool::{ByteRange, data_ranges};
 use std::fs::File;
@@ -27,11 +27,15 @@ pub(super) struct FileSystemImage {
 
 impl FileSystemImage {
     pub(super) fn new(layout: &CardLayout, partition: File, tool: String, seed: u64) -> Result<Self> {
-        let mut head = mbr::build_record(layout, (seed >> 16) as u32).to_vec();
+        let mut head = partition_table::build_mbr(layout, (seed >> 16) as u32).to_vec();
         let mut tail = None;
         if layout.scheme == PartitionScheme::Gpt {
-            let tables =
-                gpt::build_tables(layout, layout.total_sectors, random_guid(seed, 1), random_guid(seed, 2));
+            let tables = partition_table::build_gpt(
+                layout,
+                layout.total_sectors,
+                random_guid(seed, 1),
+                random_guid(seed, 2),
+            );
             head.extend(tables.primary);
             tail = Some((tables.second_start * SECTOR, tables.second));
         }

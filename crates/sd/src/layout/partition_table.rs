@@ -1,6 +1,45 @@
-//! GPT with one partition, as bytes, for SDUC cards above 2 TiB: UEFI specification 2.10, section 5.3.
+//! Partition tables as bytes, each with one partition: the master boot record, and the GPT of SDUC cards above 2 TiB (UEFI
+//! specification 2.10, section 5.3).
 
-use super::types::{CardLayout, SECTOR};
+use super::types::{CardLayout, ChsGeometry, PartitionScheme, SECTOR};
+
+/// Highest cylinder that fits ten bits.
+const MAX_CYLINDER: u64 = 1023;
+/// Address of all sectors beyond: cylinder 1023, head 254, sector 63.
+const CHS_BEYOND_LIMIT: [u8; 3] = [254, 0xff, 0xff];
+/// Type of the entry that protects a GPT from tools that know no GPT.
+const PROTECTIVE_TYPE: u8 = 0xee;
+
+/// Encodes a sector as cylinder, head and sector of a partition entry.
+pub fn encode_chs(sector: u64, geometry: ChsGeometry) -> [u8; 3] {
+    let cylinder = sector / geometry.cylinder();
+    if cylinder > MAX_CYLINDER {
+        return CHS_BEYOND_LIMIT;
+    }
+    let head = sector / geometry.sectors_per_track % geometry.heads;
+    let number = sector % geometry.sectors_per_track + 1;
+    [head as u8, (number | cylinder >> 8 << 6) as u8, cylinder as u8]
+}
+
+/// Builds the record of a layout, a protective one for a GPT. `id` is the disk signature.
+pub fn build_mbr(layout: &CardLayout, id: u32) -> [u8; 512] {
+    let mut record = [0u8; 512];
+    let (kind, start, sectors) = match layout.scheme {
+        PartitionScheme::Mbr => (layout.partition_type, layout.partition_start, layout.partition_sectors),
+        PartitionScheme::Gpt => (PROTECTIVE_TYPE, 1, layout.total_sectors - 1),
+    };
+    record[440..444].copy_from_slice(&id.to_le_bytes());
+    let entry = &mut record[446..462];
+    entry[1..4].copy_from_slice(&encode_chs(start, layout.geometry));
+    entry[4] = kind;
+    entry[5..8].copy_from_slice(&encode_chs(start + sectors - 1, layout.geometry));
+    // A GPT may be longer than 32 bits of sectors; UEFI defines all ones for that.
+    let clipped = |n: u64| u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes();
+    entry[8..12].copy_from_slice(&clipped(start));
+    entry[12..16].copy_from_slice(&clipped(sectors));
+    record[510..].copy_from_slice(&[0x55, 0xaa]);
+    record
+}
 
 /// Sectors of the backup table: 128 entries of 128 bytes and the header.
 pub const BACKUP_SECTORS: u64 = 33;
@@ -23,14 +62,9 @@ pub struct GptTables {
 }
 
 /// Builds the tables of a layout. `disk` and `partition` are random GUIDs.
-pub fn build_tables(
-    layout: &CardLayout,
-    card_sectors: u64,
-    disk: [u8; 16],
-    partition: [u8; 16],
-) -> GptTables {
+pub fn build_gpt(layout: &CardLayout, sectors: u64, disk: [u8; 16], partition: [u8; 16]) -> GptTables {
     let entries = build_entries(layout, partition);
-    let last = card_sectors - 1;
+    let last = sectors - 1;
     let header = |own: u64, other: u64, table: u64| {
         let mut sector = vec![0u8; SECTOR as usize];
         sector[..8].copy_from_slice(b"EFI PART");
@@ -39,7 +73,7 @@ pub fn build_tables(
         write_at(&mut sector, 24, &own.to_le_bytes());
         write_at(&mut sector, 32, &other.to_le_bytes());
         write_at(&mut sector, 40, &(2 + ENTRY_SECTORS).to_le_bytes());
-        write_at(&mut sector, 48, &(card_sectors - BACKUP_SECTORS - 1).to_le_bytes());
+        write_at(&mut sector, 48, &(sectors - BACKUP_SECTORS - 1).to_le_bytes());
         write_at(&mut sector, 56, &disk);
         write_at(&mut sector, 72, &table.to_le_bytes());
         write_at(&mut sector, 80, &(ENTRIES as u32).to_le_bytes());
@@ -49,7 +83,7 @@ pub fn build_tables(
         write_at(&mut sector, 16, &sum.to_le_bytes());
         sector
     };
-    let second_start = card_sectors - BACKUP_SECTORS;
+    let second_start = sectors - BACKUP_SECTORS;
     GptTables {
         primary: [header(1, last, 2), entries.clone()].concat(),
         second: [entries.clone(), header(last, 1, second_start)].concat(),
