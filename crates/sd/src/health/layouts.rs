@@ -72,6 +72,11 @@ fn used_from_begun_percent(percent: u64) -> Option<f64> {
     percent.checked_sub(1).map(|over| over as f64)
 }
 
+/// Converts the percent of life left to the percent used, or returns None for more than 100.
+fn used_from_left_percent(left: u64) -> Option<f64> {
+    100u64.checked_sub(left).map(|used| used as f64)
+}
+
 fn decode_sandisk(page: &HealthBytes<'_>) -> HealthFields {
     HealthFields {
         made: page.date_at(2),
@@ -90,7 +95,7 @@ fn decode_longsys(page: &HealthBytes<'_>) -> HealthFields {
         written_bytes: Some(page.little_endian(24, 8).saturating_mul(512)),
         spare_blocks: Some(page.little_endian(32, 4)),
         erase_cycles: Some(page.little_endian(36, 4) as f64 / 1000.0),
-        life_used_percent: Some(100.0 - page.little_endian(44, 4) as f64),
+        life_used_percent: used_from_left_percent(page.little_endian(44, 4)),
         erase_cycles_rated: Some(page.little_endian(52, 4) as f64),
         ..HealthFields::default()
     }
@@ -108,7 +113,7 @@ fn decode_swissbit(page: &HealthBytes<'_>) -> HealthFields {
         erase_cycles_rated: Some(page.big_endian(48, 4) as f64),
         erase_cycles_most: Some(page.big_endian(52, 4) as f64),
         erase_cycles: Some(page.big_endian(60, 4) as f64),
-        life_used_percent: Some(100.0 - page.byte_at(80) as f64),
+        life_used_percent: used_from_left_percent(page.byte_at(80)),
         spare_blocks: Some(page.big_endian(88, 4)),
         bad_blocks_since: Some(page.big_endian(96, 4)),
         refreshes: Some(page.big_endian(104, 4)),

@@ -153,3 +153,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn life_left_beyond_100_percent_is_unknown() {
+    for parts in [(&[0x70, 0x58], 44, &[0xff; 4][..]), (b"Sw", 80, &[101])] {
+        let health = CardHealth::decode(page(&[(0, parts.0), (parts.1, parts.2)])).unwrap();
+        assert_eq!(health.fields.life_used_percent, None, "{}", health.layout);
+    }
+}
