@@ -6,6 +6,8 @@ pub mod probe {
     pub mod files;
     pub mod full;
     pub mod quick;
+
+    type Result<T, E = cardscope_engine::io_driver::ProbeStop> = std::result::Result<T, E>;
 }
 pub mod request;
 pub mod verb;

@@ -7,6 +7,7 @@ use cardscope_model::units::{ExactCapacity, group_digits};
 use cardscope_model::verify::{AddressDisproof, SectorFound, TestMethod, Verification};
 use cardscope_page::figure::{percent, pluralize};
 use cardscope_page::tree::{Page, PageBlock, fact, limited_list};
+use cardscope_sd::registers::Cid;
 
 /// Most addresses on the printed page.
 const ADDRESSES: usize = 8;
@@ -15,42 +16,36 @@ const ADDRESSES: usize = 8;
 pub fn add_evidence(
     page: &mut Page,
     header: &ReportHeader,
-    found: &Verification,
+    body: &Verification,
     identity: Option<&Identity>,
 ) {
     let cid = identity.and_then(|identity| identity.cid.as_ref());
     let nvme = identity.and_then(|identity| identity.nvme.as_ref()?.identify.as_ref());
-    let cid_words = |cid: &cardscope_sd::registers::Cid| {
-        format!("{} {}", cid.maker.as_deref().unwrap_or("unknown maker"), cid.pnm.trim())
-    };
+    let cid_words =
+        |cid: &Cid| format!("{} {}", cid.maker.as_deref().unwrap_or("unknown maker"), cid.pnm.trim());
     let all = [
-        ("card", cid.map(cid_words).or(nvme.map(|model| model.mn.trim().to_owned()))),
-        (
-            "serial number",
-            cid.map(|cid| cid.psn_hex.clone()).or(nvme.map(|model| model.sn.trim().to_owned())),
-        ),
+        ("card", cid.map(cid_words).or(nvme.map(|it| it.mn.trim().to_owned()))),
+        ("serial number", cid.map(|cid| cid.psn_hex.clone()).or(nvme.map(|it| it.sn.trim().to_owned()))),
         ("made", cid.map(|cid| cid.mdt.to_string())),
         ("CID", cid.map(|cid| cid.raw.to_string())),
-        ("announced", Some(ExactCapacity(found.announced_bytes).to_string())),
-        ("usable", found.usable_bytes.map(|bytes| ExactCapacity(bytes).to_string())),
-        ("verified", Some(ExactCapacity(found.proven_bytes).to_string())),
-        ("method", Some(describe_method(found))),
-        ("confidence", Some(percent(found.confidence))),
+        ("announced", Some(ExactCapacity(body.announced_bytes).to_string())),
+        ("usable", body.usable_bytes.map(|bytes| ExactCapacity(bytes).to_string())),
+        ("verified", Some(ExactCapacity(body.proven_bytes).to_string())),
+        ("method", Some(describe_method(body))),
+        ("confidence", Some(percent(body.confidence))),
         ("tested on", Some(header.target.clone())),
         ("reader", header.condition.get("reader").map(ToString::to_string)),
         ("seed", Some(header.seed.to_string())),
     ];
     let facts = all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect();
-    page.add_detail(
-        "Evidence",
-        [PageBlock::Facts(facts), limited_list(&found.disproofs, ADDRESSES, describe_disproof)],
-    );
+    let proofs = limited_list(&body.disproofs, ADDRESSES, describe_disproof);
+    page.add_detail("Evidence", [PageBlock::Facts(facts), proofs]);
     page.mark_printed(&["Evidence"]);
 }
 
-fn describe_method(found: &Verification) -> String {
-    let restored = if found.moved.bytes_restored > 0 { ", then restored" } else { "" };
-    match found.method {
+fn describe_method(body: &Verification) -> String {
+    let restored = if body.moved.bytes_restored > 0 { ", then restored" } else { "" };
+    match body.method {
         TestMethod::Quick => {
             format!("quick test: samples over all addresses, written and read back{restored}")
         }

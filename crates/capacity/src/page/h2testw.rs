@@ -56,15 +56,13 @@ fn loss_lines(files: &FilesReport) -> String {
         out.push('\n');
     };
     line(format!("{} OK ({ok} sectors)", format_amount(ok)));
-    line(format!(
-        "{} DATA LOST ({} sectors)",
-        format_amount(files.sectors.lost_sectors()),
-        files.sectors.lost_sectors()
-    ));
+    let lost = files.sectors.lost_sectors();
+    line(format!("{} DATA LOST ({lost} sectors)", format_amount(lost)));
     line(format!("Details:{} overwritten ({overwritten} sectors)", format_amount(overwritten)));
     line(format!("{} slightly changed (< 8 bit/sector, {changed} sectors)", format_amount(changed)));
     // h2testw stops at an unreadable sector; here such sectors count as lost.
-    line(format!("{} corrupted ({} sectors)", format_amount(corrupted + unreadable), corrupted + unreadable));
+    let corrupted = corrupted + unreadable;
+    line(format!("{} corrupted ({corrupted} sectors)", format_amount(corrupted)));
     line(format!("{} aliased memory ({aliased} sectors)", format_amount(aliased)));
     if let Some(first) = &files.first_error {
         line(format!("First error at offset: 0x{:016x}", first.offset));

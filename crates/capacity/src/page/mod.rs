@@ -38,15 +38,11 @@ pub fn page(report: &VerifyReport) -> Page {
     page.add_detail("Failed I/Os", [io_error_list(&body.moved.io_errors)]);
     if let Some(stated) = &body.stated {
         let sizes = stated.rows().chain(body.usable_bytes.map(|bytes| ("usable", bytes)));
-        page.add_detail(
-            "Capacity by source",
-            [PageBlock::Facts(sizes.map(|(name, n)| fact(name, ExactCapacity(n))).collect())],
-        );
+        let facts = sizes.map(|(name, n)| fact(name, ExactCapacity(n))).collect();
+        page.add_detail("Capacity by source", [PageBlock::Facts(facts)]);
     }
-    page.add_detail(
-        "Exact sizes",
-        [PageBlock::Facts(exact_sizes(report)), PageBlock::Lines(cost_lines(report).collect())],
-    );
+    let cost = PageBlock::Lines(cost_lines(report).collect());
+    page.add_detail("Exact sizes", [PageBlock::Facts(exact_sizes(report)), cost]);
     evidence::add_evidence(&mut page, header, body, None);
     page.mark_printed(&["Capacity", ""]);
     page.with_frame(header)
@@ -54,13 +50,10 @@ pub fn page(report: &VerifyReport) -> Page {
 
 fn size_facts(report: &VerifyReport) -> Vec<PageFact> {
     let body = &report.body;
-    let size =
-        |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), |bytes| DecimalSize(bytes).to_string());
+    let size = |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), |n| DecimalSize(n).to_string());
+    let tested = if body.files.is_some() { "free space" } else { "announced" };
     let mut facts = vec![
-        fact(
-            if body.files.is_some() { "free space" } else { "announced" },
-            DecimalSize(tested_capacity(body)),
-        ),
+        fact(tested, DecimalSize(tested_capacity(body))),
         fact("usable capacity", size(body.usable_bytes)),
         fact("verified capacity", DecimalSize(body.proven_bytes)),
     ];
@@ -69,9 +62,8 @@ fn size_facts(report: &VerifyReport) -> Vec<PageFact> {
     let verified = |good: &u64| body.usable_bytes.is_none() && body.proven_bytes == *good;
     let good = body.good_bytes.filter(|good| body.usable_bytes != Some(*good) && !verified(good) && fair);
     facts.extend(good.map(|bytes| fact("working (estimate)", DecimalSize(bytes))));
-    facts.extend(
-        body.cache_bytes.map(|bytes| fact("hidden by a cache", format!("up to {}", DecimalSize(bytes)))),
-    );
+    let cache = body.cache_bytes.map(|bytes| format!("up to {}", DecimalSize(bytes)));
+    facts.extend(cache.map(|size| fact("hidden by a cache", size)));
     facts
 }
 
@@ -99,9 +91,8 @@ fn cost_lines(report: &VerifyReport) -> impl Iterator<Item = String> {
             "{bad} of {samples} samples are bad: would detect ≥ {bound:.2} % bad blocks (95 % confidence)."
         )
     });
-    let speed = (cost.seconds > 0.0)
-        .then(|| format!("All I/O together: {} MB/s.", speed(mb_per_s(all, cost.seconds))));
-    [speed, share].into_iter().flatten()
+    let mean = || format!("All I/O together: {} MB/s.", speed(mb_per_s(all, cost.seconds)));
+    [(cost.seconds > 0.0).then(mean), share].into_iter().flatten()
 }
 
 /// Most files that are listed.
@@ -110,21 +101,14 @@ const MAX_LISTED_FILES: usize = 16;
 fn add_files(page: &mut Page, report: &FilesReport) {
     let mut lines = vec![files_line(report), sector_counts_line(&report.sectors)];
     lines.extend(report.first_error.as_ref().map(first_error_line));
-    let paces = [("Writing", report.write), ("Reading", report.read)];
-    lines.extend(
-        paces.into_iter().filter_map(|(word, pace)| Some(format!("{word}: {}.", format_pace(&pace?)))),
-    );
+    let pace = |(word, pace): (&str, Option<TransferPace>)| Some(format!("{word}: {}.", format_pace(&pace?)));
+    lines.extend([("Writing", report.write), ("Reading", report.read)].into_iter().filter_map(pace));
     page.add_section("", [PageBlock::Lines(lines)]);
     let files = listed_files(report);
     let more = report.files.len() - files.len();
     let more = (more > 0).then(|| format!("… and {more} files more without losses or remarks."));
-    page.add_section(
-        "",
-        [
-            PageBlock::Table(file_table(&files)),
-            PageBlock::Lines(more.into_iter().chain(missing_and_excluded(report)).collect()),
-        ],
-    );
+    let remarks = more.into_iter().chain(missing_and_excluded(report)).collect();
+    page.add_section("", [PageBlock::Table(file_table(&files)), PageBlock::Lines(remarks)]);
     let again = format!("cardscope verify {} --files --read-only", shell_quote(&report.directory));
     if report.written && report.kept {
         page.add_step("Read the files again, which are still there.", Some(again));
@@ -146,12 +130,9 @@ fn files_line(report: &FilesReport) -> String {
     let files = pluralize(report.files.len() as u32, "file");
     let by = if report.written { "written and read back" } else { "read" };
     let on = report.mounted_at.as_ref().map(|at| format!(" mounted on {at}")).unwrap_or_default();
-    let tested = DecimalSize(report.tested_bytes);
+    let (tested, free) = (DecimalSize(report.tested_bytes), DecimalSize(report.free_bytes));
     let (directory, system) = (&report.directory, &report.file_system);
-    format!(
-        "{files} {by} in {directory} ({system}{on}): {tested} of {} free.",
-        DecimalSize(report.free_bytes)
-    )
+    format!("{files} {by} in {directory} ({system}{on}): {tested} of {free} free.")
 }
 
 /// Sector counts in f3read's categories, by severity.
@@ -165,14 +146,13 @@ fn sector_counts_line(sectors: &SectorCounts) -> String {
     ];
     let there = rows.iter().filter(|(word, count)| *count > 0 || *word == "whole");
     let named: Vec<String> = there.map(|(word, count)| format!("{} {word}", group_digits(*count))).collect();
-    let aliased = match sectors.aliased {
-        0 => String::new(),
-        n => format!(
-            " Of the overwritten ones {} hold what belongs to another place of these files.",
-            group_digits(n)
-        ),
-    };
-    format!("Sectors of 512 bytes: {}.{aliased}", named.join(", "))
+    let mut text = format!("Sectors of 512 bytes: {}.", named.join(", "));
+    if sectors.aliased > 0 {
+        let aliased = group_digits(sectors.aliased);
+        text +=
+            &format!(" Of the overwritten ones {aliased} hold what belongs to another place of these files.");
+    }
+    text
 }
 
 fn format_pace(pace: &TransferPace) -> String {

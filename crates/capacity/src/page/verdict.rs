@@ -55,8 +55,8 @@ pub fn headline(found: &Verification, findings: &[Finding], missed: Option<Strin
         }
         None => return (verdict_tone(found), capacity_answer(found)),
     };
-    let (word, but) =
-        (first_word(found), if found.exit_status() == ExitStatus::Good { "but" } else { "and" });
+    let but = if found.exit_status() == ExitStatus::Good { "but" } else { "and" };
+    let word = first_word(found);
     let answer = Answer::with_verdict(word, &format!(", {but} {flaw}{detail}."));
     (NewsTone::Warning, answer.with_brief(format!("{word}, {but} {flaw}")))
 }
@@ -103,10 +103,8 @@ fn capacity_answer(found: &Verification) -> Answer {
         Verdict::Dead => {
             let said = match found.cause {
                 Some(CapacityCause::LostFlash { card_bytes, .. }) => {
-                    format!(
-                        "shows {announced} of {}: its controller lost the flash.",
-                        DecimalSize(card_bytes)
-                    )
+                    let all = DecimalSize(card_bytes);
+                    format!("shows {announced} of {all}: its controller lost the flash.")
                 }
                 _ => "keeps nothing.".to_owned(),
             };
@@ -158,10 +156,8 @@ fn genuine_text(found: &Verification) -> String {
         (TestMethod::Full, Some(sure)) => ("every byte verified", format!("{announced}, {sure}")),
         (TestMethod::Files, None) => (FREE_SPACE_HOLDS, proven.as_part_of(announced)),
         (TestMethod::Files, Some(sure)) => (FREE_SPACE_HOLDS, format!("short test, {sure}")),
-        (TestMethod::Quick, None) => {
-            (NOTHING_MISSING, format!("quick test, {}", proven.as_part_of(announced)))
-        }
-        (TestMethod::Quick, Some(sure)) => (NOTHING_MISSING, format!("short test, {sure}")),
+        (_, None) => (NOTHING_MISSING, format!("quick test, {}", proven.as_part_of(announced))),
+        (_, Some(sure)) => (NOTHING_MISSING, format!("short test, {sure}")),
     };
     format!("{claim} ({extent}).")
 }
@@ -196,11 +192,8 @@ fn damaged_text(found: &Verification) -> String {
     let lost = match (found.method, found.good_bytes, &found.share) {
         // Positions that a quick test read in search of a boundary are no fair sample.
         (TestMethod::Full | TestMethod::Files, Some(good), _) if good < found.announced_bytes => {
-            format!(
-                "loses {} of {}",
-                DecimalSize(found.announced_bytes - good),
-                DecimalSize(found.announced_bytes)
-            )
+            let all = found.announced_bytes;
+            format!("loses {} of {}", DecimalSize(all - good), DecimalSize(all))
         }
         (_, _, Some(share)) if share.bad > 0 => {
             format!("{} of {} sampled places lose data", group_digits(share.bad), group_digits(share.samples))
@@ -212,12 +205,10 @@ fn damaged_text(found: &Verification) -> String {
 
 fn inconclusive_text(found: &Verification) -> String {
     let reason = found.reason.as_deref().unwrap_or("the test ended early");
+    let tested = |n| DecimalSize(n).as_part_of(DecimalSize(tested_capacity(found)));
     match (found.disproofs.len() as u64, found.proven_bytes) {
         (0, 0) => format!("{reason}."),
-        (0, bytes) => format!(
-            "tested {}, {reason}.",
-            DecimalSize(bytes).as_part_of(DecimalSize(tested_capacity(found)))
-        ),
+        (0, bytes) => format!("tested {}, {reason}.", tested(bytes)),
         (lost, _) => {
             format!("at least {} lost data; the test ended too early to say why.", pluralize(lost, "block"))
         }
@@ -230,9 +221,8 @@ const WEAK_SHARE: f64 = 0.1;
 /// Reason of the verdict in one line, with its colour.
 pub fn verdict_reason(found: &Verification) -> Option<(NewsTone, String)> {
     let weak = found.share.as_ref().is_some_and(|share| share.excluded_above > WEAK_SHARE);
-    let tone =
-        if found.verdict == Verdict::Genuine && weak { NewsTone::Warning } else { verdict_tone(found) };
-    Some((tone, reason_text(found)?))
+    let weak = weak && found.verdict == Verdict::Genuine;
+    Some((if weak { NewsTone::Warning } else { verdict_tone(found) }, reason_text(found)?))
 }
 
 fn reason_text(found: &Verification) -> Option<String> {

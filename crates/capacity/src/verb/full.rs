@@ -31,36 +31,34 @@ struct PassProgress {
     written: u64,
 }
 
-pub(super) fn run_full(
-    request: &VerifyRequest,
-    session: &mut VerbSession<'_>,
-    report: &mut VerifyReport,
-) -> Result<()> {
-    let pass = PlannedPass::from_request(request, session, report)?;
-    report.header.seed = pass.seed;
-    report.body.moved.data_kept = request.read_only;
-    session.events.announce_plan(stage_plan(request).with_summary(pass.plan_line(request)));
-    session.back_up(request.backup.as_deref(), None, &mut report.body.moved)?;
-    session.begin_row(report)?;
-    let found = match pass.run_pass(request, session, report) {
-        Ok(found) => found,
-        Err(stop) => {
-            // The stop came from setting up the I/O, so nothing was written.
-            session.backup = None;
-            report.body.moved.data_kept = true;
-            return Err(stop.into());
+impl VerifyRequest {
+    pub(super) fn run_full(&self, session: &mut VerbSession<'_>, report: &mut VerifyReport) -> Result<()> {
+        let pass = PlannedPass::from_request(self, session, report)?;
+        report.header.seed = pass.seed;
+        report.body.moved.data_kept = self.read_only;
+        session.events.announce_plan(stage_plan(self).with_summary(pass.plan_line(self)));
+        session.back_up(self.backup.as_deref(), None, &mut report.body.moved)?;
+        session.begin_row(report)?;
+        let found = match pass.run_pass(self, session, report) {
+            Ok(found) => found,
+            Err(stop) => {
+                // The stop came from setting up the I/O, so nothing was written.
+                session.backup = None;
+                report.body.moved.data_kept = true;
+                return Err(stop.into());
+            }
+        };
+        fill_report(report, &found);
+        session.collect_target_caveats(&mut report.header);
+        if matches!(found.stop, Some(ProbeStop::Swapped(_))) {
+            session.is_other_card = true;
         }
-    };
-    fill_report(report, &found);
-    session.collect_target_caveats(&mut report.header);
-    if matches!(found.stop, Some(ProbeStop::Swapped(_))) {
-        session.is_other_card = true;
+        if session.backup.is_some() {
+            // Restoring the image removes the stamps, so the pass cannot be resumed.
+            pass.remove_checkpoint();
+        }
+        found.stop.map_or(Ok(()), |stop| Err(stop.into()))
     }
-    if session.backup.is_some() {
-        // Restoring the image removes the stamps, so the pass cannot be resumed.
-        pass.remove_checkpoint();
-    }
-    found.stop.map_or(Ok(()), |stop| Err(stop.into()))
 }
 
 fn stage_plan(request: &VerifyRequest) -> StagePlan {
@@ -71,32 +69,34 @@ fn stage_plan(request: &VerifyRequest) -> StagePlan {
     StagePlan { long: true, ..StagePlan::from_stages(stages) }
 }
 
-/// Refuses contradictory options before anything is opened.
-pub(super) fn check_options(request: &VerifyRequest, target: TargetType) -> Result<()> {
-    let odd = [
-        (request.resume, "--resume"),
-        (request.two_passes, "--two-passes"),
-        (request.backup.is_some(), "--backup"),
-        (request.limits.max_write().is_some(), "--max-write"),
-        (request.common.seed.is_some(), "--seed"),
-    ];
-    if let Some((_, option)) = odd.iter().find(|(given, _)| request.read_only && *given) {
-        return Err(Failure::refused(format!(
-            "{option} has no effect with --read-only, which writes nothing; leave one out"
-        )));
+impl VerifyRequest {
+    /// Refuses contradictory options before anything is opened.
+    pub(super) fn check_full(&self, target: TargetType) -> Result<()> {
+        let odd = [
+            (self.resume, "--resume"),
+            (self.two_passes, "--two-passes"),
+            (self.backup.is_some(), "--backup"),
+            (self.limits.max_write().is_some(), "--max-write"),
+            (self.common.seed.is_some(), "--seed"),
+        ];
+        if let Some((_, option)) = odd.iter().find(|(given, _)| self.read_only && *given) {
+            return Err(Failure::refused(format!(
+                "{option} has no effect with --read-only, which writes nothing; leave one out"
+            )));
+        }
+        if self.resume && self.backup.is_some() {
+            return Err(Failure::refused(
+                "--backup has no effect with --resume: the card is already overwritten",
+            ));
+        }
+        if target == TargetType::Directory {
+            return Err(Failure::refused(format!(
+                "{} is a directory; name the device for --full, or use --files to test the free space",
+                self.common.target
+            )));
+        }
+        Ok(())
     }
-    if request.resume && request.backup.is_some() {
-        return Err(Failure::refused(
-            "--backup has no effect with --resume: the card is already overwritten",
-        ));
-    }
-    if target == TargetType::Directory {
-        return Err(Failure::refused(format!(
-            "{} is a directory; name the device for --full, or use --files to test the free space",
-            request.common.target
-        )));
-    }
-    Ok(())
 }
 
 /// Planned pass: a new one, a resumed one, or a second read of an earlier one.

@@ -47,8 +47,8 @@ impl Procedure for VerifyRequest {
         // An unreadable label must be refused before the test, not after it.
         self.printed_label()?;
         match self.method() {
-            TestMethod::Quick => quick::check_options(self, target),
-            TestMethod::Full => full::check_options(self, target),
+            TestMethod::Quick => self.check_quick(target),
+            TestMethod::Full => self.check_full(target),
             TestMethod::Files => Ok(()),
         }
     }
@@ -69,9 +69,9 @@ impl Procedure for VerifyRequest {
         report.body.method = self.method();
         report.body.announced_bytes = session.bytes();
         let ended = match self.method() {
-            TestMethod::Quick => quick::run_quick(self, session, report),
-            TestMethod::Full => full::run_full(self, session, report),
-            TestMethod::Files => files::run_files(self, session, report),
+            TestMethod::Quick => self.run_quick(session, report),
+            TestMethod::Full => self.run_full(session, report),
+            TestMethod::Files => self.run_files(session, report),
         };
         withdraw_good_verdict(report, ended.as_ref().err());
         let layout = ended.is_ok().then(|| capacity_cause::read_layout(session, &mut report.body)).flatten();

@@ -6,8 +6,7 @@
 
 use super::VerifyRequest;
 use crate::probe::quick as capacity;
-use crate::probe::quick::min_ios_for_verdict;
-use crate::probe::quick::{MIN_IOS, MIN_RUN, QuickOptions, QuickOutcome};
+use crate::probe::quick::{MIN_IOS, MIN_RUN, QuickOptions, QuickOutcome, min_ios_for_verdict};
 use cardscope_engine::content::IoContent;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::io_driver::{CardExtent, IoDriver};
@@ -19,7 +18,7 @@ use cardscope_model::progress::StagePlan;
 use cardscope_model::random::mix_bits;
 use cardscope_model::report::{IoTotals, ReportBody as _};
 use cardscope_model::units::{DecimalSize, MIB, nanos_to_seconds};
-use cardscope_model::verify::{Verdict, VerifyReport};
+use cardscope_model::verify::{Verdict, Verification, VerifyReport};
 use cardscope_probing::context;
 use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
@@ -37,87 +36,85 @@ const OTHER_BYTES: u64 = 192 * MIB;
 /// Least room of a journal, however short the time is.
 const MIN_JOURNAL_BYTES: u64 = 32 * MIB;
 
-/// Probes, then restores overwritten data, also after an interruption or error.
-pub(super) fn run_quick(
-    request: &VerifyRequest,
-    session: &mut VerbSession<'_>,
-    report: &mut VerifyReport,
-) -> Result<()> {
-    let bytes = session.bytes();
-    if bytes < MIN_TARGET_BYTES {
-        return Err(Failure::refused(format!(
-            "{} has only {bytes} bytes, too few for the quick test; use `verify --full`",
-            request.common.target
-        )));
+impl VerifyRequest {
+    /// Probes, then restores overwritten data, also after an interruption or error.
+    pub(super) fn run_quick(&self, session: &mut VerbSession<'_>, report: &mut VerifyReport) -> Result<()> {
+        let bytes = session.bytes();
+        if bytes < MIN_TARGET_BYTES {
+            return Err(Failure::refused(format!(
+                "{} has only {bytes} bytes, too few for the quick test; use `verify --full`",
+                self.common.target
+            )));
+        }
+        let limits = ProbeLimits {
+            seed: mix_bits(report.header.seed),
+            region: TargetRegion { start: 0, len: bytes },
+            max_write: self.limits.max_write(),
+            budget: self.limits.budget,
+        };
+        let mut options = QuickOptions { thorough: self.thorough, limits };
+        let began = nanos_to_seconds(session.opened.target.now());
+        let moved = &mut report.body.moved;
+        let look =
+            |budget| ReadCost::measure_cost(session.opened, budget, !self.erase, session.interrupt, moved);
+        let afford = options.limits.budget.map(look).transpose()?;
+        if !self.erase {
+            session.begin_journal(
+                max_saved(&options, bytes, afford.as_ref()),
+                context::stamp_salt(options.limits.seed),
+            )?;
+        }
+        if let Some(remark) = afford.as_ref().and_then(|afford| afford.budget_remark(bytes)) {
+            session.events.report_note(&remark);
+        }
+        let line = plan_line(&options, bytes, afford.as_ref(), session);
+        // The timed reads have used part of the budget.
+        let spent = Duration::from_secs_f64((nanos_to_seconds(session.opened.target.now()) - began).max(0.0));
+        options.limits.budget = options.limits.budget.map(|budget| budget.saturating_sub(spent));
+        session.begin_row(report)?;
+        // The restoration reads all data anyway, so the probe reads little of it back.
+        let stages: &[_] = match self.erase {
+            true => &[(capacity::WRITING, 0.6), (capacity::READING_BACK, 0.4)],
+            false => &[(capacity::WRITING, 0.5), (capacity::READING_BACK, 0.05), (RESTORING, 0.45)],
+        };
+        session.events.announce_plan(
+            StagePlan::from_stages(stages.iter().copied()).with_budget(self.limits.budget).with_summary(line),
+        );
+        let ended =
+            session.run_probe((PROBE_BLOCK, PROBE_DEPTH), &mut report.body.moved, |card, journal, events| {
+                capacity::probe_card(card, as_probe_journal(journal), &options, events)
+            });
+        let ended = ended.map(|outcome| fill_report(report, outcome, bytes)).err();
+        let usable = report.body.max_usable_bytes();
+        let (returned, ended) = session.restore_after_probe(ended, usable, &mut report.body.moved);
+        let not_back = returned.as_ref().and_then(|returned| returned.finding(usable));
+        if let Some(back) = returned.and_then(|returned| returned.result) {
+            judge_restoration(report, &back, usable);
+        }
+        if let Some(not_back) = not_back {
+            report.withdraw_verdict(NOT_RESTORED);
+            report.header.findings.push(not_back);
+        }
+        session.collect_target_caveats(&mut report.header);
+        ended
     }
-    let limits = ProbeLimits {
-        seed: mix_bits(report.header.seed),
-        region: TargetRegion { start: 0, len: bytes },
-        max_write: request.limits.max_write(),
-        budget: request.limits.budget,
-    };
-    let mut options = QuickOptions { thorough: request.thorough, limits };
-    let began = nanos_to_seconds(session.opened.target.now());
-    let moved = &mut report.body.moved;
-    let look =
-        |budget| ReadCost::measure_cost(session.opened, budget, !request.erase, session.interrupt, moved);
-    let afford = options.limits.budget.map(look).transpose()?;
-    if !request.erase {
-        session.begin_journal(
-            max_saved(&options, bytes, afford.as_ref()),
-            context::stamp_salt(options.limits.seed),
-        )?;
-    }
-    if let Some(remark) = afford.as_ref().and_then(|afford| afford.budget_remark(bytes)) {
-        session.events.report_note(&remark);
-    }
-    let line = plan_line(&options, bytes, afford.as_ref(), session);
-    // The timed reads have used part of the budget.
-    let spent = Duration::from_secs_f64((nanos_to_seconds(session.opened.target.now()) - began).max(0.0));
-    options.limits.budget = options.limits.budget.map(|budget| budget.saturating_sub(spent));
-    session.begin_row(report)?;
-    // The restoration reads all data anyway, so the probe reads little of it back.
-    let stages: &[_] = match request.erase {
-        true => &[(capacity::WRITING, 0.6), (capacity::READING_BACK, 0.4)],
-        false => &[(capacity::WRITING, 0.5), (capacity::READING_BACK, 0.05), (RESTORING, 0.45)],
-    };
-    session.events.announce_plan(
-        StagePlan::from_stages(stages.iter().copied()).with_budget(request.limits.budget).with_summary(line),
-    );
-    let ended =
-        session.run_probe((PROBE_BLOCK, PROBE_DEPTH), &mut report.body.moved, |card, journal, events| {
-            capacity::probe_card(card, as_probe_journal(journal), &options, events)
-        });
-    if let Ok(outcome) = &ended {
-        fill_report(report, outcome, bytes);
-    }
-    let usable = report.body.max_usable_bytes();
-    let (returned, ended) = session.restore_after_probe(ended.err(), usable, &mut report.body.moved);
-    let not_back = returned.as_ref().and_then(|returned| returned.finding(usable));
-    if let Some(back) = returned.and_then(|returned| returned.result) {
-        judge_restoration(report, &back, usable);
-    }
-    if let Some(not_back) = not_back {
-        report.withdraw_verdict(NOT_RESTORED);
-        report.header.findings.push(not_back);
-    }
-    session.collect_target_caveats(&mut report.header);
-    ended
 }
 
-/// Refuses contradictory options before anything is opened.
-pub(super) fn check_options(request: &VerifyRequest, target: TargetType) -> Result<()> {
-    if request.read_only {
-        return Err(Failure::refused("--read-only needs --full or --files, whose data it rereads"));
-    }
-    if target == TargetType::Directory {
-        return Err(Failure::refused(format!(
-            "{0} is a directory; test its free space with `verify {0} --files`, or name the card's device \
+impl VerifyRequest {
+    /// Refuses contradictory options before anything is opened.
+    pub(super) fn check_quick(&self, target: TargetType) -> Result<()> {
+        if self.read_only {
+            return Err(Failure::refused("--read-only needs --full or --files, whose data it rereads"));
+        }
+        if target == TargetType::Directory {
+            return Err(Failure::refused(format!(
+                "{0} is a directory; test its free space with `verify {0} --files`, or name the card's device \
              (`cardscope list`)",
-            request.common.target
-        )));
+                self.common.target
+            )));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Most bytes to save, within the write limit and the time budget.
@@ -144,20 +141,10 @@ fn plan_line(
     format!("writes up to {} (to a fake with a cache up to four times that); {keeps}", DecimalSize(run))
 }
 
-fn fill_report(report: &mut VerifyReport, outcome: &QuickOutcome, announced: u64) {
-    report.body.verdict = outcome.verdict;
-    report.body.usable_bytes = outcome.usable_bytes;
-    report.body.good_bytes = outcome.good_bytes;
-    report.body.proven_bytes = outcome.proven_bytes;
-    report.body.confidence = outcome.confidence;
-    report.body.share = outcome.share;
-    (report.body.wrap_bytes, report.body.dead_address_line) = (outcome.wrap_bytes, outcome.dead_address_line);
-    report.body.cache_bytes = outcome.cache_bytes;
-    report.body.fails_beyond = outcome.fails_beyond;
-    let overflown = outcome.overflown_bytes.min(announced);
-    report.body.excluded_cache_bytes = Some(overflown).filter(|_| outcome.verdict == Verdict::Genuine);
-    report.body.disproofs.clone_from(&outcome.disproofs);
-    report.header.findings.extend(capacity::outcome_findings(outcome, announced));
+fn fill_report(report: &mut VerifyReport, outcome: QuickOutcome, announced: u64) {
+    report.header.findings.extend(outcome.findings(announced));
+    let Verification { method, announced_bytes, moved, .. } = std::mem::take(&mut report.body);
+    report.body = Verification { method, announced_bytes, moved, ..outcome.body };
 }
 
 /// Adjusts the verdict by losses that the restoration found.

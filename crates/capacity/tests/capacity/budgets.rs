@@ -133,15 +133,15 @@ fn check_budget(fake: &str, latency: f64, mb_s: f64, budget: f64, seed: u64) -> 
     let name = format!("sim:constant?announced_bytes=4GB&command_s={latency}&mb_s={mb_s}&fake={fake}");
     let (took, outcome) = probe_with_budget(&name, budget, seed);
     let one = latency + f64::from(PROBE_BLOCK) / (mb_s * 1e6);
-    let said = format!("{name}: {took:.2} s of {budget:.2} s, {:?}", outcome.verdict);
-    let genuine = outcome.verdict == Verdict::Genuine;
+    let said = format!("{name}: {took:.2} s of {budget:.2} s, {:?}", outcome.body.verdict);
+    let genuine = outcome.body.verdict == Verdict::Genuine;
     if took > 1.1 * budget + one {
         return Err(format!("{said}: too long"));
     }
     if genuine && (fake != "none" || outcome.overflown_bytes < 64 * MIB) {
         return Err(format!("{said}: genuine on {} bytes", outcome.overflown_bytes));
     }
-    if outcome.verdict == Verdict::Inconclusive && !outcome.cut_short {
+    if outcome.body.verdict == Verdict::Inconclusive && !outcome.cut_short {
         return Err(format!("{said}: no reason"));
     }
     Ok(())
@@ -183,17 +183,21 @@ fn more_time_never_lowers_a_genuine_verdict() {
             .step_by(if cardscope_testkit::is_long() { 20 } else { 40 })
             .map(|seconds| (seconds, reported(seconds)))
             .collect();
-        let genuine = |outcome: &QuickOutcome| outcome.verdict == Verdict::Genuine;
+        let genuine = |outcome: &QuickOutcome| outcome.body.verdict == Verdict::Genuine;
         let first = all.iter().position(|(_, outcome)| genuine(outcome)).unwrap();
         for pair in all[first..].windows(2) {
             let [(_, less), (seconds, more)] = pair else { unreachable!() };
             assert!(
                 genuine(more),
                 "{name}: {seconds} s, {:?} after {} bytes",
-                more.verdict,
+                more.body.verdict,
                 more.overflown_bytes
             );
-            assert!(more.confidence >= less.confidence - 1e-9, "{name}: {seconds} s, {}", more.confidence);
+            assert!(
+                more.body.confidence >= less.body.confidence - 1e-9,
+                "{name}: {seconds} s, {}",
+                more.body.confidence
+            );
         }
     }
 }

@@ -197,7 +197,7 @@ fn oversized_cache_behind_a_fold_leaves_usable_bytes_unknown() {
     let answer = probe_erasing(name, &options(false, 8));
     let outcome = &answer.outcome;
     assert!(outcome.usable_bytes.is_none() && outcome.good_bytes.is_none(), "{}", answer.summary());
-    assert!(outcome.confidence < SURE_CONFIDENCE && !outcome.cut_short, "{}", answer.summary());
+    assert!(outcome.confidence < SURE_CONFIDENCE && !answer.cut_short, "{}", answer.summary());
 }
 
 /// Random cards that were once misjudged.

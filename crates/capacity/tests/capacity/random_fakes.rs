@@ -252,19 +252,18 @@ fn limited_probes_give_no_overconfident_answer() {
     let (mut cut, mut whole, mut right, mut wrong) = (0, 0, 0, Vec::new());
     for (limits, probed) in &probe_all(&cards) {
         let reported = &probed.outcome;
-        cut += u32::from(reported.cut_short);
-        if !reported.cut_short && known_limit(probed).is_none() {
+        cut += u32::from(probed.cut_short);
+        if !probed.cut_short && known_limit(probed).is_none() {
             whole += 1;
             right += u32::from(reported.verdict.word() == probed.verdict);
         }
         let fake = probed.verdict != "genuine";
         // Genuine so far, with a lower confidence for the caches that were not tested.
-        let so_far = reported.verdict == Verdict::Genuine
-            && reported.cut_short
-            && reported.confidence < SURE_CONFIDENCE;
+        let so_far =
+            reported.verdict == Verdict::Genuine && probed.cut_short && reported.confidence < SURE_CONFIDENCE;
         let over = fake && !so_far && reported.usable_bytes.is_some_and(|bytes| bytes > probed.usable + MIB);
         let accused = !fake && reported.verdict.is_bad();
-        let sure = reported.cut_short && reported.confidence >= SURE_CONFIDENCE;
+        let sure = probed.cut_short && reported.confidence >= SURE_CONFIDENCE;
         let kind = sure && reported.verdict.word() != probed.verdict;
         let genuine = sure && fake && reported.verdict == Verdict::Genuine;
         if known_limit(probed).is_none() && (over || accused || kind || genuine) {

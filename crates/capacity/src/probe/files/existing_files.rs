@@ -2,8 +2,8 @@
 //! intact; on a card that wraps a file shows the content of another one that exists as well.
 
 use super::file_names::{NumberedFile, file_name};
-use super::pass::{FilesPass, TestFolder, TestedFile};
 use super::sector_classes::{first_word, holds_pattern};
+use super::{FilesPass, TestFolder, TestedFile};
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_probing::sector::SECTOR;
 use std::collections::HashMap;

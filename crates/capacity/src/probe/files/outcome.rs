@@ -2,13 +2,15 @@
 //! card, so the kind of a fake follows only from the shape of the losses.
 
 use super::file_names::missing_numbers;
-use super::pass::{FilesPass, TestFolder, TestedFile};
 use super::sector_classes::{LostRange, SortedSectors};
-use cardscope_model::caveat::Caveat;
+use super::{FilesPass, TestFolder, TestedFile};
+use cardscope_model::caveat;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::report::IoTotals;
 use cardscope_model::units::DecimalSize;
-use cardscope_model::verify::{FilesReport, READS_DIFFER_CONFIDENCE, TestMethod, Verdict, Verification};
+use cardscope_model::verify::{
+    FilesReport, READS_DIFFER_CONFIDENCE, TestMethod, Verdict, Verification, VerifyReport,
+};
 use std::ops::RangeInclusive;
 
 /// Least tested share of the free space for a positive verdict …
@@ -31,19 +33,10 @@ const END_MARGIN_DIVISOR: u64 = 8;
 /// Most solid ranges of lost data at a card's end, as file systems spread files over a few groups of blocks.
 const MAX_SOLID_RANGES: usize = 16;
 
-#[derive(Debug, Clone)]
-pub struct FilesOutcome {
-    pub body: Verification,
-    pub findings: Vec<Finding>,
-    pub caveats: Vec<Caveat>,
-    /// I/O method, for example `io_uring`.
-    pub io_path: String,
-}
-
 impl<F: TestFolder> FilesPass<'_, F> {
-    /// Current result, complete or partial. `folder` has the facts about the folder and its file system;
-    /// `ended_early` is true if something stopped the pass.
-    pub fn current_outcome(&self, folder: FilesReport, ended_early: bool) -> FilesOutcome {
+    /// Records the current result, complete or partial. `folder` has the facts about the folder and its file
+    /// system; `ended_early` is true if something stopped the pass.
+    pub fn fill_report(&self, report: &mut VerifyReport, folder: FilesReport, ended_early: bool) {
         let sorted = &self.sorted;
         let planned: u64 = self.files.iter().map(|file| file.result.bytes).sum();
         let tested: u64 = self.files.iter().map(|file| file.result.read_bytes).sum();
@@ -65,8 +58,8 @@ impl<F: TestFolder> FilesPass<'_, F> {
             Verdict::Limbo => first.map_or(verdict, |first| verdict.ending_within(facts.possible_end(first))),
             verdict => verdict.ending_at(self.wrap_bytes),
         };
-        let findings = self.findings(&folder.file_system, &facts, verdict);
-        let body = Verification {
+        report.header.findings = self.findings(&folder.file_system, &facts, verdict);
+        report.body = Verification {
             method: TestMethod::Files,
             verdict,
             announced_bytes: planned,
@@ -93,7 +86,8 @@ impl<F: TestFolder> FilesPass<'_, F> {
             moved: IoTotals { seconds: self.begun.elapsed().as_secs_f64(), ..self.moved.clone() },
             ..Verification::default()
         };
-        FilesOutcome { body, findings, caveats: self.caveats.clone(), io_path: self.io_path.clone() }
+        report.header.io_path.clone_from(&self.io_path);
+        caveat::add_new_caveats(&mut report.header.caveats, self.caveats.clone());
     }
 
     /// Bytes of the tested files before an offset of the whole data; data up to there is intact.
@@ -146,9 +140,7 @@ fn is_wrap(verdict: Verdict) -> bool {
 
 fn wrap_finding(wrap: Option<u64>, file_system: &str) -> Finding {
     let text = match wrap {
-        Some(bytes) => {
-            format!("The card's addresses repeat every {}.", DecimalSize(bytes))
-        }
+        Some(bytes) => format!("The card's addresses repeat every {}.", DecimalSize(bytes)),
         None => format!("Addresses of the card repeat, but {file_system} hides at which distance."),
     };
     let finding = Finding::new("files-wrap", FindingWeight::Bad, 0.95, text);
@@ -221,8 +213,8 @@ fn judge_without_losses(facts: &TestedBytes) -> (Verdict, f64) {
 /// True if the losses look like a missing part of the card: large, solid and in few ranges.
 fn is_missing_part(sorted: &SortedSectors) -> bool {
     let counts = &sorted.counts;
-    let solid =
-        |run: &&LostRange| run.lost as f64 >= SOLID_SHARE * (run.range.end - run.range.start) as f64 / 512.0;
+    let sectors = |run: &LostRange| (run.range.end - run.range.start) as f64 / 512.0;
+    let solid = |run: &&LostRange| run.lost as f64 >= SOLID_SHARE * sectors(run);
     let runs: Vec<&LostRange> = sorted.runs.iter().filter(solid).collect();
     let in_runs: u64 = runs.iter().map(|run| run.lost).sum();
     runs.len() <= MAX_SOLID_RANGES && in_runs as f64 >= SOLID_SHARE * counts.lost_sectors() as f64

@@ -1,12 +1,12 @@
 //! Reads the files back with several I/Os in flight, past the page cache or after emptying it, and repeats reads
 //! that differ, so that no card is accused by a single read.
 
-use super::READING;
-use super::pass::{FilesError, FilesPass, TestFolder, TestedFile};
 use super::sector_classes::{ContentShift, SortedSectors, SuspectExtent};
 use super::speed_meter::SpeedMeter;
+use super::{FilesError, FilesPass, READING, TestFolder, TestedFile};
+use crate::probe::Result;
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer, split_extents};
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ReadAnswer, split_extents};
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::nanos_to_seconds;
@@ -33,7 +33,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
     /// If the card is gone, the user stopped the test, or a file cannot be opened again.
     pub fn read_all(&mut self) -> Result<(), FilesError> {
         self.sorted.tested = self.files.iter().map(TestedFile::range).collect();
-        self.begin_stage(READING, self.files.iter().map(|file| file.result.bytes).sum());
+        self.events.begin_stage(READING, Some(self.files.iter().map(|file| file.result.bytes).sum()), None);
         let mut files = std::mem::take(&mut self.files);
         let read = self.read_files(&mut files);
         self.files = files;
@@ -43,21 +43,21 @@ impl<F: TestFolder> FilesPass<'_, F> {
         Ok(())
     }
 
-    fn read_files(&mut self, files: &mut [TestedFile]) -> Result<(), ProbeStop> {
+    fn read_files(&mut self, files: &mut [TestedFile]) -> Result<()> {
         let end = self.read_deadline();
         for file in files {
             if !end.is_over() {
                 self.read_file(file)?;
             }
             if end.is_over() && file.is_unread() {
-                self.note("the budget ends reading");
+                self.events.report_note("the budget ends reading");
                 break;
             }
         }
         Ok(())
     }
 
-    fn read_file(&mut self, file: &mut TestedFile) -> Result<(), ProbeStop> {
+    fn read_file(&mut self, file: &mut TestedFile) -> Result<()> {
         let mut target = match self.folder.open(file.result.number) {
             Ok(target) => target,
             Err(reason) => {
@@ -74,7 +74,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
         Ok(())
     }
 
-    fn read_target(&mut self, file: &mut TestedFile, target: &mut dyn Target) -> Result<(), ProbeStop> {
+    fn read_target(&mut self, file: &mut TestedFile, target: &mut dyn Target) -> Result<()> {
         let interrupt = self.interrupt.clone();
         let whole = file.result.bytes - file.result.bytes % u64::from(target.info().sector);
         let mut card = IoDriver::new(target, &interrupt, BLOCK, DEPTH)?;
@@ -92,7 +92,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
                 ReadAnswer::Failed(_) => failed.push(extent),
                 other => self.count_sectors(file, extent, &other),
             }
-            self.report_read();
+            self.events.report_bytes(self.read_meter.bytes);
             Ok(())
         });
         let outcome = outcome.and_then(|()| self.read_failed_in_parts(file, &mut card, &failed));
@@ -115,7 +115,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
         file: &mut TestedFile,
         card: &mut IoDriver<'_>,
         failed: &[CardExtent],
-    ) -> Result<(), ProbeStop> {
+    ) -> Result<()> {
         let part = PART_BYTES.max(card.sector());
         let parts = failed.iter().flat_map(|extent| split_extents(extent.offset, extent.end(), part));
         let expected = file.expected_content();
@@ -129,9 +129,8 @@ impl<F: TestFolder> FilesPass<'_, F> {
     fn read_tail(&mut self, file: &mut TestedFile, sector: u32) {
         let odd = file.result.bytes % u64::from(sector);
         let (start, sectors) = (file.result.bytes - odd, odd - odd % SECTOR as u64);
-        if !odd.is_multiple_of(SECTOR as u64) {
-            let text =
-                format!("skipped its last {} bytes, which are not a whole sector", odd % SECTOR as u64);
+        if odd > sectors {
+            let text = format!("skipped its last {} bytes, which are not a whole sector", odd - sectors);
             file.result.remark.get_or_insert(text);
         }
         let mut bytes = vec![0; sectors as usize];
@@ -152,7 +151,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
         for suspect in std::mem::take(&mut self.sorted.suspects) {
             let file = self.files.iter().find(|file| file.result.number == suspect.number).cloned();
             let Some(file) = file else { continue };
-            self.changed_answers += u64::from(self.reread_extent(&file, &suspect)? != suspect.counts);
+            self.changed_answers += u64::from(self.reread(&file, &suspect)? != suspect.counts);
         }
         if self.changed_answers == 0 {
             self.sorted.disproofs.iter_mut().for_each(|disproof| disproof.seen = 2);
@@ -160,11 +159,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
         Ok(())
     }
 
-    fn reread_extent(
-        &mut self,
-        file: &TestedFile,
-        suspect: &SuspectExtent,
-    ) -> Result<SectorCounts, FilesError> {
+    fn reread(&mut self, file: &TestedFile, suspect: &SuspectExtent) -> Result<SectorCounts, FilesError> {
         let mut target = self.folder.open(file.result.number)?;
         bypass_cache(target.as_mut(), &self.interrupt)?;
         let mut card = IoDriver::new(target.as_mut(), &self.interrupt, BLOCK, 1)?;
@@ -210,7 +205,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
 }
 
 /// Empties the page cache if direct I/O is unavailable. Only a target with planned I/O knows that.
-fn bypass_cache(target: &mut dyn Target, interrupt: &InterruptFlag) -> Result<(), ProbeStop> {
+fn bypass_cache(target: &mut dyn Target, interrupt: &InterruptFlag) -> Result<()> {
     drop(IoDriver::new(target, interrupt, BLOCK, DEPTH)?);
     if target.caveats().iter().any(|caveat| matches!(caveat, Caveat::NoDirectIo { .. })) {
         let _ = target.drop_caches();

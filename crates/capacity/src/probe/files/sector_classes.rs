@@ -7,8 +7,7 @@
 use super::file_names::file_name;
 use cardscope_engine::content::h2w::{FILE_BYTES, sector_words};
 use cardscope_engine::io_driver::ReadAnswer;
-use cardscope_model::verify::SectorFound;
-use cardscope_model::verify::{AddressDisproof, FirstError, SectorCounts};
+use cardscope_model::verify::{AddressDisproof, FirstError, SectorCounts, SectorFound};
 use cardscope_probing::sector::{MAX_FLIPS, SECTOR, judge_foreign, wrong_bits};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -80,20 +79,15 @@ impl FileOffset {
 
 impl SortedSectors {
     /// Counts the sectors of a read of `len` bytes.
-    pub(super) fn add_answer(
-        &mut self,
-        place: FileOffset,
-        len: u64,
-        answer: &ReadAnswer<'_>,
-    ) -> SectorCounts {
+    pub(super) fn add_answer(&mut self, at: FileOffset, len: u64, answer: &ReadAnswer<'_>) -> SectorCounts {
         match answer {
             ReadAnswer::Same => {
                 let counts = SectorCounts { ok: len / SECTOR as u64, ..SectorCounts::default() };
                 self.counts.add_counts(&counts);
                 counts
             }
-            ReadAnswer::Differs { bytes, .. } => self.add_differing(place, bytes),
-            ReadAnswer::Failed(_) => self.add_unreadable(place, len),
+            ReadAnswer::Differs { bytes, .. } => self.add_differing(at, bytes),
+            ReadAnswer::Failed(_) => self.add_unreadable(at, len),
         }
     }
 
@@ -178,9 +172,7 @@ fn classify_sector(sector: &[u8; SECTOR], offset: u64) -> SectorFound {
         true if bits == 0 => SectorFound::Expected,
         true if bits <= MAX_FLIPS => SectorFound::Flipped { bits },
         // Patterns start at multiples of a sector; any other first word is chance, or has a flipped bit.
-        false if bits <= MAX_FLIPS && first.is_multiple_of(SECTOR as u64) => {
-            SectorFound::Elsewhere { address: first }
-        }
+        false if bits <= MAX_FLIPS && first % 512 == 0 => SectorFound::Elsewhere { address: first },
         _ => judge_foreign(sector),
     }
 }

@@ -5,7 +5,7 @@ use cardscope_model::verify::TransferPace;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct SpeedMeter {
-    bytes: u64,
+    pub(super) bytes: u64,
     /// Seconds so far, without pauses between files.
     seconds: f64,
     /// Clock value that corresponds to `seconds`.
@@ -62,10 +62,6 @@ impl SpeedMeter {
             mb_s: mb_per_s(self.bytes, self.seconds),
             slowest_second_mb_s: slowest.map(|bytes| bytes / 1e6),
         })
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
     }
 }
 

@@ -3,9 +3,9 @@
 //! Two I/Os are in flight: one is prepared while the other is written. More would gain nothing, as a file grows
 //! under its inode lock, and a crash would leave longer holes.
 
-use super::WRITING;
-use super::pass::{FilesError, FilesPass, TestFolder, TestedFile};
 use super::speed_meter::SpeedMeter;
+use super::{FilesError, FilesPass, TestFolder, TestedFile, WRITING};
+use crate::probe::Result;
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, split_extents};
 use cardscope_engine::target::{Target, TargetError};
@@ -37,7 +37,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
     /// If the card is gone, the user stopped the test, or a file cannot be created.
     pub fn write_all(&mut self, total: u64) -> Result<(), FilesError> {
         self.written = true;
-        self.begin_stage(WRITING, total);
+        self.events.begin_stage(WRITING, Some(total), None);
         let mut left = total;
         for number in 1.. {
             if left == 0 {
@@ -52,7 +52,8 @@ impl<F: TestFolder> FilesPass<'_, F> {
                     break;
                 }
                 FillEnd::TimeLimit => {
-                    self.note(&format!("the budget ends writing after {}", DecimalSize(total - left)));
+                    let written = DecimalSize(total - left);
+                    self.events.report_note(&format!("the budget ends writing after {written}"));
                     break;
                 }
             }
@@ -130,9 +131,9 @@ impl FileWriter {
     /// Retries with smaller blocks: a file system that is full for large ones may still take small ones.
     fn write_ranges(
         &mut self,
-        pass: &mut FilesPass<'_, impl TestFolder>,
-        card: &mut IoDriver<'_>,
-    ) -> Result<FillEnd, ProbeStop> {
+        pass: &mut FilesPass<impl TestFolder>,
+        card: &mut IoDriver,
+    ) -> Result<FillEnd> {
         for block in BLOCKS {
             loop {
                 if self.file.result.bytes >= self.room {
@@ -157,7 +158,7 @@ impl FileWriter {
         pass: &mut FilesPass<'_, impl TestFolder>,
         card: &mut IoDriver<'_>,
         block: u32,
-    ) -> Result<(), ProbeStop> {
+    ) -> Result<()> {
         let content = self.file.expected_content();
         let until = self.room.min(self.file.result.bytes + RANGE_BYTES);
         let mut ahead: Vec<CardExtent> = Vec::new();

@@ -1,8 +1,9 @@
 //! Evicts caches that hide losses: rewrites lost ranges until a cache no longer holds data of others.
 
-use super::pass::{FullPass, GENERATION};
 use super::pass_verdict::WriteEnd;
-use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
+use super::{FullPass, GENERATION};
+use crate::probe::Result;
+use cardscope_engine::io_driver::{CardExtent, split_extents};
 use cardscope_probing::bad_ranges::{BadKind, SectorRun};
 use cardscope_probing::reading::{bad_in_both, read_judged};
 
@@ -29,7 +30,7 @@ type RangeList = Vec<(u64, u64)>;
 
 impl FullPass<'_, '_> {
     /// Rewrites lost ranges until no more losses appear, since a cache holds only a limited number of lost blocks.
-    pub(super) fn evict_cache(&mut self) -> Result<(), ProbeStop> {
+    pub(super) fn evict_cache(&mut self) -> Result<()> {
         let whole = self.evict_in_rounds()?;
         self.is_good_unknown = !whole;
         self.record_check("whether a cache answers for more that is lost", whole);
@@ -37,15 +38,14 @@ impl FullPass<'_, '_> {
     }
 
     /// Returns true if the limits did not end it.
-    fn evict_in_rounds(&mut self) -> Result<bool, ProbeStop> {
+    fn evict_in_rounds(&mut self) -> Result<bool> {
         let (end, sector) = (self.evidence.written, self.card.sector());
         let mut in_front = DOUBTED_BEFORE_LOSS;
         for round in 0..MAX_ROUNDS {
             let Some(first) = self.ledger.first_lost() else { return Ok(true) };
-            let behind =
-                last_bytes(shrink_to_sectors(self.ledger.good_ranges(first, end), sector), MAX_DOUBTED);
-            let front = self.ledger.good_ranges(first.saturating_sub(in_front), first);
-            let front = shrink_to_sectors(front, sector);
+            let good = |from, to| shrink_to_sectors(self.ledger.good_ranges(from, to), sector);
+            let behind = last_bytes(good(first, end), MAX_DOUBTED);
+            let front = good(first.saturating_sub(in_front), first);
             let lost = self.ranges_to_rewrite(&behind);
             let room = self.remaining_bytes();
             let whole = total_bytes(&lost) <= room;
@@ -86,7 +86,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Losses in some ranges that two reads agree on, each after reopening the card.
-    fn confirmed_losses(&mut self, ranges: &[(u64, u64)]) -> Result<Vec<SectorRun>, ProbeStop> {
+    fn confirmed_losses(&mut self, ranges: &[(u64, u64)]) -> Result<Vec<SectorRun>> {
         let list: Vec<CardExtent> = split_into_blocks(ranges, self.card.block()).collect();
         let (places, first) = self.read_lost(&list)?;
         if places.is_empty() {
@@ -97,7 +97,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Extents with losses, and the lost sectors.
-    fn read_lost(&mut self, list: &[CardExtent]) -> Result<(Vec<CardExtent>, Vec<SectorRun>), ProbeStop> {
+    fn read_lost(&mut self, list: &[CardExtent]) -> Result<(Vec<CardExtent>, Vec<SectorRun>)> {
         self.card.reopen()?;
         let (mut places, mut found) = (Vec::new(), Vec::new());
         read_judged(self.card, list.iter().copied(), self.stamps_of(GENERATION), |extent, _, seen| {

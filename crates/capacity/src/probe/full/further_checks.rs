@@ -7,12 +7,12 @@
 //! All of these checks may write, so each group first verifies that the card was not swapped.
 
 use super::cache_eviction::{shrink_to_sectors, split_into_blocks, total_bytes};
-use super::pass::{FullPass, GENERATION};
 use super::samples::{self, ReadSample, SAMPLE_BYTES, read_samples};
+use super::{FullPass, GENERATION};
+use crate::probe::Result;
 use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
 use cardscope_model::units::mb_per_s;
-use cardscope_model::verify::SectorFound;
-use cardscope_model::verify::{AddressDisproof, MapCell};
+use cardscope_model::verify::{AddressDisproof, MapCell, SectorFound};
 use cardscope_probing::bad_ranges::{BadRanges, SectorRun};
 use cardscope_probing::common_distance::gcd;
 use cardscope_probing::previous_pass::SENTINEL_GENERATION;
@@ -49,7 +49,7 @@ impl FullPass<'_, '_> {
     /// True if only an end of the card explains the losses: beyond it all earlier data is lost, or all earlier data
     /// is intact and all new data is lost. Without this check consecutive losses on a damaged card would look like
     /// an end.
-    pub(super) fn is_end_certain(&mut self, places: &[CardExtent]) -> Result<bool, ProbeStop> {
+    pub(super) fn is_end_certain(&mut self, places: &[CardExtent]) -> Result<bool> {
         let standing = self.count_sentinels_beyond(places)?;
         let all = self.evidence.sentinels;
         if all < MIN_SENTINELS {
@@ -59,7 +59,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Writes unused positions beyond the written range and reads them. Returns false if the limits leave no room.
-    fn is_new_data_lost(&mut self, places: &[CardExtent]) -> Result<bool, ProbeStop> {
+    fn is_new_data_lost(&mut self, places: &[CardExtent]) -> Result<bool> {
         let (card_bytes, salt, written) =
             (self.evidence.card_bytes, self.settings.salt, self.evidence.written);
         let taken = |new: &CardExtent| places.iter().any(|p| p.offset < new.end() && new.offset < p.end());
@@ -77,13 +77,13 @@ impl FullPass<'_, '_> {
     }
 
     /// Reads positions beyond the written range.
-    fn read_beyond(&mut self, places: &[CardExtent]) -> Result<Vec<ReadSample>, ProbeStop> {
+    fn read_beyond(&mut self, places: &[CardExtent]) -> Result<Vec<ReadSample>> {
         let written = self.evidence.written;
         let list = places.iter().copied().filter(|p| p.offset >= written);
         read_samples(self.card, list, self.stamps_of(SENTINEL_GENERATION))
     }
 
-    fn count_sentinels_beyond(&mut self, places: &[CardExtent]) -> Result<u64, ProbeStop> {
+    fn count_sentinels_beyond(&mut self, places: &[CardExtent]) -> Result<u64> {
         let found = self.read_beyond(places)?;
         self.evidence.sentinels = found.len() as u64;
         self.evidence.sentinels_good = found.iter().filter(|s| s.is_good()).count() as u64;
@@ -92,7 +92,7 @@ impl FullPass<'_, '_> {
 
     /// Tests beyond the end of the card whether a range or a number of blocks is missing, and whether addresses
     /// repeat.
-    pub(super) fn check_beyond_end(&mut self, end: u64, places: &[CardExtent]) -> Result<(), ProbeStop> {
+    pub(super) fn check_beyond_end(&mut self, end: u64, places: &[CardExtent]) -> Result<()> {
         if self.count_sentinels_beyond(places)? * 2 <= self.evidence.sentinels {
             let whole = self.mark_beyond(end)?;
             self.record_check("whether addresses wrap beyond the end", whole);
@@ -103,7 +103,7 @@ impl FullPass<'_, '_> {
 
     /// Writes markers beyond the written range, which show in the following pass if addresses repeat. Returns false
     /// if the limits had no room for all of them.
-    fn mark_beyond(&mut self, end: u64) -> Result<bool, ProbeStop> {
+    fn mark_beyond(&mut self, end: u64) -> Result<bool> {
         let markers = samples::marker_places(self.evidence.written, self.card.bytes(), end);
         let mut room = self.remaining_bytes();
         let mut fits = |place: &&CardExtent| {
@@ -116,7 +116,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Tests whether the ends of the repeated ranges keep data.
-    pub(super) fn check_period_ends(&mut self) -> Result<(), ProbeStop> {
+    pub(super) fn check_period_ends(&mut self) -> Result<()> {
         let whole = self.write_period_ends()?;
         self.record_check("whether a part of what repeats is lost as well", whole);
         self.card.reopen()
@@ -127,7 +127,7 @@ impl FullPass<'_, '_> {
     ///
     /// If whole periods are written, only half of the last one is: the data that shows of the last two then lies
     /// two consecutive multiples of the period away, which determines the period.
-    fn write_period_ends(&mut self) -> Result<bool, ProbeStop> {
+    fn write_period_ends(&mut self) -> Result<bool> {
         let (written, sector, card_bytes) = (self.evidence.written, self.card.sector(), self.card.bytes());
         let period = self.period_at_the_start()?;
         // The end of a period shorter than a sector cannot be written separately.
@@ -145,11 +145,8 @@ impl FullPass<'_, '_> {
                 self.card.flush()?;
                 return Ok(false);
             }
-            self.card.write(
-                split_into_blocks(&top, block),
-                self.stamps_of(SENTINEL_GENERATION).content(),
-                |_, _, _| (),
-            )?;
+            let content = self.stamps_of(SENTINEL_GENERATION).content();
+            self.card.write(split_into_blocks(&top, block), content, |_, _, _| ())?;
             left = left.saturating_sub(total_bytes(&top));
             end += period;
         }
@@ -159,7 +156,7 @@ impl FullPass<'_, '_> {
 
     /// Common divisor of forward distances that many consecutive samples show, 0 if there are none. Lost blocks
     /// show data of others too, but each with another distance.
-    fn period_at_the_start(&mut self) -> Result<u64, ProbeStop> {
+    fn period_at_the_start(&mut self) -> Result<u64> {
         let written = self.evidence.written;
         let step = (written / 4096 / 512 * 512).max(4096);
         let len = self.card.sector();
@@ -182,7 +179,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Runs the further checks on everything that is bad.
-    pub(super) fn run_further_checks(&mut self, places: &[CardExtent]) -> Result<(), ProbeStop> {
+    pub(super) fn run_further_checks(&mut self, places: &[CardExtent]) -> Result<()> {
         self.find_wrap();
         if self.ledger.bad.total() == 0 {
             return self.check_slow_writes();
@@ -204,7 +201,7 @@ impl FullPass<'_, '_> {
         self.rewrite_and_reread(!self.evidence.refuses_rewrites)
     }
 
-    fn check_good_places(&mut self) -> Result<(), ProbeStop> {
+    fn check_good_places(&mut self) -> Result<()> {
         let good = self.ledger.good_ranges(0, self.evidence.read_to);
         if good.is_empty() {
             return Ok(());
@@ -216,7 +213,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Rewrites some good places and restores their stamps. Returns `None` if the limits forbid it.
-    fn accepts_writes(&mut self, good: Vec<(u64, u64)>) -> Result<Option<bool>, ProbeStop> {
+    fn accepts_writes(&mut self, good: Vec<(u64, u64)>) -> Result<Option<bool>> {
         let places: Vec<CardExtent> = shrink_to_sectors(good, self.card.sector())
             .iter()
             .take(4)
@@ -266,7 +263,7 @@ impl FullPass<'_, '_> {
 
     /// Lists examples of bad sectors, rewrites them if `may_write` and the limits allow it, and reads them a third
     /// time. Counts the places that are good now. Places overwritten through another address are not rewritten.
-    pub(super) fn rewrite_and_reread(&mut self, may_write: bool) -> Result<(), ProbeStop> {
+    pub(super) fn rewrite_and_reread(&mut self, may_write: bool) -> Result<()> {
         self.disproofs = self.listed_disproofs();
         let len = self.card.sector();
         let (mut rewritten, mut kept) = (0, 0);
@@ -292,7 +289,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Tests a card without losses for uselessly slow writes.
-    pub(super) fn check_slow_writes(&mut self) -> Result<(), ProbeStop> {
+    pub(super) fn check_slow_writes(&mut self) -> Result<()> {
         if self.remaining_bytes() >= REWRITTEN_BYTES && self.has_time(REST_S as f64) {
             self.evidence.crawls = self.is_slow_for_good()?;
         } else if self.speed_drop(self.evidence.written).is_some() {
@@ -303,15 +300,14 @@ impl FullPass<'_, '_> {
     }
 
     /// True if writes became slow for good: up to the end, and after a pause as well.
-    fn is_slow_for_good(&mut self) -> Result<bool, ProbeStop> {
+    fn is_slow_for_good(&mut self) -> Result<bool> {
         let end = self.evidence.written;
         let Some((from, before)) = self.speed_drop(end) else { return Ok(false) };
         self.events.report_wait(REST_S as f64);
         self.card.idle(std::time::Duration::from_secs(REST_S));
-        let from = from.max(end.saturating_sub(REWRITTEN_BYTES));
-        let from = from / u64::from(self.card.sector()) * u64::from(self.card.sector());
-        let began = self.card.seconds();
-        let block = self.card.block();
+        let sector = u64::from(self.card.sector());
+        let from = from.max(end.saturating_sub(REWRITTEN_BYTES)) / sector * sector;
+        let (began, block) = (self.card.seconds(), self.card.block());
         self.write_stamps(split_extents(from, end, block), GENERATION)?;
         let after = mb_per_s(end - from, self.card.seconds() - began);
         Ok(after * DROP_FACTOR <= before)
@@ -336,19 +332,18 @@ impl FullPass<'_, '_> {
 
     /// Fails if all data is gone at once, so that nothing is written to a swapped card. Checks the samples of the
     /// writing and positions before the first bad address.
-    fn check_same_card(&mut self) -> Result<(), ProbeStop> {
+    fn check_same_card(&mut self) -> Result<()> {
         if let Some(last) = self.sample_checker.last {
             self.sample_checker.check_samples(self.card, last)?;
         }
         let stood = self.ledger.first_bad().unwrap_or(self.evidence.read_to).min(self.evidence.written);
         let step = (stood / CARD_CHECK_SAMPLES / SAMPLE_BYTES * SAMPLE_BYTES).max(SAMPLE_BYTES);
-        let places =
-            (0..stood / SAMPLE_BYTES * SAMPLE_BYTES).step_by(step as usize).take(CARD_CHECK_SAMPLES as usize);
-        let places: Vec<CardExtent> =
-            places.map(|offset| CardExtent { offset, len: SAMPLE_BYTES as u32 }).collect();
+        let starts = (0..stood / SAMPLE_BYTES * SAMPLE_BYTES).step_by(step as usize);
+        let places = starts.take(CARD_CHECK_SAMPLES as usize);
+        let places = places.map(|offset| CardExtent { offset, len: SAMPLE_BYTES as u32 });
         let stamped = self.expected_stamps();
         for _ in 0..2 {
-            let found = read_samples(self.card, places.iter().copied(), stamped)?;
+            let found = read_samples(self.card, places.clone(), stamped)?;
             if found.len() < MIN_LOST_SAMPLES || !found.iter().all(|sample| sample.is_gone()) {
                 return Ok(());
             }

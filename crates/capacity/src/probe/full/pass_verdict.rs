@@ -83,49 +83,49 @@ pub(crate) fn judge_pass(ledger: &BadRanges, seen: &PassEvidence) -> Verificatio
     }
     let (usable, all) = (Some(first_bad.unwrap_or(seen.read_to)), Some(good));
     if good == 0 && seen.keeps_originals || seen.refuses_rewrites {
-        return new_answer(Verdict::ReadOnly, Some(0), Some(0), 0.99);
+        return answer(Verdict::ReadOnly, Some(0), Some(0), 0.99);
     }
     // Without any good data from 0 on, intact sentinels are in a cache.
     if good == 0 && (seen.sentinels_good == 0 || seen.write_end == Some(WriteEnd::EndsAt(0))) {
-        return new_answer(Verdict::Dead, Some(0), Some(0), 0.99);
+        return answer(Verdict::Dead, Some(0), Some(0), 0.99);
     }
     if seen.recheck && bad.total() > 0 {
         // Good data that changed leaves no intact prefix; data of others may have been written by anyone, which is
         // no fault.
         return match bad.total() == bad.lost && (bad.foreign > 0 || is_wiped(ledger)) {
-            true => new_answer(Verdict::Inconclusive, None, all, 0.5),
-            false => new_answer(Verdict::Damaged, None, all, 0.99),
+            true => answer(Verdict::Inconclusive, None, all, 0.5),
+            false => answer(Verdict::Damaged, None, all, 0.99),
         };
     }
     if lost + bad.alias > 0 && is_overcommitted(ledger, seen) {
         let stays = good + seen.sentinels_good * super::samples::SAMPLE_BYTES;
-        return new_answer(Verdict::Overcommitted, Some(stays), Some(stays), 0.99);
+        return answer(Verdict::Overcommitted, Some(stays), Some(stays), 0.99);
     }
     if lost + bad.alias > 0 && is_only_tail_lost(ledger, seen) {
         // A fake acknowledges the writes it loses; errors mean damage or an unsuitable reader.
         if first_bad.is_some_and(|first| seen.accepted_to <= first) {
-            return Verification { fails_beyond: true, ..new_answer(Verdict::Damaged, usable, all, 0.99) };
+            return Verification { fails_beyond: true, ..answer(Verdict::Damaged, usable, all, 0.99) };
         }
         // Losses in one kind of request only may be caused by the reader.
         let shown_once = seen.kept_in_sectors && seen.sentinels == 0;
         let confidence = if shown_once { ONE_KIND_CONFIDENCE } else { 0.99 };
-        return new_answer(Verdict::Limbo.ending_at(usable), usable, all, confidence);
+        return answer(Verdict::Limbo.ending_at(usable), usable, all, confidence);
     }
     if bad.total() > 0 && seen.healed > 0 && lost + bad.alias == 0 {
-        return new_answer(Verdict::Unstable, usable, all, READS_DIFFER_CONFIDENCE);
+        return answer(Verdict::Unstable, usable, all, READS_DIFFER_CONFIDENCE);
     }
     if bad.total() > 0 {
-        return new_answer(Verdict::Damaged, usable, all, 0.99);
+        return answer(Verdict::Damaged, usable, all, 0.99);
     }
     if seen.passing_sectors > 0 {
-        return new_answer(Verdict::Unstable, usable, all, READS_DIFFER_CONFIDENCE);
+        return answer(Verdict::Unstable, usable, all, READS_DIFFER_CONFIDENCE);
     }
     if seen.crawls {
-        return new_answer(Verdict::Overcommitted, usable, all, 0.8);
+        return answer(Verdict::Overcommitted, usable, all, 0.8);
     }
     match seen.read_to >= seen.card_bytes && !seen.may_crawl {
-        true => new_answer(Verdict::Genuine, usable, all, 0.999),
-        false => new_answer(Verdict::Inconclusive, None, None, 0.5),
+        true => answer(Verdict::Genuine, usable, all, 0.999),
+        false => answer(Verdict::Inconclusive, None, None, 0.5),
     }
 }
 
@@ -149,15 +149,11 @@ fn judge_samples_only(seen: &PassEvidence) -> Verification {
         Some(WriteEnd::RefusesWrites) => (Verdict::ReadOnly, None, 0.8),
         None => (Verdict::Inconclusive, None, 0.0),
     };
-    new_answer(verdict, usable, usable, confidence)
+    answer(verdict, usable, usable, confidence)
 }
 
-fn new_answer(
-    verdict: Verdict,
-    usable_bytes: Option<u64>,
-    good_bytes: Option<u64>,
-    confidence: f64,
-) -> Verification {
+fn answer(verdict: Verdict, usable: Option<u64>, good: Option<u64>, confidence: f64) -> Verification {
+    let (usable_bytes, good_bytes) = (usable, good);
     Verification { verdict, usable_bytes, good_bytes, confidence, ..Verification::default() }
 }
 
@@ -224,8 +220,8 @@ fn lost_tail_start(ledger: &BadRanges, read_to: u64) -> u64 {
 fn judge_wrap(ledger: &BadRanges, period: u64, seen: &PassEvidence) -> Verification {
     // Of all addresses that share a place only the last written one is good, so places are counted once.
     let lost = |run: &&BadRun| run.bad != BadKind::Alias;
-    let place =
-        |run: &BadRun| if run.start / period == (run.end - 1) / period { run.start % period } else { 0 };
+    let is_within = |run: &BadRun| run.start / period == (run.end - 1) / period;
+    let place = |run: &BadRun| if is_within(run) { run.start % period } else { 0 };
     let first = ledger.runs().iter().filter(lost).map(place).min();
     let usable = first.unwrap_or(period).min(period);
     let chained = ledger.runs().iter().filter(lost).any(|run| {
@@ -238,7 +234,7 @@ fn judge_wrap(ledger: &BadRanges, period: u64, seen: &PassEvidence) -> Verificat
     let last = ledger.runs().iter().filter(lost).map(|run| run.end.saturating_sub(run.start.max(from)));
     let good = seen.read_to - from - last.sum::<u64>();
     let verdict = if chained { Verdict::Chain } else { Verdict::Wraparound.ending_at(Some(period)) };
-    Verification { wrap_bytes: Some(period), ..new_answer(verdict, Some(usable), Some(good), 0.99) }
+    Verification { wrap_bytes: Some(period), ..answer(verdict, Some(usable), Some(good), 0.99) }
 }
 
 /// True if the data written first is intact at any address, and later data is lost.

@@ -1,7 +1,8 @@
 //! Reads every block and judges each sector. Bad sectors are read again before they count.
 
-use super::pass::FullPass;
-use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
+use super::FullPass;
+use crate::probe::Result;
+use cardscope_engine::io_driver::{CardExtent, split_extents};
 use cardscope_model::units::DecimalSize;
 use cardscope_model::verify::SectorFound;
 use cardscope_probing::bad_ranges::{BadKind, SectorRun};
@@ -43,7 +44,7 @@ impl DoubtfulExtent {
 }
 
 impl FullPass<'_, '_> {
-    pub(super) fn read_all(&mut self, end: u64) -> Result<(), ProbeStop> {
+    pub(super) fn read_all(&mut self, end: u64) -> Result<()> {
         self.events.begin_stage(READING, Some(end), None);
         let mut at = 0;
         while at < end {
@@ -63,13 +64,13 @@ impl FullPass<'_, '_> {
     }
 
     /// Reads `[0, end)` without any check that writes.
-    pub(super) fn read_without_writing(&mut self, end: u64) -> Result<(), ProbeStop> {
+    pub(super) fn read_without_writing(&mut self, end: u64) -> Result<()> {
         self.read_all(end)?;
         self.find_wrap();
         self.rewrite_and_reread(false)
     }
 
-    fn read_range(&mut self, from: u64, to: u64) -> Result<(), ProbeStop> {
+    fn read_range(&mut self, from: u64, to: u64) -> Result<()> {
         let mut doubts = Vec::new();
         let (stamped, block) = (self.expected_stamps(), self.card.block());
         let (chart, events) = (&mut self.chart, &mut *self.events);
@@ -96,7 +97,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Reads doubtful extents again: a single read accuses no card.
-    fn reread_doubtful(&mut self, mut doubts: Vec<DoubtfulExtent>) -> Result<(), ProbeStop> {
+    fn reread_doubtful(&mut self, mut doubts: Vec<DoubtfulExtent>) -> Result<()> {
         if doubts.is_empty() {
             return Ok(());
         }
@@ -132,7 +133,7 @@ impl FullPass<'_, '_> {
 
     /// Reads once more, and twice more if answers vary and bits are still wrong. A sector that is good once is
     /// good.
-    fn read_again(&mut self, doubt: &mut DoubtfulExtent) -> Result<(), ProbeStop> {
+    fn read_again(&mut self, doubt: &mut DoubtfulExtent) -> Result<()> {
         let parts = doubt.parts_to_reread();
         for reading in 0..3 {
             let mut again = Vec::new();

@@ -6,6 +6,7 @@
 //! keeps the first data written. The original content of their places shows on a card that ignores writes. Markers
 //! are written last and show in low addresses if addresses repeat.
 
+use crate::probe::Result;
 use cardscope_engine::content::IoContent;
 use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
 use cardscope_model::random::{SeededRandom, mix_bits};
@@ -76,7 +77,7 @@ pub(crate) fn read_samples(
     card: &mut IoDriver<'_>,
     places: impl IntoIterator<Item = CardExtent>,
     stamped: ExpectedStamps,
-) -> Result<Vec<ReadSample>, ProbeStop> {
+) -> Result<Vec<ReadSample>> {
     let mut samples = Vec::new();
     read_judged(card, places, stamped, |extent, _, seen| {
         samples.push(ReadSample { extent, found: first_bad(seen) })
@@ -108,11 +109,7 @@ impl SampleChecker {
     }
 
     /// Reads samples after range `last` was written, and returns the bad ones. Fails if the card was swapped.
-    pub(crate) fn check_samples(
-        &mut self,
-        card: &mut IoDriver<'_>,
-        last: u64,
-    ) -> Result<Vec<ReadSample>, ProbeStop> {
+    pub(crate) fn check_samples(&mut self, card: &mut IoDriver<'_>, last: u64) -> Result<Vec<ReadSample>> {
         let (places, salt) = (self.ranges_to_check(last), self.stamped.salt);
         let list = places.iter().flat_map(|index| self.cut.sample_places(*index, salt));
         let samples = read_samples(card, list, self.stamped)?;
@@ -168,9 +165,8 @@ pub(crate) fn marker_places(from: u64, card_bytes: u64, end: u64) -> Vec<CardExt
     let mut list: Vec<u64> = even.chain(powers).collect();
     list.sort_unstable();
     list.dedup();
-    list.into_iter()
-        .map(|offset| CardExtent { offset, len: SAMPLE_BYTES.min(card_bytes - offset) as u32 })
-        .collect()
+    let place = |offset| CardExtent { offset, len: SAMPLE_BYTES.min(card_bytes - offset) as u32 };
+    list.into_iter().map(place).collect()
 }
 
 /// Hashes of the original content at positions that held more than one repeated byte.
@@ -179,7 +175,7 @@ pub(crate) struct OriginalHashes(Vec<(CardExtent, u64)>);
 
 impl OriginalHashes {
     /// Reads the sentinels' positions before anything is written.
-    pub(crate) fn read(card: &mut IoDriver<'_>, places: &[CardExtent]) -> Result<Self, ProbeStop> {
+    pub(crate) fn read(card: &mut IoDriver<'_>, places: &[CardExtent]) -> Result<Self> {
         let mut list = Vec::new();
         card.read(places.iter().copied(), IoContent::Buffer, |extent, _, answer| {
             if let ReadAnswer::Differs { bytes, .. } = answer
@@ -193,7 +189,7 @@ impl OriginalHashes {
     }
 
     /// True if all original content is unchanged; false if there was none to compare.
-    pub(crate) fn are_unchanged(&self, card: &mut IoDriver<'_>) -> Result<bool, ProbeStop> {
+    pub(crate) fn are_unchanged(&self, card: &mut IoDriver<'_>) -> Result<bool> {
         let mut same = 0;
         for (place, before) in &self.0 {
             card.read([*place], IoContent::Buffer, |_, _, answer| {

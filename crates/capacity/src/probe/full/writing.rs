@@ -4,9 +4,12 @@
 //! places. A command that hits one bad place fails as a whole, so the good data around it needs commands of its
 //! own.
 
-use super::pass::{FullPass, GENERATION};
 use super::pass_verdict::WriteEnd;
-use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
+use super::samples::{ReadSample, SAMPLE_BYTES, random_place, read_samples};
+use super::{FullPass, GENERATION};
+use crate::probe::Result;
+use cardscope_engine::io_driver::{CardExtent, split_extents};
+use cardscope_model::random::{SeededRandom, mix_bits};
 use cardscope_model::units::{DecimalSize, SpeedMbS, nanos_to_seconds};
 use cardscope_model::verify::SectorFound;
 use cardscope_probing::reading::{RetryDepth, read_judged};
@@ -29,11 +32,7 @@ const PART_BYTES: u32 = 64 << 10;
 
 impl FullPass<'_, '_> {
     /// Writes the card in order. `places` are the sentinels; `written` is called with the bytes on the card.
-    pub(super) fn write_all(
-        &mut self,
-        places: &[CardExtent],
-        written: &mut dyn FnMut(u64),
-    ) -> Result<(), ProbeStop> {
+    pub(super) fn write_all(&mut self, places: &[CardExtent], written: &mut dyn FnMut(u64)) -> Result<()> {
         let cut = self.sample_checker.cut;
         let first = self.settings.resumed_at / cut.bytes;
         let count = self.evidence.card_bytes.div_ceil(cut.bytes);
@@ -88,11 +87,9 @@ impl FullPass<'_, '_> {
                 "writing ends after {written}: the card keeps nothing beyond {}. All that was written is read",
                 DecimalSize(end)
             ),
-            Some(WriteEnd::RefusesWrites) => {
-                format!(
-                    "writing ends after {written}: the card refuses every further write. All of it is read"
-                )
-            }
+            Some(WriteEnd::RefusesWrites) => format!(
+                "writing ends after {written}: the card refuses every further write. All of it is read"
+            ),
             None if self.evidence.written < self.evidence.card_bytes => {
                 format!("the limit ends writing after {written}; that much is read back")
             }
@@ -116,7 +113,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Writes a range, or the part that the budget allows, and returns its end.
-    fn write_range(&mut self, from: u64, to: u64) -> Result<u64, ProbeStop> {
+    fn write_range(&mut self, from: u64, to: u64) -> Result<u64> {
         let over = Cell::new(false);
         // Until the read speed is measured, part of the time is reserved for reading.
         let share = if self.read_mb_s.is_some() { 1.0 } else { UNKNOWN_READS_SHARE };
@@ -152,7 +149,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Reads the first MiBs back to measure the read speed, and announces the plan.
-    fn announce_plan(&mut self, from: u64, to: u64) -> Result<(), ProbeStop> {
+    fn announce_plan(&mut self, from: u64, to: u64) -> Result<()> {
         let end = to.min(from + FIRST_READ);
         let (began, block, stamped) = (self.card.seconds(), self.card.block(), self.expected_stamps());
         let misread = &mut self.misread;
@@ -178,7 +175,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Writes failed extents again. Returns true if the card accepted any part.
-    fn write_failed_again(&mut self, failed: &[CardExtent]) -> Result<bool, ProbeStop> {
+    fn write_failed_again(&mut self, failed: &[CardExtent]) -> Result<bool> {
         let tries = if failed.len() <= MAX_RETRIED { MAX_RETRIES } else { 0 };
         let mut took_any = false;
         for extent in failed {
@@ -192,7 +189,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Writes the parts of an extent, until the time for failing ones is used up.
-    fn write_parts(&mut self, extent: CardExtent) -> Result<bool, ProbeStop> {
+    fn write_parts(&mut self, extent: CardExtent) -> Result<bool> {
         let mut took_any = false;
         let mut ends_here = true;
         for part in split_extents(extent.offset, extent.end(), PART_BYTES) {
@@ -209,7 +206,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Writes the sectors at the start of an extent up to the first failing one, found by bisection.
-    fn write_start(&mut self, extent: CardExtent) -> Result<bool, ProbeStop> {
+    fn write_start(&mut self, extent: CardExtent) -> Result<bool> {
         let (mut start, mut end, sector) = (extent.offset, extent.end(), u64::from(self.card.sector()));
         let mut took_any = false;
         while start < end {
@@ -225,13 +222,13 @@ impl FullPass<'_, '_> {
     }
 
     /// Writes an extent if the limits allow it, and returns true if it succeeded.
-    fn write_once(&mut self, extent: CardExtent) -> Result<bool, ProbeStop> {
+    fn write_once(&mut self, extent: CardExtent) -> Result<bool> {
         if self.remaining_sequential_bytes() < u64::from(extent.len) {
             return Ok(false);
         }
         let mut took = false;
-        self.card
-            .write([extent], self.expected_stamps().content(), |_, _, io_error| took = io_error.is_none())?;
+        let content = self.expected_stamps().content();
+        self.card.write([extent], content, |_, _, io_error| took = io_error.is_none())?;
         if took {
             self.evidence.accepted_to = extent.end().max(self.evidence.accepted_to);
         }
@@ -245,4 +242,82 @@ fn format_duration(seconds: f64) -> String {
         s if s >= 90.0 => format!("{:.0} min", s / 60.0),
         s => format!("{s:.0} s"),
     }
+}
+
+/// Samples on each side of a suspected end.
+const SAMPLES: u64 = 64;
+
+/// Attempts to find the end below the lowest bad sample.
+const MAX_STEPS: u32 = 4;
+
+/// Length of a lost range, in ranges, before writing stops.
+const MIN_LOST_RANGES: u64 = 4;
+
+impl FullPass<'_, '_> {
+    /// Rereads bad samples, and returns the reason to stop writing if it is certain.
+    pub(super) fn confirm_bad_samples(&mut self, bad: &[ReadSample]) -> Result<Option<WriteEnd>> {
+        if bad.is_empty() {
+            return Ok(None);
+        }
+        self.card.reopen()?;
+        let mut again = read_samples(self.card, bad.iter().map(|s| s.extent), self.expected_stamps())?;
+        again.retain(|sample| !sample.is_good());
+        let lost = |s: &&ReadSample| !matches!(s.found, SectorFound::Flipped { .. });
+        let lowest = again.iter().filter(lost).map(|s| s.extent.offset).min();
+        self.lowest_lost = [self.lowest_lost, lowest].into_iter().flatten().min();
+        if again.iter().any(is_from_later) && self.is_start_overwritten()? {
+            return Ok(Some(WriteEnd::AddressesRepeat));
+        }
+        match self.lowest_lost {
+            Some(from) => self.confirm_end(from),
+            None => Ok(None),
+        }
+    }
+
+    /// True if the first addresses hold data of later ones. Lost blocks that show data of others do not prove a
+    /// repetition, and the first blocks are not lost.
+    fn is_start_overwritten(&mut self) -> Result<bool> {
+        let first = self.sample_checker.cut.range(0).1.min(self.evidence.written);
+        let len = u64::from(self.card.block()).min(first).min(4096) as u32;
+        let list = [0, 4096, 8192].map(|offset| CardExtent { offset, len });
+        let list = list.into_iter().filter(|p| p.end() <= first);
+        let samples = read_samples(self.card, list, self.expected_stamps())?;
+        Ok(!samples.is_empty() && samples.iter().all(is_from_later))
+    }
+
+    /// Tests whether everything from about `from` on is lost, apart from a cache's content, and everything below is
+    /// intact.
+    fn confirm_end(&mut self, mut from: u64) -> Result<Option<WriteEnd>> {
+        let (written, stamped) = (self.evidence.written, self.expected_stamps());
+        if written.saturating_sub(from) < MIN_LOST_RANGES * self.sample_checker.cut.bytes {
+            return Ok(None);
+        }
+        let mut random = SeededRandom::new(mix_bits(stamped.salt ^ written));
+        let mut spread = |from: u64, to: u64| -> Vec<CardExtent> {
+            let part = ((to - from) / SAMPLES).next_multiple_of(SAMPLE_BYTES).max(SAMPLE_BYTES);
+            let starts = (from..to).step_by(part as usize);
+            starts.map(|start| random_place(start, (start + part).min(to), &mut random)).collect()
+        };
+        for _ in 0..MAX_STEPS {
+            let older = from + (written - from) / 2 / SAMPLE_BYTES * SAMPLE_BYTES;
+            let beyond = read_samples(self.card, spread(from, older), stamped)?;
+            let bad = beyond.iter().filter(|s| !s.is_good()).count();
+            if bad * 10 < beyond.len() * 9 {
+                return Ok(None);
+            }
+            let below = if from > 0 { spread(0, from) } else { Vec::new() };
+            let below = read_samples(self.card, below, stamped)?;
+            let bad = below.iter().filter(|s| !s.is_good());
+            // Samples are coarse, so the end may lie slightly below the lowest bad one.
+            if bad.clone().count() * 20 <= below.len() {
+                return Ok(Some(WriteEnd::EndsAt(from)));
+            }
+            from = bad.map(|s| s.extent.offset).min().unwrap_or_default();
+        }
+        Ok(None)
+    }
+}
+
+fn is_from_later(sample: &ReadSample) -> bool {
+    matches!(sample.found, SectorFound::Elsewhere { address } if address > sample.extent.offset)
 }

@@ -1,7 +1,8 @@
 //! Detects addresses that lead to the same place. Stamps contain their address, so one at another address is proof
 //! for any period, not only for powers of two.
 
-use super::stamper::{ClaimState, StampClaim, Stamper, align_down, block_at};
+use super::stamper::{CheckedClaim, ClaimState, StampClaim, Stamper, UNIT, align_down, block_at};
+use crate::probe::Result;
 use cardscope_engine::content::{IoContent, read_stamp_header};
 use cardscope_engine::io_driver::{CardExtent, ProbeStop, ReadAnswer};
 use cardscope_model::verify::SectorFound;
@@ -25,23 +26,16 @@ impl MisplacedStamp {
         self.read_at.abs_diff(self.written_at)
     }
 
-    /// Same displacement at an address `away` bytes higher.
-    fn shifted_up(self, away: u64) -> Option<MisplacedStamp> {
-        Some(MisplacedStamp {
-            read_at: self.read_at.checked_add(away)?,
-            written_at: self.written_at.checked_add(away)?,
-        })
-    }
-
-    fn shifted_down(self, away: u64) -> Option<MisplacedStamp> {
-        Some(MisplacedStamp {
-            read_at: self.read_at.checked_sub(away)?,
-            written_at: self.written_at.checked_sub(away)?,
-        })
+    /// Same displacement at addresses `away` bytes higher and lower.
+    fn shifted(self, away: u64) -> impl Iterator<Item = MisplacedStamp> {
+        let shift = |by: fn(u64, u64) -> Option<u64>| {
+            Some(MisplacedStamp { read_at: by(self.read_at, away)?, written_at: by(self.written_at, away)? })
+        };
+        [shift(u64::checked_add), shift(u64::checked_sub)].into_iter().flatten()
     }
 }
 
-pub(super) fn misplaced_among(seen: &[(StampClaim, ClaimState)]) -> Vec<MisplacedStamp> {
+pub(super) fn misplaced_among(seen: &[CheckedClaim]) -> Vec<MisplacedStamp> {
     let hit = |(_, state): &(StampClaim, ClaimState)| match state {
         ClaimState::Lost { found: SectorFound::Elsewhere { address }, at } => {
             Some(MisplacedStamp { read_at: *at, written_at: *address })
@@ -88,36 +82,28 @@ impl AddressFold {
 ///
 /// Only the far half is searched. It contains a multiple of every period up to half of the card, and the only copy
 /// for longer ones. If only a multiple shows, its divisors are tested afterwards.
-pub(super) fn search_copies(
-    stamper: &mut Stamper<'_, '_>,
-    run: u64,
-    len: u64,
-    end: u64,
-) -> Result<Vec<MisplacedStamp>, ProbeStop> {
-    let stride = align_down(len - u64::from(SAVE_UNIT)).max(u64::from(SAVE_UNIT));
+pub(super) fn search_copies(io: &mut Stamper, run: u64, len: u64, end: u64) -> Result<Vec<MisplacedStamp>> {
+    let stride = align_down(len - UNIT).max(UNIT);
     let half = end / 2 + len;
     let (from, to) = if run == 0 { (align_down(end.saturating_sub(half)), end) } else { (0, half.min(end)) };
     // With a period of nearly the whole card the copy is short and lies at the end.
-    let last = (run == 0).then(|| align_down(end.saturating_sub(u64::from(SAVE_UNIT))));
+    let last = (run == 0).then(|| align_down(end.saturating_sub(UNIT)));
     let looks = (from..to)
         .step_by(stride as usize)
         .chain(last)
-        .filter(|at| *at + u64::from(SAVE_UNIT) <= run || *at >= run + len)
+        .filter(|at| *at + UNIT <= run || *at >= run + len)
         .map(|offset| block_at(offset, end));
     let range = run..run + len;
-    with_deep_queue(stamper, |stamper| {
-        let hits = read_in_groups(stamper, looks, range.clone())?;
-        confirm_by_neighbours(stamper, &hits, &range, end)
+    with_deep_queue(io, |io| {
+        let hits = read_in_groups(io, looks, range.clone())?;
+        confirm_by_neighbours(io, &hits, &range, end)
     })
 }
 
 /// Searches stamps at their addresses with one bit inverted. With an unconnected address line the copy need not be
 /// in the far half.
-pub(super) fn search_inverted_bits(
-    stamper: &mut Stamper<'_, '_>,
-    claims: &[StampClaim],
-) -> Result<Vec<MisplacedStamp>, ProbeStop> {
-    let all = stamper.context.card_bytes();
+pub(super) fn search_inverted_bits(io: &mut Stamper, claims: &[StampClaim]) -> Result<Vec<MisplacedStamp>> {
+    let all = io.context.card_bytes();
     let lines = (SAVE_UNIT.trailing_zeros()..all.ilog2() + 1).map(|line| 1u64 << line);
     let twin = |claim: &StampClaim, line: u64| CardExtent {
         offset: claim.extent.offset ^ line,
@@ -125,18 +111,18 @@ pub(super) fn search_inverted_bits(
     };
     let looks = claims.iter().flat_map(|claim| lines.clone().map(move |line| twin(claim, line)));
     let looks: Vec<CardExtent> = looks.filter(|extent| extent.end() <= all).collect();
-    let hits = with_deep_queue(stamper, |stamper| misplaced_stamps(stamper, looks, 0..all))?;
+    let hits = with_deep_queue(io, |io| misplaced_stamps(io, looks, 0..all))?;
     Ok(hits.into_iter().filter(|hit| (hit.read_at ^ hit.written_at).is_power_of_two()).collect())
 }
 
 /// True if stamps appear before the first repetition where the fold does not lead: a cache shows its content in
 /// missing places. Most reads are near the end, where losses are most likely.
-pub(super) fn has_cache_echoes(stamper: &mut Stamper<'_, '_>, fold: AddressFold) -> Result<bool, ProbeStop> {
-    let (end, all) = (fold.bytes(), stamper.context.card_bytes());
+pub(super) fn has_cache_echoes(io: &mut Stamper, fold: AddressFold) -> Result<bool> {
+    let (end, all) = (fold.bytes(), io.context.card_bytes());
     let place = |n: u64| align_down((end as f64 * (1.0 - (n as f64 / ECHO_POSITIONS as f64).powi(2))) as u64);
     let looks = (1..ECHO_POSITIONS).map(place).map(|offset| CardExtent { offset, len: SAVE_UNIT });
     let looks: Vec<CardExtent> = looks.filter(|extent| extent.end() <= end).collect();
-    let hits = with_deep_queue(stamper, |stamper| misplaced_stamps(stamper, looks, 0..all))?;
+    let hits = with_deep_queue(io, |io| misplaced_stamps(io, looks, 0..all))?;
     Ok(hits.iter().any(|hit| match fold {
         AddressFold::Period(bytes) => hit.read_at % bytes != hit.written_at % bytes,
         AddressFold::Line(bytes) => hit.read_at & !bytes != hit.written_at & !bytes,
@@ -148,13 +134,13 @@ const ECHO_POSITIONS: u64 = 192;
 
 /// Runs a search with many reads in flight, and restores the I/O shape.
 fn with_deep_queue(
-    stamper: &mut Stamper<'_, '_>,
-    look: impl FnOnce(&mut Stamper<'_, '_>) -> Result<Vec<MisplacedStamp>, ProbeStop>,
-) -> Result<Vec<MisplacedStamp>, ProbeStop> {
-    let (block, depth) = (stamper.context.block(), stamper.context.depth());
-    stamper.context.set_queue(SAVE_UNIT, SEARCH_DEPTH)?;
-    let hits = look(stamper);
-    let back = stamper.context.set_queue(block, depth);
+    io: &mut Stamper,
+    look: impl FnOnce(&mut Stamper) -> Result<Vec<MisplacedStamp>>,
+) -> Result<Vec<MisplacedStamp>> {
+    let (block, depth) = (io.context.block(), io.context.depth());
+    io.context.set_queue(SAVE_UNIT, SEARCH_DEPTH)?;
+    let hits = look(io);
+    let back = io.context.set_queue(block, depth);
     // An error of the search takes precedence over one of restoring the shape.
     let hits = hits?;
     back.map(|()| hits)
@@ -164,24 +150,21 @@ fn with_deep_queue(
 /// copy of the run continues. Lost blocks that show data of others are misplaced too, and caches produce some in
 /// sequence.
 fn confirm_by_neighbours(
-    stamper: &mut Stamper<'_, '_>,
+    io: &mut Stamper,
     hits: &[MisplacedStamp],
     range: &Range<u64>,
     end: u64,
-) -> Result<Vec<MisplacedStamp>, ProbeStop> {
+) -> Result<Vec<MisplacedStamp>> {
     let len = range.end - range.start;
-    let inside =
-        |hit: &MisplacedStamp| hit.read_at + u64::from(SAVE_UNIT) <= end && range.contains(&hit.written_at);
+    let inside = |hit: &MisplacedStamp| hit.read_at + UNIT <= end && range.contains(&hit.written_at);
     let few: Vec<MisplacedStamp> =
         hits.iter().step_by(hits.len().div_ceil(MAX_CHECKED_STAMPS).max(1)).copied().collect();
-    for away in [align_down(len / 2), align_down(len / 16), u64::from(SAVE_UNIT)] {
-        let beside = |hit: &MisplacedStamp| {
-            [hit.shifted_up(away), hit.shifted_down(away)].into_iter().flatten().filter(inside)
-        };
-        let mut agreed = |hits: &[MisplacedStamp]| -> Result<Vec<MisplacedStamp>, ProbeStop> {
+    for away in [align_down(len / 2), align_down(len / 16), UNIT] {
+        let beside = |hit: &MisplacedStamp| hit.shifted(away).filter(inside);
+        let mut agreed = |hits: &[MisplacedStamp]| -> Result<Vec<MisplacedStamp>> {
             let looks =
                 hits.iter().flat_map(beside).map(|hit| CardExtent { offset: hit.read_at, len: SAVE_UNIT });
-            let seen = BTreeSet::from_iter(read_in_groups(stamper, looks, range.clone())?);
+            let seen = BTreeSet::from_iter(read_in_groups(io, looks, range.clone())?);
             Ok(hits.iter().filter(|hit| beside(hit).any(|there| seen.contains(&there))).copied().collect())
         };
         // A small period gives thousands of stamps, so some are tested first; if most come from lost blocks, all
@@ -199,31 +182,31 @@ fn confirm_by_neighbours(
 
 /// Reads many positions, in groups between checks of the limits.
 fn read_in_groups(
-    stamper: &mut Stamper<'_, '_>,
+    io: &mut Stamper,
     mut places: impl Iterator<Item = CardExtent>,
     range: Range<u64>,
-) -> Result<Vec<MisplacedStamp>, ProbeStop> {
+) -> Result<Vec<MisplacedStamp>> {
     let mut hits = Vec::new();
     loop {
         let some: Vec<CardExtent> = places.by_ref().take(READS_PER_GROUP).collect();
         if some.is_empty() {
             return Ok(hits);
         }
-        if !stamper.may_write(0) {
+        if !io.may_write(0) {
             return Err(ProbeStop::Limit);
         }
-        hits.extend(misplaced_stamps(stamper, some, range.clone())?);
+        hits.extend(misplaced_stamps(io, some, range.clone())?);
     }
 }
 
 /// Stamps of a range among some positions, apart from those at their own address.
 fn misplaced_stamps(
-    stamper: &mut Stamper<'_, '_>,
+    io: &mut Stamper,
     places: impl IntoIterator<Item = CardExtent>,
     range: Range<u64>,
-) -> Result<Vec<MisplacedStamp>, ProbeStop> {
-    let (salt, mut hits) = (stamper.context.salt, Vec::new());
-    stamper.context.read_and_compare(places, IoContent::Buffer, |extent, _, answer| {
+) -> Result<Vec<MisplacedStamp>> {
+    let (salt, mut hits) = (io.context.salt, Vec::new());
+    io.context.read_and_compare(places, IoContent::Buffer, |extent, _, answer| {
         if let ReadAnswer::Differs { bytes, .. } = answer
             && let Some(stamp) = read_stamp_header(&bytes[..SECTOR.min(bytes.len())])
             && stamp.salt == salt
@@ -239,16 +222,13 @@ fn misplaced_stamps(
 
 /// Fold that explains the misplaced stamps and that new writes confirm. A cache that answers any address with its
 /// content is no fold.
-pub(super) fn confirm_fold(
-    stamper: &mut Stamper<'_, '_>,
-    hits: &[MisplacedStamp],
-) -> Result<Option<AddressFold>, ProbeStop> {
+pub(super) fn confirm_fold(io: &mut Stamper, hits: &[MisplacedStamp]) -> Result<Option<AddressFold>> {
     let distances: BTreeSet<u64> = hits.iter().map(|hit| hit.distance()).collect();
     let Some(mut bytes) = common_divisor(distances.iter().copied()) else { return Ok(None) };
-    if !leads_to_start(stamper, bytes)? {
+    if !leads_to_start(io, bytes)? {
         let mut real = Vec::new();
         for distance in distances.iter().step_by(distances.len().div_ceil(MAX_TESTED_DISTANCES)) {
-            if leads_to_start(stamper, *distance)? {
+            if leads_to_start(io, *distance)? {
                 real.push(*distance);
             }
         }
@@ -257,24 +237,23 @@ pub(super) fn confirm_fold(
             None => return Ok(None),
         }
     }
-    while let Some(part) = find_divisor(stamper, bytes)? {
+    while let Some(part) = find_divisor(io, bytes)? {
         bytes = part;
     }
-    let farthest = stamper.context.card_bytes().saturating_sub(2 * u64::from(SAVE_UNIT)) / bytes * bytes;
-    if farthest == bytes || leads_to_start(stamper, farthest)? {
+    let farthest = io.context.card_bytes().saturating_sub(2 * UNIT) / bytes * bytes;
+    if farthest == bytes || leads_to_start(io, farthest)? {
         return Ok(Some(AddressFold::Period(bytes)));
     }
     Ok(bytes.is_power_of_two().then_some(AddressFold::Line(bytes)))
 }
 
 /// Divisor of a distance that leads to the start as well: if only some copies showed, the distance is a multiple.
-fn find_divisor(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>, ProbeStop> {
-    let (all, sector) = (stamper.context.card_bytes(), u64::from(stamper.context.sector()));
+fn find_divisor(io: &mut Stamper, bytes: u64) -> Result<Option<u64>> {
+    let (all, sector) = (io.context.card_bytes(), u64::from(io.context.sector()));
     for part in MULTIPLES.into_iter().filter(|n| bytes.is_multiple_of(n * sector)).map(|n| bytes / n) {
         // An address that leads to the start shows the stamp last written there.
-        let shows =
-            !misplaced_stamps(stamper, [CardExtent { offset: part, len: SAVE_UNIT }], 0..all)?.is_empty();
-        if shows && leads_to_start(stamper, part)? {
+        let shows = !misplaced_stamps(io, [CardExtent { offset: part, len: SAVE_UNIT }], 0..all)?.is_empty();
+        if shows && leads_to_start(io, part)? {
             return Ok(Some(part));
         }
     }
@@ -283,18 +262,18 @@ fn find_divisor(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>
 
 /// True if a stamp written to an address appears at 0. That place exists, so no cache answers for it; a card that
 /// shows its last write shows the block after it instead.
-fn leads_to_start(stamper: &mut Stamper<'_, '_>, far: u64) -> Result<bool, ProbeStop> {
-    let unit = u64::from(SAVE_UNIT);
-    if far < 2 * unit || far + 2 * unit > stamper.context.card_bytes() {
+fn leads_to_start(io: &mut Stamper, far: u64) -> Result<bool> {
+    let unit = UNIT;
+    if far < 2 * unit || far + 2 * unit > io.context.card_bytes() {
         return Ok(false);
     }
-    let low = stamper.block_of(0);
+    let low = io.block_of(0);
     // Both originals are saved before either is overwritten, as the places may be the same.
-    let both = [low, stamper.block_of(unit)];
-    stamper.context.save(&both)?;
-    let written = stamper.write_stamps(&[CardExtent { offset: far, len: SAVE_UNIT }])?;
-    stamper.write_stamps(&[CardExtent { offset: far + unit, len: SAVE_UNIT }])?;
+    let both = [low, io.block_of(unit)];
+    io.context.save(&both)?;
+    let written = io.write_stamps(&[CardExtent { offset: far, len: SAVE_UNIT }])?;
+    io.write_stamps(&[CardExtent { offset: far + unit, len: SAVE_UNIT }])?;
     let generation = written.first().map_or(0, |claim| claim.generation);
     let claim = StampClaim { extent: low, generation, written: true };
-    Ok(misplaced_among(&stamper.check_claims(&[claim])?).iter().any(|hit| hit.written_at == far))
+    Ok(misplaced_among(&io.check_claims(&[claim])?).iter().any(|hit| hit.written_at == far))
 }

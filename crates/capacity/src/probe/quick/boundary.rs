@@ -2,8 +2,11 @@
 //! the card, then one range over the last MiB, which gives the sector.
 
 use super::growing_run::{CacheFlood, write_run};
-use super::stamper::{CheckedClaims, ClaimState, StampClaim, Stamper, align_down, block_at};
-use cardscope_engine::io_driver::{CardExtent, ProbeStop};
+use super::stamper::{
+    CheckedClaim, CheckedClaims, ClaimState, StampClaim, Stamper, UNIT, align_down, block_at,
+};
+use crate::probe::Result;
+use cardscope_engine::io_driver::CardExtent;
 use cardscope_probing::sector::SECTOR;
 use cardscope_probing::write_scope::SAVE_UNIT;
 use std::ops::Range;
@@ -59,86 +62,70 @@ impl SearchMethod {
         self.flood().map_or(0, CacheFlood::bytes)
     }
 
-    pub(super) fn observe(
-        &self,
-        stamper: &mut Stamper<'_, '_>,
-        places: &[CardExtent],
-    ) -> Result<CheckedClaims, ProbeStop> {
-        let claims = stamper.write_stamps(places)?;
-        self.read_claims(stamper, claims)
+    pub(super) fn observe(&self, io: &mut Stamper, places: &[CardExtent]) -> Result<CheckedClaims> {
+        let claims = io.write_stamps(places)?;
+        self.read_claims(io, claims)
     }
 
-    fn read_claims(
-        &self,
-        stamper: &mut Stamper<'_, '_>,
-        claims: Vec<StampClaim>,
-    ) -> Result<CheckedClaims, ProbeStop> {
+    fn read_claims(&self, io: &mut Stamper, claims: Vec<StampClaim>) -> Result<CheckedClaims> {
         match self {
             SearchMethod::AfterEviction(flood) => {
-                evict_claims(stamper, &claims, flood)?;
-                stamper.check_claims(&claims)
+                evict_claims(io, &claims, flood)?;
+                io.check_claims(&claims)
             }
             SearchMethod::SecondAddress(away) => {
-                write_neighbour(stamper, &claims, *away)?;
-                stamper.check_second_address(&claims, *away)
+                write_neighbour(io, &claims, *away)?;
+                io.check_second_address(&claims, *away)
             }
         }
     }
 }
 
 pub(super) fn observe_after_eviction(
-    stamper: &mut Stamper<'_, '_>,
+    io: &mut Stamper,
     places: &[CardExtent],
     flood: &CacheFlood,
-) -> Result<CheckedClaims, ProbeStop> {
-    SearchMethod::AfterEviction(flood.clone()).observe(stamper, places)
+) -> Result<CheckedClaims> {
+    SearchMethod::AfterEviction(flood.clone()).observe(io, places)
 }
 
 /// Evicts claims from caches, or writes one block if no cache was detected. The card is reopened too: if that
 /// empties a cache, the first loss did not reveal its size.
-fn evict_claims(
-    stamper: &mut Stamper<'_, '_>,
-    claims: &[StampClaim],
-    flood: &CacheFlood,
-) -> Result<(), ProbeStop> {
+fn evict_claims(io: &mut Stamper, claims: &[StampClaim], flood: &CacheFlood) -> Result<()> {
     if flood.bytes() == 0 {
-        return write_neighbour(stamper, claims, stamper.context.card_bytes());
+        return write_neighbour(io, claims, io.context.card_bytes());
     }
-    flood.write_all(stamper)?;
-    stamper.context.reopen()
+    flood.write_all(io)?;
+    io.context.reopen()
 }
 
 /// Writes one block next to the claims, below `end`, since some cards show the last write in place of lost data.
-fn write_neighbour(stamper: &mut Stamper<'_, '_>, claims: &[StampClaim], end: u64) -> Result<(), ProbeStop> {
+fn write_neighbour(io: &mut Stamper, claims: &[StampClaim], end: u64) -> Result<()> {
     let (Some(first), Some(last)) = (claims.first(), claims.last()) else { return Ok(()) };
     let free = |extent: &CardExtent| {
         let beside = |c: &StampClaim| c.extent.end() <= extent.offset || extent.end() <= c.extent.offset;
         extent.end() <= end && claims.iter().all(beside)
     };
-    let beside = [Some(last.extent.end()), first.extent.offset.checked_sub(u64::from(SAVE_UNIT))];
+    let beside = [Some(last.extent.end()), first.extent.offset.checked_sub(UNIT)];
     let block = beside.into_iter().flatten().map(|at| CardExtent { offset: at, len: SAVE_UNIT }).find(free);
-    block.map_or(Ok(()), |block| stamper.write_stamps(&[block]).map(drop))
+    block.map_or(Ok(()), |block| io.write_stamps(&[block]).map(drop))
 }
 
-pub(super) fn find_boundary(
-    stamper: &mut Stamper<'_, '_>,
-    mut search: SearchStart,
-) -> Result<CapacityBoundary, ProbeStop> {
-    if let Some(region) =
-        search.method.flood().map(|flood| flood.start(search.end)).filter(|r| search.high >= *r)
-    {
+pub(super) fn find_boundary(io: &mut Stamper, mut search: SearchStart) -> Result<CapacityBoundary> {
+    let region = search.method.flood().map(|flood| flood.start(search.end));
+    if let Some(region) = region.filter(|start| search.high >= *start) {
         search.high = region;
-        if let Some(found) = search_region(stamper, region..search.end)? {
+        if let Some(found) = search_region(io, region..search.end)? {
             return Ok(found);
         }
     }
     while search.high.saturating_sub(search.low) > LAST_RANGE {
-        let places = next_markers(&search, stamper);
-        let bytes = search.method.bytes() + places.len() as u64 * u64::from(SAVE_UNIT);
-        if !stamper.may_write(bytes) || !stamper.may_stamp(&places, 0.0) {
+        let places = next_markers(&search, io);
+        let bytes = search.method.bytes() + places.len() as u64 * UNIT;
+        if !io.may_write(bytes) || !io.may_stamp(&places, 0.0) {
             return Ok(CapacityBoundary::LimitReached(search.low));
         }
-        let seen = search.method.observe(stamper, &places)?;
+        let seen = search.method.observe(io, &places)?;
         let kept = seen.iter().take_while(|(_, state)| state.is_kept()).count();
         if seen[kept..].iter().any(|(_, state)| state.is_kept()) {
             return Ok(CapacityBoundary::NoStep(seen));
@@ -150,21 +137,20 @@ pub(super) fn find_boundary(
             search.high = claim.extent.offset;
         }
     }
-    write_last_range(stamper, &search)
+    write_last_range(io, &search)
 }
 
 /// Positions of the next markers. Eviction costs the same for any number of markers, so with a cache two rounds
 /// must suffice; without one, and if each marker costs a merge, bisection needs the fewest.
-fn next_markers(search: &SearchStart, stamper: &Stamper<'_, '_>) -> Vec<CardExtent> {
+fn next_markers(search: &SearchStart, io: &Stamper) -> Vec<CardExtent> {
     let width = search.high - search.low;
     let count = match (search.method.bytes(), search.marker_s > DEAR_MARKER_S) {
         (0, true) => 1,
         (0, false) => 15,
         _ => ((width / LAST_RANGE) as f64).sqrt().ceil() as u64,
     };
-    let place = |i: u64| {
-        stamper.block_of(search.low + (u128::from(width) * u128::from(i) / u128::from(count + 1)) as u64)
-    };
+    let place =
+        |i: u64| io.block_of(search.low + (u128::from(width) * u128::from(i) / u128::from(count + 1)) as u64);
     let mut places: Vec<CardExtent> = (1..=count).map(place).collect();
     places.retain(|p| p.offset > search.low && p.offset < search.high);
     places.dedup();
@@ -180,27 +166,24 @@ const REGION_PARTS: u64 = 512;
 ///
 /// A first-in, first-out cache keeps its old order, and the lost blocks in it look like real capacity. Missing
 /// parts are therefore written again, until such a cache has dropped everything once.
-fn search_region(
-    stamper: &mut Stamper<'_, '_>,
-    region: Range<u64>,
-) -> Result<Option<CapacityBoundary>, ProbeStop> {
+fn search_region(io: &mut Stamper, region: Range<u64>) -> Result<Option<CapacityBoundary>> {
     let Range { start, end } = region;
     let bytes = end - start;
-    write_run(stamper, start, end)?;
-    let size = bytes.div_ceil(REGION_PARTS).next_multiple_of(u64::from(SAVE_UNIT)) as u32;
+    write_run(io, start, end)?;
+    let size = bytes.div_ceil(REGION_PARTS).next_multiple_of(UNIT) as u32;
     let mut parts: Vec<StampClaim> =
-        write_run(stamper, start, end)?.iter().flat_map(|run| run.split_into(size)).collect();
+        write_run(io, start, end)?.iter().flat_map(|run| run.split_into(size)).collect();
     let (mut lowest, mut found, mut again, mut below) = (end, None, 0, false);
     loop {
-        let looks: Vec<StampClaim> = parts.iter().map(|part| random_block(stamper, part)).collect();
-        let seen = stamper.check_claims(&looks)?;
+        let looks: Vec<StampClaim> = parts.iter().map(|part| random_block(io, part)).collect();
+        let seen = io.check_claims(&looks)?;
         let lost: Vec<usize> = (0..parts.len()).filter(|n| !seen[*n].1.is_kept()).collect();
         match lost.first() {
             Some(0) => return Ok(None),
             Some(n) if parts[*n].extent.offset <= lowest => {
-                let blocks: Vec<StampClaim> =
-                    parts[n - 1..=*n].iter().flat_map(|part| part.blocks()).collect();
-                let seen = stamper.check_claims(&blocks)?;
+                let two = parts[n - 1..=*n].iter();
+                let blocks: Vec<StampClaim> = two.flat_map(|part| part.blocks()).collect();
+                let seen = io.check_claims(&blocks)?;
                 if let Some(at) = first_lost(&seen).filter(|at| *at < lowest) {
                     (lowest, found) = (at, Some(CapacityBoundary::FoundAt(at, seen)));
                 }
@@ -208,7 +191,7 @@ fn search_region(
             // A cache that all writes pass through drops its oldest data only for other data.
             None if !below && start >= bytes => {
                 below = true;
-                write_run(stamper, start - bytes, start)?;
+                write_run(io, start - bytes, start)?;
                 continue;
             }
             _ => {}
@@ -220,7 +203,7 @@ fn search_region(
         for n in lost {
             let extent = parts[n].extent;
             again += u64::from(extent.len);
-            parts[n] = stamper.write_stamps(&[extent])?.first().copied().unwrap_or(parts[n]);
+            parts[n] = io.write_stamps(&[extent])?.first().copied().unwrap_or(parts[n]);
             any_written |= parts[n].written;
         }
         // Extents that cannot be saved are never written, so they would remain lost forever.
@@ -231,23 +214,18 @@ fn search_region(
 }
 
 /// Random block of an extent.
-fn random_block(stamper: &mut Stamper<'_, '_>, claim: &StampClaim) -> StampClaim {
-    let offset = claim.extent.offset
-        + u64::from(SAVE_UNIT)
-            * stamper.context.random.below(u64::from(claim.extent.len.div_ceil(SAVE_UNIT)));
+fn random_block(io: &mut Stamper, claim: &StampClaim) -> StampClaim {
+    let offset =
+        claim.extent.offset + UNIT * io.context.random.below(u64::from(claim.extent.len.div_ceil(SAVE_UNIT)));
     StampClaim { extent: block_at(offset, claim.extent.end()), ..*claim }
 }
 
 /// Writes the range between a kept and a lost place.
-fn write_last_range(
-    stamper: &mut Stamper<'_, '_>,
-    search: &SearchStart,
-) -> Result<CapacityBoundary, ProbeStop> {
-    let (start, end) = (align_down(search.low), (search.high + u64::from(SAVE_UNIT)).min(search.end));
-    let written = write_run(stamper, start, end)?;
-    Ok(boundary_in_range(
-        search.method.read_claims(stamper, written.into_iter().flat_map(StampClaim::blocks).collect())?,
-    ))
+fn write_last_range(io: &mut Stamper, search: &SearchStart) -> Result<CapacityBoundary> {
+    let (start, end) = (align_down(search.low), (search.high + UNIT).min(search.end));
+    let written = write_run(io, start, end)?;
+    let blocks = written.into_iter().flat_map(StampClaim::blocks).collect();
+    Ok(boundary_in_range(search.method.read_claims(io, blocks)?))
 }
 
 /// Boundary within a range of blocks, or its end if nothing is lost.
@@ -259,7 +237,7 @@ fn boundary_in_range(seen: CheckedClaims) -> CapacityBoundary {
     CapacityBoundary::FoundAt(first_lost(&seen).unwrap_or(end), seen)
 }
 
-fn first_lost(seen: &[(StampClaim, ClaimState)]) -> Option<u64> {
+fn first_lost(seen: &[CheckedClaim]) -> Option<u64> {
     seen.iter().find_map(|(_, state)| match state {
         ClaimState::Lost { at, .. } => Some(*at / SECTOR as u64 * SECTOR as u64),
         _ => None,

@@ -8,11 +8,11 @@ use super::alias::{self, AddressFold};
 use super::boundary::{self, CapacityBoundary, SearchMethod, SearchStart};
 use super::growing_run::{self, CacheFlood, GrowingRun};
 use super::markers::{best_step, spread_positions};
-use super::options::QuickOutcome;
-use super::quick_probe::{QuickProbe, mostly_lost};
-use super::stamper::{CheckedClaims, StampClaim, align_down, any_lost, lost_claims};
-use cardscope_engine::io_driver::{CardExtent, ProbeStop};
-use cardscope_probing::write_scope::SAVE_UNIT;
+use super::stamper::{CheckedClaims, StampClaim, UNIT, align_down, any_lost, lost_claims};
+use super::{QuickProbe, mostly_lost};
+use crate::probe::Result;
+use cardscope_engine::io_driver::CardExtent;
+use cardscope_model::verify::Verification;
 
 /// Most bytes written in total to a fake without a cache.
 const MAX_WITHOUT_CACHE: u64 = 120 << 20;
@@ -40,21 +40,17 @@ struct InnerRun {
 
 impl QuickProbe<'_, '_> {
     /// Tests the part before the first repetition.
-    pub(super) fn test_fold(
-        &mut self,
-        fold: AddressFold,
-        mut seen: CheckedClaims,
-    ) -> Result<QuickOutcome, ProbeStop> {
+    pub(super) fn test_fold(&mut self, fold: AddressFold, mut seen: CheckedClaims) -> Result<Verification> {
         let end = fold.bytes();
-        let twice = align_down(end.min(self.stamper.context.card_bytes() - end));
-        self.stamper.context.begin_phase("reading one period of the addresses");
+        let twice = align_down(end.min(self.io.context.card_bytes() - end));
+        self.io.context.begin_phase("reading one period of the addresses");
         let method = SearchMethod::SecondAddress(end);
         let extents = self.places_inside(twice);
-        let shown = method.observe(&mut self.stamper, &extents)?;
+        let shown = method.observe(&mut self.io, &extents)?;
         // The distance may be a multiple of the period so far, so the part is tested for repetitions itself.
         let claims: Vec<StampClaim> = shown.iter().map(|(claim, _)| *claim).collect();
-        let hits = alias::misplaced_among(&self.stamper.check_claims(&claims)?);
-        if let Some(inner) = alias::confirm_fold(&mut self.stamper, &hits)?.filter(|f| f.bytes() < end) {
+        let hits = alias::misplaced_among(&self.io.check_claims(&claims)?);
+        if let Some(inner) = alias::confirm_fold(&mut self.io, &hits)?.filter(|f| f.bytes() < end) {
             return self.test_fold(inner, seen);
         }
         if any_lost(&shown) {
@@ -73,7 +69,7 @@ impl QuickProbe<'_, '_> {
             if proven && !self.options.thorough { LosslessReach::Short } else { LosslessReach::Timed };
         let mut run = self.grow_inside(end, reach, 0)?;
         // A cache that answers at both addresses proves nothing until it overflows.
-        let echoes = run.flood.is_none() && alias::has_cache_echoes(&mut self.stamper, fold)?;
+        let echoes = run.flood.is_none() && alias::has_cache_echoes(&mut self.io, fold)?;
         if echoes {
             run = self.grow_inside(end, LosslessReach::Whole, 0)?;
         }
@@ -82,7 +78,7 @@ impl QuickProbe<'_, '_> {
         }
         let found = self.wraparound_outcome(fold, &seen, shown.len(), (proven && !echoes, run.bytes));
         Ok(if echoes {
-            Self::with_unknown_kind(QuickOutcome { usable_bytes: None, good_bytes: None, ..found })
+            Self::with_unknown_kind(Verification { usable_bytes: None, good_bytes: None, ..found })
         } else {
             found
         })
@@ -94,13 +90,13 @@ impl QuickProbe<'_, '_> {
         fold: AddressFold,
         flood: CacheFlood,
         mut seen: CheckedClaims,
-    ) -> Result<QuickOutcome, ProbeStop> {
+    ) -> Result<Verification> {
         let end = fold.bytes();
         let extents = self.places_inside(flood.start(end));
         let (bytes, high) = (flood.bytes(), flood.start(end));
         self.flood = flood.clone();
         let method = SearchMethod::AfterEviction(flood);
-        let inside = method.observe(&mut self.stamper, &extents)?;
+        let inside = method.observe(&mut self.io, &extents)?;
         seen.extend(inside.iter().filter(|(_, s)| !s.is_kept()).copied());
         let found = self.find_end_inside(inside, high, end, method)?;
         if matches!(found, CapacityBoundary::NoStep(_)) && bytes > 0 {
@@ -120,16 +116,13 @@ impl QuickProbe<'_, '_> {
         high: u64,
         end: u64,
         method: SearchMethod,
-    ) -> Result<CapacityBoundary, ProbeStop> {
+    ) -> Result<CapacityBoundary> {
         let marks = best_step(&shown);
         if marks.misfits > 0 {
             return Ok(CapacityBoundary::NoStep(shown));
         }
         let (low, high) = (marks.kept.unwrap_or(0), marks.lost.unwrap_or(high));
-        boundary::find_boundary(
-            &mut self.stamper,
-            SearchStart { low, high, end, method, marker_s: self.marker_s },
-        )
+        boundary::find_boundary(&mut self.io, SearchStart { low, high, end, method, marker_s: self.marker_s })
     }
 
     fn judge_inside(
@@ -137,7 +130,7 @@ impl QuickProbe<'_, '_> {
         fold: AddressFold,
         found: CapacityBoundary,
         seen: CheckedClaims,
-    ) -> Result<QuickOutcome, ProbeStop> {
+    ) -> Result<Verification> {
         let at =
             |quick: &mut Self, real, seen: CheckedClaims| Ok(quick.chain_outcome(real, fold.bytes(), &seen));
         self.judge_boundary(found, seen, at, |quick, seen| {
@@ -149,46 +142,44 @@ impl QuickProbe<'_, '_> {
     /// Positions all over the part up to `end`, and its last block.
     fn places_inside(&mut self, end: u64) -> Vec<CardExtent> {
         let most = if self.marker_s > boundary::DEAR_MARKER_S { 3 } else { 64 };
-        let last = align_down(end.saturating_sub(u64::from(SAVE_UNIT)));
-        let mut places = spread_positions(0, last, most, &mut self.stamper.context.random);
+        let last = align_down(end.saturating_sub(UNIT));
+        let mut places = spread_positions(0, last, most, &mut self.io.context.random);
         places.push(last);
         let mut extents: Vec<CardExtent> =
-            places.into_iter().map(|p| self.stamper.block_of(p)).filter(|p| p.end() <= end).collect();
+            places.into_iter().map(|p| self.io.block_of(p)).filter(|p| p.end() <= end).collect();
         extents.sort_unstable_by_key(|p| p.offset);
         extents.dedup();
         extents
     }
 
     /// Grows a run downwards from `end` until data is lost, at least to `least` bytes.
-    fn grow_inside(&mut self, end: u64, reach: LosslessReach, least: u64) -> Result<InnerRun, ProbeStop> {
+    fn grow_inside(&mut self, end: u64, reach: LosslessReach, least: u64) -> Result<InnerRun> {
         let wanted = self.options.run_bytes(end);
         let most = match reach {
-            LosslessReach::Short => {
-                wanted.min(MAX_WITHOUT_CACHE.saturating_sub(self.stamper.context.written()))
-            }
+            LosslessReach::Short => wanted.min(MAX_WITHOUT_CACHE.saturating_sub(self.io.context.written())),
             LosslessReach::Timed | LosslessReach::Whole => wanted,
         };
-        let begun = self.stamper.context.seconds();
+        let begun = self.io.context.seconds();
         let (mut run, mut lost) = (GrowingRun::ending_at(end), false);
         for size in growing_run::run_lengths(most) {
-            let seconds = self.stamper.context.seconds() - begun;
+            let seconds = self.io.context.seconds() - begun;
             if seconds > MAX_RUN_S && reach != LosslessReach::Whole {
                 break;
             }
-            let next = run.extents_to_grow(&self.stamper, size);
-            if !self.stamper.may_stamp(&next, 0.0) {
+            let next = run.extents_to_grow(&self.io, size);
+            if !self.io.may_stamp(&next, 0.0) {
                 self.cut_short |= reach != LosslessReach::Short;
                 break;
             }
-            run.grow_to(&mut self.stamper, size)?;
-            self.stamper.context.events.report_bytes(size);
-            let look = run.read_blocks(&mut self.stamper)?;
+            run.grow_to(&mut self.io, size)?;
+            self.io.context.events.report_bytes(size);
+            let look = run.read_blocks(&mut self.io)?;
             lost |= mostly_lost(&look.old);
             if lost && size >= least.min(most) {
-                if size > u64::from(SAVE_UNIT) {
-                    run.grow_to(&mut self.stamper, size + (2 << 20))?;
+                if size > UNIT {
+                    run.grow_to(&mut self.io, size + (2 << 20))?;
                 }
-                let flood = if size > u64::from(SAVE_UNIT) { run.flood() } else { CacheFlood::default() };
+                let flood = if size > UNIT { run.flood() } else { CacheFlood::default() };
                 return Ok(InnerRun { bytes: run.bytes(), flood: Some(flood) });
             }
         }

@@ -4,15 +4,15 @@
 //! After each growth some of the first written blocks are read, each only once: a cache that keeps data that is
 //! read would hold a repeatedly read block forever.
 
-use super::stamper::{CheckedClaims, StampClaim, Stamper, align_down, block_at};
-use cardscope_engine::io_driver::{CardExtent, ProbeStop, split_extents};
-use cardscope_probing::write_scope::SAVE_UNIT;
+use super::stamper::{CheckedClaims, StampClaim, Stamper, UNIT, align_down, block_at};
+use crate::probe::Result;
+use cardscope_engine::io_driver::{CardExtent, split_extents};
 use std::collections::BTreeSet;
 
 /// Lengths at which the run is checked: small steps, doubled up to 64 MiB, then a quarter more each time, so that a
 /// cache overflows with at most a quarter more than it holds.
 pub(super) fn run_lengths(most: u64) -> Vec<u64> {
-    let mut sizes = vec![u64::from(SAVE_UNIT), 64 << 10, 1 << 20];
+    let mut sizes = vec![UNIT, 64 << 10, 1 << 20];
     while let Some(last) = sizes.last().copied().filter(|last| *last < most) {
         let next = if last < 64 << 20 { last * 2 } else { (last + last / 4) >> 20 << 20 };
         sizes.push(next);
@@ -56,27 +56,27 @@ impl GrowingRun {
         self.parts.last().map_or(self.end, |p| p.start)
     }
 
-    pub(super) fn extents_to_grow(&self, stamper: &Stamper<'_, '_>, bytes: u64) -> Vec<CardExtent> {
+    pub(super) fn extents_to_grow(&self, io: &Stamper, bytes: u64) -> Vec<CardExtent> {
         let (start, end) = self.missing_range(bytes);
-        split_extents(start.min(end), end, stamper.context.block()).collect()
+        split_extents(start.min(end), end, io.context.block()).collect()
     }
 
     fn missing_range(&self, bytes: u64) -> (u64, u64) {
         (aligned_start(self.end - bytes.min(self.end), bytes), self.start())
     }
 
-    pub(super) fn grow_to(&mut self, stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<(), ProbeStop> {
+    pub(super) fn grow_to(&mut self, io: &mut Stamper, bytes: u64) -> Result<()> {
         let (start, end) = self.missing_range(bytes);
         if start >= end {
             return Ok(());
         }
-        let claims = write_run(stamper, start, end)?;
+        let claims = write_run(io, start, end)?;
         let Some(first) = claims.first() else { return Ok(()) };
         let part = TailPart { start, end, generation: first.generation };
         self.parts.push(part);
         if end - start <= 1 << 20 {
             let mut blocks: Vec<StampClaim> = claims.iter().flat_map(|c| c.blocks()).collect();
-            stamper.context.random.shuffle(&mut blocks);
+            io.context.random.shuffle(&mut blocks);
             self.unread.splice(0..0, blocks);
         }
         Ok(())
@@ -88,14 +88,14 @@ impl GrowingRun {
     }
 
     /// Reads some of the oldest unread blocks, and some of the newest.
-    pub(super) fn read_blocks(&mut self, stamper: &mut Stamper<'_, '_>) -> Result<TailReading, ProbeStop> {
+    pub(super) fn read_blocks(&mut self, io: &mut Stamper) -> Result<TailReading> {
         let from = self.unread.len().saturating_sub(BLOCKS_PER_CHECK);
-        let old = stamper.check_claims(&self.unread.split_off(from))?;
+        let old = io.check_claims(&self.unread.split_off(from))?;
         let newest = self
             .parts
             .last()
-            .map_or(Vec::new(), |part| random_blocks(stamper, *part, BLOCKS_PER_CHECK as u64 / 2));
-        Ok(TailReading { old, new: stamper.check_claims(&newest)? })
+            .map_or(Vec::new(), |part| random_blocks(io, *part, BLOCKS_PER_CHECK as u64 / 2));
+        Ok(TailReading { old, new: io.check_claims(&newest)? })
     }
 
     /// Claims of the whole run, in extents of `block` bytes.
@@ -138,8 +138,8 @@ impl CacheFlood {
         self.parts.last().map_or(end, |(start, _)| *start)
     }
 
-    pub(super) fn write_all(&self, stamper: &mut Stamper<'_, '_>) -> Result<(), ProbeStop> {
-        self.parts.iter().try_for_each(|(start, end)| write_run(stamper, *start, *end).map(drop))
+    pub(super) fn write_all(&self, io: &mut Stamper) -> Result<()> {
+        self.parts.iter().try_for_each(|(start, end)| write_run(io, *start, *end).map(drop))
     }
 }
 
@@ -160,21 +160,17 @@ fn aligned_start(address: u64, bytes: u64) -> u64 {
 const ALLOCATION_UNIT: u64 = 4 << 20;
 
 /// Writes a range sequentially.
-pub(super) fn write_run(
-    stamper: &mut Stamper<'_, '_>,
-    start: u64,
-    end: u64,
-) -> Result<Vec<StampClaim>, ProbeStop> {
-    let block = stamper.context.block();
+pub(super) fn write_run(io: &mut Stamper, start: u64, end: u64) -> Result<Vec<StampClaim>> {
+    let block = io.context.block();
     let run: Vec<CardExtent> = split_extents(start, end, block).collect();
-    stamper.write_stamps(&run)
+    io.write_stamps(&run)
 }
 
-fn random_blocks(stamper: &mut Stamper<'_, '_>, part: TailPart, count: u64) -> Vec<StampClaim> {
-    let blocks = (part.end - part.start).div_ceil(u64::from(SAVE_UNIT));
-    let picks: BTreeSet<u64> = (0..count).map(|_| stamper.context.random.below(blocks)).collect();
+fn random_blocks(io: &mut Stamper, part: TailPart, count: u64) -> Vec<StampClaim> {
+    let blocks = (part.end - part.start).div_ceil(UNIT);
+    let picks: BTreeSet<u64> = (0..count).map(|_| io.context.random.below(blocks)).collect();
     let claim = |block: u64| StampClaim {
-        extent: block_at(part.start + block * u64::from(SAVE_UNIT), part.end),
+        extent: block_at(part.start + block * UNIT, part.end),
         generation: part.generation,
         written: true,
     };

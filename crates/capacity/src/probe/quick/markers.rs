@@ -1,7 +1,7 @@
 //! Markers: evenly spread positions, and the evaluation of lost and kept ones as a step, scattered losses or
 //! neither.
 
-use super::stamper::{ClaimState, StampClaim};
+use super::stamper::CheckedClaim;
 use cardscope_model::random::SeededRandom;
 
 /// Addresses in `start..end`, of which every prefix is evenly spread (van der Corput), each at a random offset in
@@ -30,7 +30,7 @@ pub(super) struct MarkerStep {
     pub(super) misfits: usize,
 }
 
-pub(super) fn best_step(seen: &[(StampClaim, ClaimState)]) -> MarkerStep {
+pub(super) fn best_step(seen: &[CheckedClaim]) -> MarkerStep {
     let mut marks: Vec<(u64, bool)> = seen.iter().map(|(c, s)| (c.extent.offset, s.is_kept())).collect();
     marks.sort_unstable();
     let lost_in_all = marks.iter().filter(|m| !m.1).count();
@@ -78,7 +78,7 @@ fn probability_at_most(samples: u64, bad: u64, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::quick::stamper::CheckedClaims;
+    use crate::probe::quick::stamper::{CheckedClaims, ClaimState, StampClaim};
     use cardscope_engine::io_driver::CardExtent;
     use cardscope_model::verify::SectorFound;
     use proptest::prelude::*;

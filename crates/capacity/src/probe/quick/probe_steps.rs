@@ -5,21 +5,23 @@ use super::alias::{self, AddressFold};
 use super::boundary::{self, CapacityBoundary, SearchMethod, SearchStart, observe_after_eviction};
 use super::growing_run::{self, CacheFlood};
 use super::markers::{best_step, excluded_above, spread_positions};
-use super::options::QuickOutcome;
-use super::quick_probe::{GrowthEvidence, MARKER_BATCH, QuickProbe, READING_BACK, alias_run_bytes};
 use super::quick_verdict::swallows_writes;
-use super::stamper::{CheckedClaims, ClaimState, StampClaim, align_down, any_lost, lost_claims};
+use super::stamper::{
+    CheckedClaim, CheckedClaims, ClaimState, StampClaim, UNIT, align_down, any_lost, lost_claims,
+};
+use super::{GrowthEvidence, MARKER_BATCH, QuickProbe, READING_BACK, alias_run_bytes};
+use crate::probe::Result;
 use cardscope_engine::content::IoContent;
 use cardscope_engine::io_driver::{CardExtent, ProbeStop, ReadAnswer, split_extents};
-use cardscope_model::verify::{ExcludedShare, Verdict};
+use cardscope_model::verify::{ExcludedShare, Verdict, Verification};
 use cardscope_probing::write_scope::SAVE_UNIT;
 use std::collections::BTreeSet;
 
 impl QuickProbe<'_, '_> {
-    pub(super) fn run_probe(&mut self) -> Result<QuickOutcome, ProbeStop> {
+    pub(super) fn run_probe(&mut self) -> Result<Verification> {
         self.save_initial_content()?;
         let shown = self.grow_run()?;
-        self.stamper.context.begin_stage(READING_BACK);
+        self.io.context.begin_stage(READING_BACK);
         if self.markers.is_empty() {
             self.write_markers()?;
         }
@@ -34,9 +36,9 @@ impl QuickProbe<'_, '_> {
             GrowthEvidence::OldLost { after, seen } => {
                 self.end_is_lost = true;
                 // A single lost block needs no eviction.
-                if after > u64::from(SAVE_UNIT) {
+                if after > UNIT {
                     // Without the markers, which helped to fill the cache, the run must be longer.
-                    self.run.grow_to(&mut self.stamper, after + (2 << 20))?;
+                    self.run.grow_to(&mut self.io, after + (2 << 20))?;
                     self.flood = self.run.flood();
                 }
                 self.judge_oldest_lost(seen)
@@ -44,17 +46,17 @@ impl QuickProbe<'_, '_> {
         }
     }
 
-    fn check_without_losses(&mut self) -> Result<QuickOutcome, ProbeStop> {
+    fn check_without_losses(&mut self) -> Result<Verification> {
         let mut seen = self.check_markers()?;
         let mut hits = alias::misplaced_among(&seen);
         hits.extend(self.search_marker_twins(&seen)?);
-        if let Some(fold) = alias::confirm_fold(&mut self.stamper, &hits)? {
+        if let Some(fold) = alias::confirm_fold(&mut self.io, &hits)? {
             return self.test_fold(fold, seen);
         }
         let back = self.reread_run();
         seen.extend(self.empty_if_cut_short(back)?);
         // Earlier losses count even if the blocks are kept now.
-        let again = self.stamper.check_losses();
+        let again = self.io.check_losses();
         seen.extend(self.empty_if_cut_short(again)?);
         let ranges = self.check_ranges();
         seen.extend(self.empty_if_cut_short(ranges)?);
@@ -62,7 +64,7 @@ impl QuickProbe<'_, '_> {
         if lost.is_empty() {
             return Ok(self.genuine_outcome(&seen));
         }
-        if let Some(fold) = alias::confirm_fold(&mut self.stamper, &alias::misplaced_among(&seen))? {
+        if let Some(fold) = alias::confirm_fold(&mut self.io, &alias::misplaced_among(&seen))? {
             return self.test_fold(fold, seen);
         }
         if let Some(end) = self.failing_tail(&lost)? {
@@ -76,12 +78,9 @@ impl QuickProbe<'_, '_> {
     }
 
     /// Treats a check that the limits ended as empty, unless losses were found before.
-    fn empty_if_cut_short(
-        &mut self,
-        look: Result<CheckedClaims, ProbeStop>,
-    ) -> Result<CheckedClaims, ProbeStop> {
+    fn empty_if_cut_short(&mut self, look: Result<CheckedClaims>) -> Result<CheckedClaims> {
         match look {
-            Err(ProbeStop::Limit) if self.stamper.losses.is_empty() => {
+            Err(ProbeStop::Limit) if self.io.losses.is_empty() => {
                 self.cut_short = true;
                 Ok(Vec::new())
             }
@@ -89,7 +88,7 @@ impl QuickProbe<'_, '_> {
         }
     }
 
-    fn judge_newest_lost(&mut self, newest: &[(StampClaim, ClaimState)]) -> Result<QuickOutcome, ProbeStop> {
+    fn judge_newest_lost(&mut self, newest: &[CheckedClaim]) -> Result<Verification> {
         let mut seen = self.check_markers()?;
         seen.extend_from_slice(newest);
         // Rewrites old places and writes new ones: a pool that is used up only accepts the old ones.
@@ -97,13 +96,13 @@ impl QuickProbe<'_, '_> {
             seen.iter().filter(|(_, s)| s.is_kept()).take(2 * MARKER_BATCH).map(|(c, _)| c.extent).collect();
         let tail = self.run.start();
         let new: Vec<CardExtent> =
-            spread_positions(0, tail, 2 * MARKER_BATCH as u32, &mut self.stamper.context.random)
+            spread_positions(0, tail, 2 * MARKER_BATCH as u32, &mut self.io.context.random)
                 .into_iter()
-                .map(|place| self.stamper.block_of(place))
+                .map(|place| self.io.block_of(place))
                 .filter(|extent| !self.markers.iter().any(|c| c.extent == *extent))
                 .collect();
-        let old = observe_after_eviction(&mut self.stamper, &old, &self.flood)?;
-        let new = observe_after_eviction(&mut self.stamper, &new, &self.flood)?;
+        let old = observe_after_eviction(&mut self.io, &old, &self.flood)?;
+        let new = observe_after_eviction(&mut self.io, &new, &self.flood)?;
         let full =
             !old.is_empty() && !any_lost(&old) && !new.is_empty() && new.iter().all(|(_, s)| !s.is_kept());
         if let Some(fold) = self.find_fold(&seen)? {
@@ -116,16 +115,16 @@ impl QuickProbe<'_, '_> {
         self.judge_damaged(seen, &lost_claims(newest))
     }
 
-    fn judge_oldest_lost(&mut self, old: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
-        self.stamper.context.begin_phase("finding where the card ends");
+    fn judge_oldest_lost(&mut self, old: CheckedClaims) -> Result<Verification> {
+        self.io.context.begin_phase("finding where the card ends");
         if self.run.bytes() <= 4 << 20 {
             // The markers were written after most of the run, so too little has evicted them.
-            self.flood.write_all(&mut self.stamper)?;
+            self.flood.write_all(&mut self.io)?;
         }
         let mut seen = self.check_markers()?;
         let mut hits = alias::misplaced_among(&seen);
         hits.extend(alias::misplaced_among(&old));
-        if let Some(fold) = alias::confirm_fold(&mut self.stamper, &hits)? {
+        if let Some(fold) = alias::confirm_fold(&mut self.io, &hits)? {
             return self.test_fold(fold, seen);
         }
         if !kept_above_lost(&seen).is_empty() {
@@ -136,38 +135,35 @@ impl QuickProbe<'_, '_> {
     }
 
     /// Searches the end of the card after its last blocks were lost.
-    fn find_end(&mut self, seen: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
-        let all = self.stamper.context.card_bytes();
+    fn find_end(&mut self, seen: CheckedClaims) -> Result<Verification> {
+        let all = self.io.context.card_bytes();
         // The run has overwritten the markers in its range.
         let start = self.run.start();
         let markers: Vec<_> = seen.iter().filter(|(c, _)| c.extent.end() <= start).copied().collect();
         let marks = best_step(&markers);
-        let high = marks.lost.unwrap_or(start.max(align_down(all - u64::from(SAVE_UNIT))));
+        let high = marks.lost.unwrap_or(start.max(align_down(all - UNIT)));
         let (low, method) = (marks.kept.unwrap_or(0), SearchMethod::AfterEviction(self.flood.clone()));
         let search = SearchStart { low, high, end: all, method, marker_s: self.marker_s };
-        let found = boundary::find_boundary(&mut self.stamper, search)?;
+        let found = boundary::find_boundary(&mut self.io, search)?;
         self.judge_boundary(found, seen, Self::confirm_end, Self::judge_scattered)
     }
 
     /// Evicts more while kept places above lost ones turn out to be cached, and returns the state of all places
     /// once they form a clean step. A set-associative cache loses some blocks long before it is full, so the first
     /// loss does not reveal its size.
-    fn evict_until_clean_step(
-        &mut self,
-        seen: &[(StampClaim, ClaimState)],
-    ) -> Result<Option<CheckedClaims>, ProbeStop> {
-        let most = self.options.run_bytes(self.stamper.context.card_bytes());
+    fn evict_until_clean_step(&mut self, seen: &[CheckedClaim]) -> Result<Option<CheckedClaims>> {
+        let most = self.options.run_bytes(self.io.context.card_bytes());
         let mut patience = if self.flood.bytes() == 0 { 1 } else { 2 };
         let mut seen = seen.to_vec();
         while patience > 0 && self.end_is_lost && self.run.bytes() < most {
             let size = if self.flood.bytes() == 0 { 2 << 20 } else { (4 * self.flood.bytes()).max(64 << 20) };
             let size = size.max(self.run.bytes()).min(most);
-            let next = self.run.extents_to_grow(&self.stamper, size);
-            if !self.stamper.may_write(2 * size) || !self.stamper.may_stamp(&next, 0.0) {
+            let next = self.run.extents_to_grow(&self.io, size);
+            if !self.io.may_write(2 * size) || !self.io.may_stamp(&next, 0.0) {
                 self.cut_short = true;
                 break;
             }
-            self.run.grow_to(&mut self.stamper, size)?;
+            self.run.grow_to(&mut self.io, size)?;
             self.flood = self.run.flood();
             let start = self.run.start();
             let extents: BTreeSet<CardExtent> = seen
@@ -176,7 +172,7 @@ impl QuickProbe<'_, '_> {
                 .filter(|p| p.end() <= start && p.len <= SAVE_UNIT)
                 .collect();
             let before = kept_above_lost(&seen);
-            seen = observe_after_eviction(&mut self.stamper, &Vec::from_iter(extents), &self.flood)?;
+            seen = observe_after_eviction(&mut self.io, &Vec::from_iter(extents), &self.flood)?;
             if kept_above_lost(&seen).is_empty() {
                 return Ok(Some(seen));
             }
@@ -191,9 +187,9 @@ impl QuickProbe<'_, '_> {
         &mut self,
         found: CapacityBoundary,
         mut seen: CheckedClaims,
-        at: impl FnOnce(&mut Self, u64, CheckedClaims) -> Result<QuickOutcome, ProbeStop>,
-        scattered: impl FnOnce(&mut Self, CheckedClaims) -> Result<QuickOutcome, ProbeStop>,
-    ) -> Result<QuickOutcome, ProbeStop> {
+        at: impl FnOnce(&mut Self, u64, CheckedClaims) -> Result<Verification>,
+        scattered: impl FnOnce(&mut Self, CheckedClaims) -> Result<Verification>,
+    ) -> Result<Verification> {
         match found {
             CapacityBoundary::FoundAt(0, last) => {
                 seen.extend(last);
@@ -216,23 +212,22 @@ impl QuickProbe<'_, '_> {
 
     /// Verifies a boundary with new markers on both sides, then tests whether addresses above it lead to the part
     /// below.
-    fn confirm_end(&mut self, end: u64, mut seen: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
-        let all = self.stamper.context.card_bytes();
+    fn confirm_end(&mut self, end: u64, mut seen: CheckedClaims) -> Result<Verification> {
+        let all = self.io.context.card_bytes();
         let end = if swallows_writes(&seen) { end } else { self.first_failing_sector(end)? };
         let most = if self.marker_s > boundary::DEAR_MARKER_S { 2 } else { 16 };
         let above_end = self.flood.start(all);
         // Addresses that the eviction overwrites say nothing about the part below.
-        let mut places: Vec<u64> =
-            spread_positions(0, end.min(above_end), most, &mut self.stamper.context.random);
+        let mut places: Vec<u64> = spread_positions(0, end.min(above_end), most, &mut self.io.context.random);
         places.extend(spread_positions(
-            end + u64::from(SAVE_UNIT),
-            above_end.max(end + 2 * u64::from(SAVE_UNIT)),
+            end + UNIT,
+            above_end.max(end + 2 * UNIT),
             most,
-            &mut self.stamper.context.random,
+            &mut self.io.context.random,
         ));
         places.sort_unstable();
         let run = self.low_run_bytes(end);
-        let markers = places.iter().map(|p| self.stamper.block_of(*p));
+        let markers = places.iter().map(|p| self.io.block_of(*p));
         let extents: Vec<CardExtent> =
             markers.filter(|p| p.offset >= end || (p.end() <= end && p.offset >= run)).collect();
         let extents = self.reshape_above(end, &extents, above_end);
@@ -254,7 +249,7 @@ impl QuickProbe<'_, '_> {
     /// Changes size and alignment of every second marker above `end`: a reader that loses one kind of request need
     /// not lose another, and a loss of only one kind accuses no card.
     fn reshape_above(&self, end: u64, markers: &[CardExtent], limit: u64) -> Vec<CardExtent> {
-        let sector = u64::from(self.stamper.context.sector());
+        let sector = u64::from(self.io.context.sector());
         let reshape = |(nth, marker): (usize, &CardExtent)| {
             let other = CardExtent { offset: marker.offset + sector, len: 3 * SAVE_UNIT };
             if marker.offset >= end && nth % 2 == 0 && other.end() <= limit { other } else { *marker }
@@ -263,8 +258,8 @@ impl QuickProbe<'_, '_> {
     }
 
     /// End of the card if only its last bytes fail, as with a reader that reports too many sectors.
-    fn failing_tail(&mut self, lost: &[StampClaim]) -> Result<Option<u64>, ProbeStop> {
-        let (all, first) = (self.stamper.context.card_bytes(), lost.iter().map(|c| c.extent.offset).min());
+    fn failing_tail(&mut self, lost: &[StampClaim]) -> Result<Option<u64>> {
+        let (all, first) = (self.io.context.card_bytes(), lost.iter().map(|c| c.extent.offset).min());
         let Some(first) = first.filter(|first| all - first <= boundary::LAST_RANGE) else { return Ok(None) };
         if lost.iter().any(|claim| claim.written) {
             return Ok(None);
@@ -274,15 +269,15 @@ impl QuickProbe<'_, '_> {
 
     /// First sector from about `end` on that fails by itself, since a longer I/O fails as a whole. Returns `end` if
     /// none fails.
-    fn first_failing_sector(&mut self, end: u64) -> Result<u64, ProbeStop> {
-        let sector = u64::from(self.stamper.context.sector());
-        let limit = (end + 2 * boundary::LAST_RANGE).min(self.stamper.context.card_bytes());
+    fn first_failing_sector(&mut self, end: u64) -> Result<u64> {
+        let sector = u64::from(self.io.context.sector());
+        let limit = (end + 2 * boundary::LAST_RANGE).min(self.io.context.card_bytes());
         let (mut low, mut high) = (align_down(end), limit);
         while low < high {
             let middle = low + (high - low) / 2 / sector * sector;
             let mut fails = false;
             let place = CardExtent { offset: middle, len: sector as u32 };
-            self.stamper.context.read_and_compare([place], IoContent::Buffer, |_, _, answer| {
+            self.io.context.read_and_compare([place], IoContent::Buffer, |_, _, answer| {
                 fails = matches!(answer, ReadAnswer::Failed(_));
                 Ok(())
             })?;
@@ -293,7 +288,7 @@ impl QuickProbe<'_, '_> {
 
     /// Bytes of a run at the start of the card whose copies are searched, on a card that is kept up to `end`.
     fn low_run_bytes(&self, end: u64) -> u64 {
-        let all = self.stamper.context.card_bytes();
+        let all = self.io.context.card_bytes();
         align_down(end.min(alias_run_bytes(all)))
     }
 
@@ -303,33 +298,33 @@ impl QuickProbe<'_, '_> {
         &mut self,
         run: u64,
         markers: &[CardExtent],
-    ) -> Result<(CheckedClaims, Option<AddressFold>), ProbeStop> {
-        let claims = self.stamper.write_stamps(markers)?;
+    ) -> Result<(CheckedClaims, Option<AddressFold>)> {
+        let claims = self.io.write_stamps(markers)?;
         self.write_low_run(run)?;
-        self.flood.write_all(&mut self.stamper)?;
-        let seen = self.stamper.check_claims(&claims)?;
-        if run < 2 * u64::from(SAVE_UNIT) {
+        self.flood.write_all(&mut self.io)?;
+        let seen = self.io.check_claims(&claims)?;
+        if run < 2 * UNIT {
             return Ok((seen, None));
         }
-        let all = self.stamper.context.card_bytes();
-        let hits = alias::search_copies(&mut self.stamper, 0, run, all)?;
-        Ok((seen, alias::confirm_fold(&mut self.stamper, &hits)?))
+        let all = self.io.context.card_bytes();
+        let hits = alias::search_copies(&mut self.io, 0, run, all)?;
+        Ok((seen, alias::confirm_fold(&mut self.io, &hits)?))
     }
 
     /// Writes a run at the start of the card, as a whole if the time seems to suffice. One slow early write makes
     /// all seem slow, so growing pieces correct the estimate.
-    fn write_low_run(&mut self, run: u64) -> Result<(), ProbeStop> {
+    fn write_low_run(&mut self, run: u64) -> Result<()> {
         // The byte limit, unlike the time limit, is checked before anything is written.
-        if !self.stamper.context.may_write(run) {
+        if !self.io.context.may_write(run) {
             return Err(ProbeStop::Limit);
         }
-        let block = self.stamper.context.block();
+        let block = self.io.context.block();
         let mut start = 0;
         while start < run {
             let rest: Vec<CardExtent> = split_extents(start, run, block).collect();
             let piece = (2 * start).max(u64::from(block)).min(run);
-            let end = if self.stamper.may_stamp(&rest, 0.0) { run } else { piece };
-            growing_run::write_run(&mut self.stamper, start, end)?;
+            let end = if self.io.may_stamp(&rest, 0.0) { run } else { piece };
+            growing_run::write_run(&mut self.io, start, end)?;
             start = end;
         }
         Ok(())
@@ -337,18 +332,18 @@ impl QuickProbe<'_, '_> {
 
     /// Searches a fold: later addresses that lead to a run at the start, misplaced stamps, or stamps at addresses
     /// with one bit inverted.
-    fn find_fold(&mut self, seen: &[(StampClaim, ClaimState)]) -> Result<Option<AddressFold>, ProbeStop> {
-        let run = self.low_run_bytes(self.stamper.context.card_bytes());
+    fn find_fold(&mut self, seen: &[CheckedClaim]) -> Result<Option<AddressFold>> {
+        let run = self.low_run_bytes(self.io.context.card_bytes());
         if let (_, Some(fold)) = self.search_fold_to_start(run, &[])? {
             return Ok(Some(fold));
         }
         let mut hits = alias::misplaced_among(seen);
         hits.extend(self.search_marker_twins(seen)?);
-        alias::confirm_fold(&mut self.stamper, &hits)
+        alias::confirm_fold(&mut self.io, &hits)
     }
 
     /// Explains kept places above lost ones: a fold, a larger cache, or damage.
-    fn judge_scattered(&mut self, seen: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
+    fn judge_scattered(&mut self, seen: CheckedClaims) -> Result<Verification> {
         if let Some(fold) = self.find_fold(&seen)? {
             return self.test_fold(fold, seen);
         }
@@ -364,23 +359,23 @@ impl QuickProbe<'_, '_> {
         &mut self,
         mut seen: CheckedClaims,
         missing: &[StampClaim],
-    ) -> Result<QuickOutcome, ProbeStop> {
+    ) -> Result<Verification> {
         // A long range with one bad sector is not lost as a whole, so its blocks are checked.
         let long: Vec<StampClaim> =
             missing.iter().filter(|c| c.extent.len > SAVE_UNIT).take(2 * MARKER_BATCH).copied().collect();
         let blocks: Vec<StampClaim> = long.iter().flat_map(|c| c.blocks()).collect();
-        let blocks = self.stamper.check_claims(&blocks)?;
+        let blocks = self.io.check_claims(&blocks)?;
         seen.retain(|(claim, _)| !long.contains(claim));
         let whole = missing.iter().filter(|c| !long.contains(c)).copied();
         let extents: Vec<CardExtent> = whole.chain(lost_claims(&blocks)).take(64).map(|c| c.extent).collect();
         seen.extend(blocks);
-        let mut again = observe_after_eviction(&mut self.stamper, &extents, &self.flood)?;
+        let mut again = observe_after_eviction(&mut self.io, &extents, &self.flood)?;
         if !any_lost(&again) {
             // A cache may hold these few blocks, so everything that evicted them before is written again.
             let markers: Vec<CardExtent> = self.markers.iter().map(|c| c.extent).collect();
             let flood =
                 self.flood.clone().append(&self.run.flood()).append(&CacheFlood::over_extents(&markers));
-            again = observe_after_eviction(&mut self.stamper, &extents, &flood)?;
+            again = observe_after_eviction(&mut self.io, &extents, &flood)?;
         }
         let still = any_lost(&again);
         seen.extend(again);
@@ -389,16 +384,13 @@ impl QuickProbe<'_, '_> {
     }
 
     /// Distinguishes a read-only card from a dead one if no block was kept.
-    pub(super) fn judge_nothing_kept(
-        &mut self,
-        seen: &[(StampClaim, ClaimState)],
-    ) -> Result<QuickOutcome, ProbeStop> {
+    pub(super) fn judge_nothing_kept(&mut self, seen: &[CheckedClaim]) -> Result<Verification> {
         let stamped = |extent: &CardExtent| self.markers.iter().any(|c| c.extent.offset == extent.offset);
         let extents: Vec<CardExtent> =
             self.initial_content.iter().map(|b| b.extent).filter(stamped).collect();
         let (mut same, mut telling) = (0, 0);
         let before = &self.initial_content;
-        self.stamper.context.read_and_compare(
+        self.io.context.read_and_compare(
             extents.iter().copied(),
             IoContent::Buffer,
             |extent, _, answer| {
@@ -411,14 +403,14 @@ impl QuickProbe<'_, '_> {
                 Ok(())
             },
         )?;
-        let refused = self.stamper.failed_writes > 0 && seen.iter().all(|(c, _)| !c.written);
+        let refused = self.io.failed_writes > 0 && seen.iter().all(|(c, _)| !c.written);
         let stays = !extents.is_empty() && same == extents.len() && telling > 0;
         let verdict = if refused || stays { Verdict::ReadOnly } else { Verdict::Dead };
-        Ok(QuickOutcome { usable_bytes: Some(0), good_bytes: Some(0), ..self.new_outcome(verdict, seen) })
+        Ok(Verification { usable_bytes: Some(0), good_bytes: Some(0), ..self.verification(verdict, seen) })
     }
 
     /// Bytes that the kept claims cover, each counted once.
-    pub(super) fn proven_bytes(&self, seen: &[(StampClaim, ClaimState)]) -> u64 {
+    pub(super) fn proven_bytes(&self, seen: &[CheckedClaim]) -> u64 {
         let mut ranges = cardscope_engine::byte_ranges::ByteRanges::default();
         for (claim, _) in seen.iter().filter(|(_, s)| s.is_kept()) {
             ranges.add(claim.extent.offset, claim.extent.end());
@@ -427,8 +419,8 @@ impl QuickProbe<'_, '_> {
     }
 
     /// Share of bad blocks that the markers exclude, or the reads of the run if it covers most of the card.
-    pub(super) fn excluded_share(&self, seen: &[(StampClaim, ClaimState)]) -> ExcludedShare {
-        let few = 2 * self.run.bytes() > self.stamper.context.card_bytes();
+    pub(super) fn excluded_share(&self, seen: &[CheckedClaim]) -> ExcludedShare {
+        let few = 2 * self.run.bytes() > self.io.context.card_bytes();
         let counts = |claim: &StampClaim| few || self.markers.iter().any(|m| m.extent == claim.extent);
         let looked: Vec<ClaimState> = seen.iter().filter(|(c, _)| counts(c)).map(|(_, s)| *s).collect();
         let (samples, bad) = (looked.len() as u64, looked.iter().filter(|s| !s.is_kept()).count() as u64);
@@ -436,7 +428,7 @@ impl QuickProbe<'_, '_> {
     }
 }
 
-fn kept_above_lost(seen: &[(StampClaim, ClaimState)]) -> Vec<CardExtent> {
+fn kept_above_lost(seen: &[CheckedClaim]) -> Vec<CardExtent> {
     let first = seen.iter().filter(|(_, s)| !s.is_kept()).map(|(c, _)| c.extent.offset).min();
     let above = |c: &StampClaim| first.is_some_and(|first| c.extent.offset > first);
     seen.iter().filter(|(c, s)| s.is_kept() && above(c)).map(|(c, _)| c.extent).collect()

@@ -1,13 +1,12 @@
 //! Verdict of the quick probe, with confidence, detection limit and disproofs.
 
 use super::alias::AddressFold;
-use super::options::{MIN_RUN, QUICK_RUN, QuickOutcome};
-use super::quick_probe::QuickProbe;
-use super::stamper::{ClaimState, StampClaim, lost_claims};
+use super::stamper::{CheckedClaim, ClaimState, lost_claims};
+use super::{MIN_RUN, QUICK_RUN, QuickOutcome, QuickProbe};
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::units::{BinarySize, DecimalSize, GIB};
 use cardscope_model::verify::{
-    AddressDisproof, READS_DIFFER_CONFIDENCE, SURE_CONFIDENCE, SectorFound, Verdict,
+    AddressDisproof, READS_DIFFER_CONFIDENCE, SURE_CONFIDENCE, SectorFound, Verdict, Verification,
 };
 
 const MAX_DISPROOFS: usize = 16;
@@ -28,54 +27,45 @@ fn shortened_run_confidence(run: u64) -> f64 {
 const UNKNOWN_KIND_CONFIDENCE: f64 = 0.6;
 
 impl QuickProbe<'_, '_> {
-    pub(super) fn new_outcome(&self, verdict: Verdict, seen: &[(StampClaim, ClaimState)]) -> QuickOutcome {
-        QuickOutcome {
+    pub(super) fn verification(&self, verdict: Verdict, seen: &[CheckedClaim]) -> Verification {
+        Verification {
             verdict,
-            usable_bytes: None,
-            good_bytes: None,
             proven_bytes: self.proven_bytes(seen),
             confidence: confidence_of(lost_claims(seen).len()),
-            share: None,
-            wrap_bytes: None,
-            dead_address_line: false,
-            cache_bytes: None,
-            overflown_bytes: 0,
-            fails_beyond: false,
             disproofs: list_disproofs(seen),
-            changed_answers: self.stamper.changed_answers,
-            cut_short: self.cut_short,
+            ..Verification::default()
         }
     }
 
     /// Outcome of a test that the limits ended too early, with the losses that were read twice.
-    pub(super) fn cut_short_outcome(&mut self) -> QuickOutcome {
+    pub(super) fn cut_short_outcome(&mut self) -> Verification {
         self.cut_short = true;
-        let seen = self.stamper.losses.clone();
-        QuickOutcome { confidence: 0.5, ..self.new_outcome(Verdict::Inconclusive, &seen) }
+        let seen = self.io.losses.clone();
+        Verification { confidence: 0.5, ..self.verification(Verdict::Inconclusive, &seen) }
     }
 
-    pub(super) fn genuine_outcome(&self, seen: &[(StampClaim, ClaimState)]) -> QuickOutcome {
+    pub(super) fn genuine_outcome(&self, seen: &[CheckedClaim]) -> Verification {
         // Blocks that were lost and are kept after a rewrite still disprove a good card.
-        if !self.stamper.losses.is_empty() {
-            return self.scattered_outcome(&[seen, &self.stamper.losses].concat(), false);
+        if !self.io.losses.is_empty() {
+            return self.scattered_outcome(&[seen, &self.io.losses].concat(), false);
         }
-        let all = self.stamper.context.card_bytes();
-        let share = self.excluded_share(seen);
-        let mut outcome = self.new_outcome(Verdict::Genuine, seen);
+        let all = self.io.context.card_bytes();
+        let (share, changed) = (self.excluded_share(seen), self.io.changed_answers);
+        let mut outcome = self.verification(Verdict::Genuine, seen);
         // The run of a genuine card is proven by reads of its oldest and newest blocks.
-        let (run, markers) =
-            (self.run.bytes(), self.markers.iter().map(|c| u64::from(c.extent.len)).sum::<u64>());
+        let run = self.run.bytes();
+        let markers: u64 = self.markers.iter().map(|c| u64::from(c.extent.len)).sum();
         outcome.proven_bytes = run.max(outcome.proven_bytes) + markers + self.range_bytes;
-        outcome.overflown_bytes = run;
+        outcome.excluded_cache_bytes = Some(run);
         outcome.confidence = 0.95_f64.max(1.0 - share.excluded_above);
         let short = self.cut_short && 2 * run < all;
         if short {
             outcome.confidence = outcome.confidence.min(shortened_run_confidence(run));
         }
         outcome.share = Some(share);
-        if outcome.changed_answers > 0 {
+        if changed > 0 {
             outcome.verdict = Verdict::Unstable;
-            outcome.confidence = confidence_of(outcome.changed_answers as usize).max(READS_DIFFER_CONFIDENCE);
+            outcome.confidence = confidence_of(changed as usize).max(READS_DIFFER_CONFIDENCE);
         } else if short && run < MIN_RUN || 2 * run < all && share.samples < 4 {
             outcome.verdict = Verdict::Inconclusive;
             outcome.confidence = 0.5;
@@ -89,27 +79,22 @@ impl QuickProbe<'_, '_> {
         &self,
         usable: Option<u64>,
         at_least: u64,
-        seen: &[(StampClaim, ClaimState)],
-    ) -> QuickOutcome {
+        seen: &[CheckedClaim],
+    ) -> Verification {
         let cache = Some(self.flood.bytes()).filter(|bytes| *bytes > 0);
         let fails_beyond = !swallows_writes(seen);
         let verdict = if fails_beyond { Verdict::Damaged } else { Verdict::Limbo.ending_at(usable) };
-        QuickOutcome {
+        Verification {
             usable_bytes: usable,
             good_bytes: usable.or(Some(at_least)),
             cache_bytes: cache,
             fails_beyond,
-            ..self.new_outcome(verdict, seen)
+            ..self.verification(verdict, seen)
         }
     }
 
-    pub(super) fn chain_outcome(
-        &self,
-        usable: u64,
-        period: u64,
-        seen: &[(StampClaim, ClaimState)],
-    ) -> QuickOutcome {
-        QuickOutcome {
+    pub(super) fn chain_outcome(&self, usable: u64, period: u64, seen: &[CheckedClaim]) -> Verification {
+        Verification {
             verdict: Verdict::Chain,
             fails_beyond: false,
             wrap_bytes: Some(period),
@@ -122,11 +107,11 @@ impl QuickProbe<'_, '_> {
     pub(super) fn wraparound_outcome(
         &self,
         fold: AddressFold,
-        seen: &[(StampClaim, ClaimState)],
+        seen: &[CheckedClaim],
         inside: usize,
         (proven, run): (bool, u64),
-    ) -> QuickOutcome {
-        let (all, bytes) = (self.stamper.context.card_bytes(), fold.bytes());
+    ) -> Verification {
+        let (all, bytes) = (self.io.context.card_bytes(), fold.bytes());
         let memory = fold == AddressFold::Period(bytes)
             && bytes.is_power_of_two()
             && bytes <= MAX_MEMORY_PERIOD
@@ -139,46 +124,46 @@ impl QuickProbe<'_, '_> {
         };
         let sure = if proven || 2 * run >= bytes { 0.99 } else { shortened_run_confidence(run) };
         let known = memory || sure >= SURE_CONFIDENCE || !self.cut_short;
-        QuickOutcome {
+        Verification {
             verdict,
             usable_bytes: known.then_some(usable),
             good_bytes: known.then_some(good),
             wrap_bytes: Some(bytes),
             dead_address_line: matches!(fold, AddressFold::Line(_)) && verdict == Verdict::Wraparound,
-            overflown_bytes: run,
+            excluded_cache_bytes: Some(run),
             confidence: confidence_of(inside).min(sure),
-            ..self.new_outcome(Verdict::Wraparound, seen)
+            ..self.verification(Verdict::Wraparound, seen)
         }
     }
 
-    pub(super) fn overcommitted_outcome(&self, seen: &[(StampClaim, ClaimState)]) -> QuickOutcome {
-        let outcome = self.new_outcome(Verdict::Overcommitted, seen);
-        QuickOutcome { good_bytes: Some(outcome.proven_bytes.max(self.run.bytes() / 2)), ..outcome }
+    pub(super) fn overcommitted_outcome(&self, seen: &[CheckedClaim]) -> Verification {
+        let outcome = self.verification(Verdict::Overcommitted, seen);
+        Verification { good_bytes: Some(outcome.proven_bytes.max(self.run.bytes() / 2)), ..outcome }
     }
 
     /// Lowers the confidence if losses are certain but the kind of fake is not.
-    pub(super) fn with_unknown_kind(outcome: QuickOutcome) -> QuickOutcome {
-        QuickOutcome { confidence: outcome.confidence.min(UNKNOWN_KIND_CONFIDENCE), ..outcome }
+    pub(super) fn with_unknown_kind(outcome: Verification) -> Verification {
+        Verification { confidence: outcome.confidence.min(UNKNOWN_KIND_CONFIDENCE), ..outcome }
     }
 
     /// Scattered losses; `still` is true if they were lost again after a rewrite.
-    pub(super) fn scattered_outcome(&self, seen: &[(StampClaim, ClaimState)], still: bool) -> QuickOutcome {
+    pub(super) fn scattered_outcome(&self, seen: &[CheckedClaim], still: bool) -> Verification {
         let share = self.excluded_share(seen);
-        let all = self.stamper.context.card_bytes() as f64;
+        let all = self.io.context.card_bytes() as f64;
         // Without a lost marker the run is the only basis for the estimate.
         let (bad, samples) = match share.bad {
             0 => (lost_claims(seen).len() as u64, seen.len() as u64),
             bad => (bad, share.samples),
         };
         let good = (all * (1.0 - bad as f64 / samples.max(1) as f64)) as u64;
-        let outcome = self.new_outcome(if still { Verdict::Damaged } else { Verdict::Unstable }, seen);
-        QuickOutcome { good_bytes: Some(good), share: Some(share), ..outcome }
+        let outcome = self.verification(if still { Verdict::Damaged } else { Verdict::Unstable }, seen);
+        Verification { good_bytes: Some(good), share: Some(share), ..outcome }
     }
 }
 
 /// True if a write that succeeded was lost, as on a fake. Writes that fail with an error mean damage or an
 /// unsuitable reader.
-pub(super) fn swallows_writes(seen: &[(StampClaim, ClaimState)]) -> bool {
+pub(super) fn swallows_writes(seen: &[CheckedClaim]) -> bool {
     seen.iter().any(|(claim, state)| claim.written && !state.is_kept())
 }
 
@@ -188,7 +173,7 @@ fn confidence_of(observations: usize) -> f64 {
 }
 
 /// Addresses that disprove the capacity, with the number of times each was lost.
-fn list_disproofs(seen: &[(StampClaim, ClaimState)]) -> Vec<AddressDisproof> {
+fn list_disproofs(seen: &[CheckedClaim]) -> Vec<AddressDisproof> {
     let mut listed: Vec<AddressDisproof> = Vec::new();
     for (claim, state) in seen {
         let ClaimState::Lost { found, at } = state else { continue };
@@ -203,72 +188,102 @@ fn list_disproofs(seen: &[(StampClaim, ClaimState)]) -> Vec<AddressDisproof> {
     listed
 }
 
-pub fn outcome_findings(outcome: &QuickOutcome, announced: u64) -> Vec<Finding> {
-    let mut findings = vec![capacity_finding(outcome, announced)];
-    if outcome.verdict == Verdict::Genuine {
-        findings.push(bound_finding(outcome, announced));
-    }
-    if outcome.verdict == Verdict::Wraparound && outcome.confidence < SURE_CONFIDENCE {
-        let cache = BinarySize(outcome.overflown_bytes >> 20 << 20);
-        let verdict = format!("A cache larger than {cache} could still hide missing capacity.");
-        let finding = Finding::new("cache-not-excluded", FindingWeight::Note, 1.0, verdict)
-            .because("longest run", DecimalSize(outcome.overflown_bytes));
-        findings.push(finding.with_advice(ONLY_PROOF));
-    }
-    if outcome.changed_answers > 0 && outcome.verdict != Verdict::Unstable {
-        let verdict = "Blocks gave different answers when read twice.";
-        let finding = Finding::new("answers-differ", FindingWeight::Hint, READS_DIFFER_CONFIDENCE, verdict)
-            .because("blocks", outcome.changed_answers)
-            .with_advice("Test the card in another reader.");
-        findings.push(finding);
-    }
-    // I/O errors have their own finding.
-    let lost_any = outcome.disproofs.iter().any(|disproof| disproof.found != SectorFound::Error);
-    if outcome.cut_short && outcome.verdict == Verdict::Inconclusive && lost_any {
-        let verdict = "The card lost blocks, but the limits ended the test before it found out where and \
+impl QuickOutcome {
+    pub fn findings(&self, announced: u64) -> Vec<Finding> {
+        let outcome = &self.body;
+        let mut findings = vec![self.capacity_finding(announced)];
+        if outcome.verdict == Verdict::Genuine {
+            findings.push(self.bound_finding(announced));
+        }
+        if outcome.verdict == Verdict::Wraparound && outcome.confidence < SURE_CONFIDENCE {
+            let cache = BinarySize(self.overflown_bytes >> 20 << 20);
+            let verdict = format!("A cache larger than {cache} could still hide missing capacity.");
+            let finding = Finding::new("cache-not-excluded", FindingWeight::Note, 1.0, verdict)
+                .because("longest run", DecimalSize(self.overflown_bytes));
+            findings.push(finding.with_advice(ONLY_PROOF));
+        }
+        if self.changed_answers > 0 && outcome.verdict != Verdict::Unstable {
+            let verdict = "Blocks gave different answers when read twice.";
+            let finding =
+                Finding::new("answers-differ", FindingWeight::Hint, READS_DIFFER_CONFIDENCE, verdict)
+                    .because("blocks", self.changed_answers)
+                    .with_advice("Test the card in another reader.");
+            findings.push(finding);
+        }
+        // I/O errors have their own finding.
+        let lost_any = outcome.disproofs.iter().any(|disproof| disproof.found != SectorFound::Error);
+        if self.cut_short && outcome.verdict == Verdict::Inconclusive && lost_any {
+            let verdict = "The card lost blocks, but the limits ended the test before it found out where and \
                        why.";
-        let finding = Finding::new("losses-seen", FindingWeight::Bad, 0.99, verdict)
-            .because("addresses listed", outcome.disproofs.len())
-            .with_advice("Run the test again without --budget and --max-write.");
-        findings.push(finding);
+            let finding = Finding::new("losses-seen", FindingWeight::Bad, 0.99, verdict)
+                .because("addresses listed", outcome.disproofs.len())
+                .with_advice("Run the test again without --budget and --max-write.");
+            findings.push(finding);
+        }
+        if self.cut_short {
+            let verdict = "--budget or --max-write ended the test early.";
+            let finding = Finding::new("cut-short", FindingWeight::Note, 1.0, verdict);
+            findings.push(finding.because("longest run", DecimalSize(self.overflown_bytes)));
+        }
+        findings
     }
-    if outcome.cut_short {
-        let verdict = "--budget or --max-write ended the test early.";
-        let finding = Finding::new("cut-short", FindingWeight::Note, 1.0, verdict);
-        findings.push(finding.because("longest run", DecimalSize(outcome.overflown_bytes)));
+
+    fn capacity_finding(&self, announced: u64) -> Finding {
+        let outcome = &self.body;
+        let usable =
+            outcome.usable_bytes.map_or("unknown".to_owned(), |bytes| DecimalSize(bytes).to_string());
+        let weight = if outcome.verdict.is_bad() { FindingWeight::Bad } else { FindingWeight::Note };
+        let unstable = outcome.verdict == Verdict::Unstable && self.changed_answers > 0;
+        let finding =
+            Finding::new("capacity", weight, outcome.confidence, capacity_sentence(outcome, announced))
+                .because("announced", DecimalSize(announced))
+                .because("usable", usable)
+                .because_some(
+                    "addresses that prove it",
+                    Some(outcome.disproofs.len()).filter(|listed| *listed > 0),
+                )
+                .because_some("blocks that gave different answers", unstable.then_some(self.changed_answers));
+        let advice = match outcome.verdict {
+            Verdict::Genuine => return finding,
+            fake if fake.lacks_capacity() && outcome.confidence < SURE_CONFIDENCE => {
+                "Run `cardscope verify --full` to be sure before you return it."
+            }
+            Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => "Return it.",
+            Verdict::Damaged => "Do not keep data on it.",
+            Verdict::Dead => "Discard it.",
+            Verdict::ReadOnly => "Copy your data from it.",
+            Verdict::Unstable => "Try another reader, then discard the card.",
+            Verdict::ReaderSuspect => "Try another reader.",
+            Verdict::Inconclusive => "Run the test again with more time.",
+        };
+        finding.with_advice(advice)
     }
-    findings
+
+    /// Detection limit of the samples.
+    fn bound_finding(&self, announced: u64) -> Finding {
+        let outcome = &self.body;
+        let share = outcome.share.map_or(1.0, |s| s.excluded_above);
+        Finding::new(
+        "bound",
+        FindingWeight::Note,
+        0.95,
+        format!(
+            "The test wrote {} and would detect ≥ {:.1} % bad blocks and a cache of up to {} (95 % confidence).",
+            DecimalSize(outcome.proven_bytes),
+            share * 100.0,
+            BinarySize(self.overflown_bytes.min(announced) >> 20 << 20),
+        ),
+    )
+    .because("samples", outcome.share.map_or(0, |s| s.samples))
+    .because("verified", DecimalSize(outcome.proven_bytes))
+    .with_advice(ONLY_PROOF)
+    }
 }
 
 /// Advice for faults that no quick test detects.
 const ONLY_PROOF: &str = "Run `cardscope verify --full` before you trust important data to the card.";
 
-fn capacity_finding(outcome: &QuickOutcome, announced: u64) -> Finding {
-    let usable = outcome.usable_bytes.map_or("unknown".to_owned(), |bytes| DecimalSize(bytes).to_string());
-    let weight = if outcome.verdict.is_bad() { FindingWeight::Bad } else { FindingWeight::Note };
-    let unstable = outcome.verdict == Verdict::Unstable && outcome.changed_answers > 0;
-    let finding = Finding::new("capacity", weight, outcome.confidence, capacity_sentence(outcome, announced))
-        .because("announced", DecimalSize(announced))
-        .because("usable", usable)
-        .because_some("addresses that prove it", Some(outcome.disproofs.len()).filter(|listed| *listed > 0))
-        .because_some("blocks that gave different answers", unstable.then_some(outcome.changed_answers));
-    let advice = match outcome.verdict {
-        Verdict::Genuine => return finding,
-        fake if fake.lacks_capacity() && outcome.confidence < SURE_CONFIDENCE => {
-            "Run `cardscope verify --full` to be sure before you return it."
-        }
-        Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => "Return it.",
-        Verdict::Damaged => "Do not keep data on it.",
-        Verdict::Dead => "Discard it.",
-        Verdict::ReadOnly => "Copy your data from it.",
-        Verdict::Unstable => "Try another reader, then discard the card.",
-        Verdict::ReaderSuspect => "Try another reader.",
-        Verdict::Inconclusive => "Run the test again with more time.",
-    };
-    finding.with_advice(advice)
-}
-
-fn capacity_sentence(outcome: &QuickOutcome, announced: u64) -> String {
+fn capacity_sentence(outcome: &Verification, announced: u64) -> String {
     let cache = outcome
         .cache_bytes
         .map_or(String::new(), |b| format!(", hidden by a cache of less than {}", BinarySize(b >> 20 << 20)));
@@ -309,23 +324,4 @@ fn capacity_sentence(outcome: &QuickOutcome, announced: u64) -> String {
 /// Text of an address limit, in binary units if it is whole GiB.
 fn format_limit(bytes: u64) -> String {
     if bytes.is_multiple_of(GIB) { BinarySize(bytes).to_string() } else { DecimalSize(bytes).to_string() }
-}
-
-/// Detection limit of the samples.
-fn bound_finding(outcome: &QuickOutcome, announced: u64) -> Finding {
-    let share = outcome.share.map_or(1.0, |s| s.excluded_above);
-    Finding::new(
-        "bound",
-        FindingWeight::Note,
-        0.95,
-        format!(
-            "The test wrote {} and would detect ≥ {:.1} % bad blocks and a cache of up to {} (95 % confidence).",
-            DecimalSize(outcome.proven_bytes),
-            share * 100.0,
-            BinarySize(outcome.overflown_bytes.min(announced) >> 20 << 20),
-        ),
-    )
-    .because("samples", outcome.share.map_or(0, |s| s.samples))
-    .because("verified", DecimalSize(outcome.proven_bytes))
-    .with_advice(ONLY_PROOF)
 }

@@ -3,18 +3,21 @@
 //!
 //! A block that cannot be read, and so not saved, is not overwritten; it counts as lost.
 
-use super::options::QuickOptions;
+use crate::probe::Result;
 use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Listener;
 use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer, split_extents};
 use cardscope_engine::journal::JournalWriter;
 use cardscope_engine::target::IoDirection;
 use cardscope_model::verify::SectorFound;
-use cardscope_probing::context::ProbeContext;
+use cardscope_probing::context::{ProbeContext, ProbeLimits};
 use cardscope_probing::sector::{SECTOR, judge_sector};
-pub(super) use cardscope_probing::write_scope::SAVE_UNIT;
 use cardscope_probing::write_scope::WriteScope;
 use std::collections::BTreeMap;
+
+pub(super) use cardscope_probing::write_scope::SAVE_UNIT;
+
+pub(super) const UNIT: u64 = SAVE_UNIT as u64;
 
 /// Most losses that are recorded for a test that ends early.
 const MAX_LOSSES: usize = 64;
@@ -40,8 +43,10 @@ impl StampClaim {
     }
 }
 
-/// Checked claims with their state.
-pub(super) type CheckedClaims = Vec<(StampClaim, ClaimState)>;
+/// Checked claim with its state.
+pub(super) type CheckedClaim = (StampClaim, ClaimState);
+
+pub(super) type CheckedClaims = Vec<CheckedClaim>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClaimState {
@@ -81,9 +86,9 @@ impl<'g, 't> Stamper<'g, 't> {
         card: &'g mut IoDriver<'t>,
         journal: Option<&'g mut dyn JournalWriter>,
         events: &'g mut dyn Listener,
-        options: &QuickOptions,
+        limits: &ProbeLimits,
     ) -> Self {
-        let context = ProbeContext::new(card, WriteScope::new(journal), &options.limits, events);
+        let context = ProbeContext::new(card, WriteScope::new(journal), limits, events);
         Stamper { context, failed_writes: 0, losses: Vec::new(), stamped: Vec::new(), changed_answers: 0 }
     }
 
@@ -111,7 +116,7 @@ impl<'g, 't> Stamper<'g, 't> {
 
     /// Saves and stamps extents in order. Returns [`ProbeStop::Limit`] if that exceeds the limits, and claims that state
     /// which writes failed. Extents that cannot be saved as a whole are split into blocks.
-    pub(super) fn write_stamps(&mut self, wanted: &[CardExtent]) -> Result<Vec<StampClaim>, ProbeStop> {
+    pub(super) fn write_stamps(&mut self, wanted: &[CardExtent]) -> Result<Vec<StampClaim>> {
         if !self.may_stamp(wanted, 0.0) {
             return Err(ProbeStop::Limit);
         }
@@ -137,7 +142,7 @@ impl<'g, 't> Stamper<'g, 't> {
 
     /// Reads claims in random order. Lost ones are read again after reopening the card, and count only if they are
     /// lost both times.
-    pub(super) fn check_claims(&mut self, claims: &[StampClaim]) -> Result<CheckedClaims, ProbeStop> {
+    pub(super) fn check_claims(&mut self, claims: &[StampClaim]) -> Result<CheckedClaims> {
         let mut states = self.read_claims(claims)?;
         let lost: Vec<usize> = (0..claims.len()).filter(|i| !states[*i].is_kept()).collect();
         if lost.is_empty() {
@@ -160,7 +165,7 @@ impl<'g, 't> Stamper<'g, 't> {
     }
 
     /// Reads everything again that was lost and not rewritten since.
-    pub(super) fn check_losses(&mut self) -> Result<CheckedClaims, ProbeStop> {
+    pub(super) fn check_losses(&mut self) -> Result<CheckedClaims> {
         let mut claims = lost_claims(&self.losses);
         claims.retain(|claim| !self.is_overwritten(claim));
         // Each place is read once, however often it was lost.
@@ -177,11 +182,7 @@ impl<'g, 't> Stamper<'g, 't> {
     }
 
     /// Reads claims through the second address of their places, `away` bytes higher.
-    pub(super) fn check_second_address(
-        &mut self,
-        claims: &[StampClaim],
-        away: u64,
-    ) -> Result<CheckedClaims, ProbeStop> {
+    pub(super) fn check_second_address(&mut self, claims: &[StampClaim], away: u64) -> Result<CheckedClaims> {
         let (mut states, salt) = (unread_states(claims), self.context.salt);
         // Losses are read twice, since one read is no proof.
         for _ in 0..2 {
@@ -203,7 +204,7 @@ impl<'g, 't> Stamper<'g, 't> {
         Ok(with_states(claims, states))
     }
 
-    fn read_claims(&mut self, claims: &[StampClaim]) -> Result<Vec<ClaimState>, ProbeStop> {
+    fn read_claims(&mut self, claims: &[StampClaim]) -> Result<Vec<ClaimState>> {
         self.context.apply_restore_deadline();
         let (mut states, salt) = (unread_states(claims), self.context.salt);
         let mut generations: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
@@ -236,22 +237,22 @@ fn with_states(claims: &[StampClaim], states: Vec<ClaimState>) -> CheckedClaims 
     claims.iter().copied().zip(states).collect()
 }
 
-pub(super) fn lost_claims(seen: &[(StampClaim, ClaimState)]) -> Vec<StampClaim> {
+pub(super) fn lost_claims(seen: &[CheckedClaim]) -> Vec<StampClaim> {
     seen.iter().filter(|(_, state)| !state.is_kept()).map(|(claim, _)| *claim).collect()
 }
 
-pub(super) fn any_lost(seen: &[(StampClaim, ClaimState)]) -> bool {
+pub(super) fn any_lost(seen: &[CheckedClaim]) -> bool {
     seen.iter().any(|(_, state)| !state.is_kept())
 }
 
 /// Block at `offset`, shortened at `end`.
 pub(super) fn block_at(offset: u64, end: u64) -> CardExtent {
-    CardExtent { offset, len: (end - offset).min(u64::from(SAVE_UNIT)) as u32 }
+    CardExtent { offset, len: (end - offset).min(UNIT) as u32 }
 }
 
 /// Rounds down to a whole block.
 pub(super) fn align_down(address: u64) -> u64 {
-    address / u64::from(SAVE_UNIT) * u64::from(SAVE_UNIT)
+    address / UNIT * UNIT
 }
 
 /// True if both reads found flips, but in different sectors.

@@ -11,7 +11,6 @@ use crate::probe::files;
 use crate::probe::files::FilesError;
 use cardscope_device::claimed::ClaimedTarget;
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_model::caveat;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::progress::StagePlan;
 use cardscope_model::units::DecimalSize;
@@ -49,96 +48,103 @@ pub fn open_directory(
     Ok(opened)
 }
 
-pub(super) fn run_files(
-    request: &VerifyRequest,
-    session: &mut VerbSession<'_>,
-    report: &mut VerifyReport,
-) -> Result<()> {
-    let folder = MountedFolder::open(&request.common.target, session.opened.open_object.as_deref())?;
-    let total = bytes_to_write(request, &folder, session.opened)?;
-    // Seed 0 since the content of the files is the same on every card.
-    report.header.seed = 0;
-    report.header.caveats.extend(folder.caveats());
-    session.begin_row(report)?;
-    let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
-    let own = CreatedFiles::new(folder, session.opened.files.clone().unwrap_or_default());
-    let mut pass = Pass::new(own, session.interrupt, session.events, request.limits.budget);
-    let limit = session.opened.limit.warning_text().map(|words| format!("; {words}")).unwrap_or_default();
-    let ended = write_and_read(request, &mut pass, (total, &limit), &mut recorder, report);
-    let stayed = remove_test_files(request, &mut pass);
-    fill_report(report, &pass, ended.is_err());
-    report.header.findings.extend(stayed);
-    session.recorder = Some(recorder);
-    ended
+impl VerifyRequest {
+    pub(super) fn run_files(&self, session: &mut VerbSession<'_>, report: &mut VerifyReport) -> Result<()> {
+        let folder = MountedFolder::open(&self.common.target, session.opened.open_object.as_deref())?;
+        let total = self.bytes_to_write(&folder, session.opened)?;
+        // Seed 0 since the content of the files is the same on every card.
+        report.header.seed = 0;
+        report.header.caveats.extend(folder.caveats());
+        session.begin_row(report)?;
+        let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
+        let own = CreatedFiles::new(folder, session.opened.files.clone().unwrap_or_default());
+        let mut pass = Pass::new(own, session.interrupt, session.events, self.limits.budget);
+        let limit = session.opened.limit.warning_text().map(|words| format!("; {words}")).unwrap_or_default();
+        let ended = self.write_and_read(&mut pass, (total, &limit), &mut recorder, report);
+        let stayed = self.remove_test_files(&mut pass);
+        fill_report(report, &pass, ended.is_err());
+        report.header.findings.extend(stayed);
+        session.recorder = Some(recorder);
+        ended
+    }
 }
 
-/// Bytes to write. Refuses unsuitable directories before anything is done.
-fn bytes_to_write(request: &VerifyRequest, folder: &MountedFolder, opened: &OpenTarget) -> Result<u64> {
-    if !request.read_only {
-        return folder.writable_bytes(opened.limit.bytes_left());
+impl VerifyRequest {
+    /// Bytes to write. Refuses unsuitable directories before anything is done.
+    fn bytes_to_write(&self, folder: &MountedFolder, opened: &OpenTarget) -> Result<u64> {
+        if !self.read_only {
+            return folder.writable_bytes(opened.limit.bytes_left());
+        }
+        if folder.test_files.is_empty() {
+            let path = folder.path.display();
+            return Err(Failure::refused(format!(
+                "{path} has no files 1.h2w, 2.h2w … to verify; leave out --read-only to write them"
+            )));
+        }
+        Ok(0)
     }
-    if folder.test_files.is_empty() {
-        let path = folder.path.display();
-        return Err(Failure::refused(format!(
-            "{path} has no files 1.h2w, 2.h2w … to verify; leave out --read-only to write them"
-        )));
-    }
-    Ok(0)
 }
 
-fn write_and_read(
-    request: &VerifyRequest,
-    pass: &mut Pass<'_>,
-    (total, limit): (u64, &str),
-    recorder: &mut SessionRecorder,
-    report: &mut VerifyReport,
-) -> Result<()> {
-    let writing = (!request.read_only).then_some((files::WRITING, 1.0));
-    let stages = writing.into_iter().chain([(files::READING, 1.0)]);
-    let line = match request.read_only {
-        true => String::new(),
-        false => format!(
-            "writes {} to {} in files of 1 GiB and reads them back; other files stay{limit}",
-            DecimalSize(total),
-            request.common.target
-        ),
-    };
-    pass.announce_plan(StagePlan::from_stages(stages).with_budget(request.limits.budget).with_summary(line));
-    if request.read_only {
-        let (there, alike) =
-            (pass.folder.folder.test_files.clone(), pass.folder.folder.similar_names.clone());
-        pass.add_existing(&there, &alike);
-    } else {
-        let outcome = pass.write_all(total);
-        fill_report(report, pass, outcome.is_err());
-        recorder.update(report)?;
-        outcome?;
+impl VerifyRequest {
+    fn write_and_read(
+        &self,
+        pass: &mut Pass<'_>,
+        (total, limit): (u64, &str),
+        recorder: &mut SessionRecorder,
+        report: &mut VerifyReport,
+    ) -> Result<()> {
+        let writing = (!self.read_only).then_some((files::WRITING, 1.0));
+        let stages = writing.into_iter().chain([(files::READING, 1.0)]);
+        let line = match self.read_only {
+            true => String::new(),
+            false => format!(
+                "writes {} to {} in files of 1 GiB and reads them back; other files stay{limit}",
+                DecimalSize(total),
+                self.common.target
+            ),
+        };
+        pass.events
+            .announce_plan(StagePlan::from_stages(stages).with_budget(self.limits.budget).with_summary(line));
+        if self.read_only {
+            let (there, alike) =
+                (pass.folder.folder.test_files.clone(), pass.folder.folder.similar_names.clone());
+            pass.add_existing(&there, &alike);
+        } else {
+            let outcome = pass.write_all(total);
+            fill_report(report, pass, outcome.is_err());
+            recorder.update(report)?;
+            outcome?;
+        }
+        pass.read_all()?;
+        let folder = &pass.folder.folder;
+        if !folder.held.is_at(&folder.path) {
+            let path = folder.path.display();
+            pass.add_caveat(format!(
+                "{path} was replaced during the test, which used the original directory"
+            ));
+        }
+        Ok(())
     }
-    pass.read_all()?;
-    let folder = &pass.folder.folder;
-    if !folder.held.is_at(&folder.path) {
-        let path = folder.path.display();
-        pass.add_caveat(format!("{path} was replaced during the test, which used the original directory"));
-    }
-    Ok(())
 }
 
-/// Removes the files of this run unless they are to stay. Returns a finding with those that could not be removed.
-fn remove_test_files(request: &VerifyRequest, pass: &mut Pass<'_>) -> Option<Finding> {
-    if request.keep_files || request.read_only {
-        return None;
+impl VerifyRequest {
+    /// Removes the files of this run unless they are to stay. Returns a finding with those that could not be removed.
+    fn remove_test_files(&self, pass: &mut Pass<'_>) -> Option<Finding> {
+        if self.keep_files || self.read_only {
+            return None;
+        }
+        let stayed = pass.folder.remove_all();
+        let finding = || {
+            Finding::new(
+                "files-left",
+                FindingWeight::Note,
+                1.0,
+                format!("The test could not remove its files: {}.", short_list(&stayed)),
+            )
+            .with_advice("Remove these files.")
+        };
+        (!stayed.is_empty()).then(finding)
     }
-    let stayed = pass.folder.remove_all();
-    let finding = || {
-        Finding::new(
-            "files-left",
-            FindingWeight::Note,
-            1.0,
-            format!("The test could not remove its files: {}.", short_list(&stayed)),
-        )
-        .with_advice("Remove these files.")
-    };
-    (!stayed.is_empty()).then(finding)
 }
 
 fn fill_report(report: &mut VerifyReport, pass: &Pass<'_>, ended_early: bool) {
@@ -152,11 +158,7 @@ fn fill_report(report: &mut VerifyReport, pass: &Pass<'_>, ended_early: bool) {
         kept: !pass.folder.is_empty(),
         ..FilesReport::default()
     };
-    let outcome = pass.current_outcome(known, ended_early);
-    caveat::add_new_caveats(&mut report.header.caveats, outcome.caveats);
-    report.header.io_path = outcome.io_path;
-    report.header.findings = outcome.findings;
-    report.body = outcome.body;
+    pass.fill_report(report, known, ended_early);
 }
 
 #[cfg(test)]

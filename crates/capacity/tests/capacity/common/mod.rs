@@ -5,7 +5,7 @@ use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::io_driver::{IoDriver, IoTally};
 use cardscope_engine::target::{Target, TargetRegion};
-use cardscope_model::verify::{ErrorPattern, IoCounts};
+use cardscope_model::verify::{ErrorPattern, IoCounts, Verification};
 use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_simulator::SimTarget;
@@ -14,7 +14,8 @@ use cardscope_simulator::SimTarget;
 #[derive(Debug)]
 pub(crate) struct ProbedCard {
     pub(crate) name: String,
-    pub(crate) outcome: QuickOutcome,
+    pub(crate) outcome: Verification,
+    pub(crate) cut_short: bool,
     pub(crate) tally: IoTally,
     pub(crate) counts: IoCounts,
     pub(crate) seconds: f64,
@@ -37,7 +38,8 @@ pub(crate) fn probe_erasing(name: &str, options: &QuickOptions) -> ProbedCard {
     let (usable, good) = (target.truth().usable_bytes, target.truth().good_bytes);
     let announced = target.info().bytes;
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
-    let mut outcome = probe_card(&mut card, None, options, &mut Silent).unwrap();
+    let QuickOutcome { body: mut outcome, cut_short, .. } =
+        probe_card(&mut card, None, options, &mut Silent).unwrap();
     let (tally, counts, seconds) = (card.tally(), card.counts(), card.seconds());
     // As in the verb after the restoration.
     let pattern = ErrorPattern::from_errors(counts, card.io_errors(), Some(announced));
@@ -46,7 +48,18 @@ pub(crate) fn probe_erasing(name: &str, options: &QuickOptions) -> ProbedCard {
     if outcome.verdict != before {
         outcome.usable_bytes = None;
     }
-    ProbedCard { name: name.to_owned(), outcome, tally, counts, seconds, verdict, usable, good, announced }
+    ProbedCard {
+        name: name.to_owned(),
+        outcome,
+        cut_short,
+        tally,
+        counts,
+        seconds,
+        verdict,
+        usable,
+        good,
+        announced,
+    }
 }
 
 impl ProbedCard {
