@@ -3,7 +3,7 @@
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::advice::{AdviceFacts, TargetKind};
 use cardscope_model::finding::{Finding, FindingWeight};
-use cardscope_model::present_layout::{AllocationUnit, PresentLayout, Read};
+use cardscope_model::present_layout::{AllocationUnit, PresentLayout};
 use cardscope_model::units::BinarySize;
 
 pub fn map_findings(measured: &MeasuredMap, facts: &AdviceFacts) -> Vec<Finding> {
@@ -22,28 +22,24 @@ fn cell_type_finding(measured: &MeasuredMap, facts: &AdviceFacts) -> Option<Find
     }
     let odd = [("page", &measured.page_bytes), ("erase block", &measured.erase_block_bytes)]
         .into_iter()
-        .filter_map(|(what, unit)| {
-            Some((what, unit.value.filter(|bytes| is_thrice(*bytes))?, unit.confidence))
-        })
+        .filter_map(|(what, unit)| Some((what, unit.value.filter(|n| is_thrice(*n))?, unit.confidence)))
         .max_by(|a, b| a.2.total_cmp(&b.2));
     if let Some((what, bytes, sure)) = odd {
-        let verdict = format!(
-            "The flash is probably TLC: the {what} of {} is three times a power of two.",
-            BinarySize(bytes)
-        );
-        return Some(
-            Finding::new("cells", FindingWeight::Note, 0.9 * sure, verdict).because(what, BinarySize(bytes)),
-        );
+        let size = BinarySize(bytes);
+        let verdict =
+            format!("The flash is probably TLC: the {what} of {size} is three times a power of two.");
+        let finding = Finding::new("cells", FindingWeight::Note, 0.9 * sure, verdict);
+        return Some(finding.because(what, size));
     }
     let cache = &measured.slc_cache_bytes;
-    let share =
-        cache.value.filter(|_| facts.target_kind == TargetKind::Card)? as f64 / facts.bytes.max(1) as f64;
+    let bytes = cache.value.filter(|_| facts.target_kind == TargetKind::Card)?;
+    let share = bytes as f64 / facts.bytes.max(1) as f64;
     let (bits, name) = [(3.0, "three bits (TLC)"), (4.0, "four bits (QLC)")]
         .into_iter()
         .find(|(bits, _)| (share * bits - 1.0).abs() < SHARE_TOLERANCE)?;
-    let verdict =
+    let text =
         format!("The flash probably stores {name} per cell: writes are fast for 1/{bits} of the card.");
-    let finding = Finding::new("cells", FindingWeight::Note, 0.6 * cache.confidence, verdict);
+    let finding = Finding::new("cells", FindingWeight::Note, 0.6 * cache.confidence, text);
     Some(finding.because("share of the card that is fast", format!("{:.1} %", 100.0 * share)))
 }
 
@@ -65,33 +61,23 @@ fn erase_block_findings(measured: &MeasuredMap, facts: &AdviceFacts) -> Vec<Find
 /// An allocation unit may be several erase blocks, but never a part of one.
 fn allocation_unit_finding(claimed: u64, unit: u64, sure: f64) -> Finding {
     let (stated, found) = (BinarySize(claimed), BinarySize(unit));
-    let (weight, verdict) = match claimed {
-        same if same == unit => (
-            FindingWeight::Note,
-            format!("The erase block matches the allocation unit that the card states ({stated})."),
+    let verdict = match claimed {
+        same if same == unit => {
+            format!("The erase block matches the allocation unit that the card states ({stated}).")
+        }
+        many if many.is_multiple_of(unit) => format!(
+            "The allocation unit that the card states ({stated}) is a multiple of its erase block ({found})."
         ),
-        many if many.is_multiple_of(unit) => (
-            FindingWeight::Note,
-            format!(
-                "The allocation unit that the card states ({stated}) is a multiple of its erase block \
-                     ({found})."
-            ),
-        ),
-        _ => (
-            FindingWeight::Hint,
-            format!("The card states allocation units of {stated}, but its erase blocks are {found}."),
-        ),
+        _ => format!("The card states allocation units of {stated}, but its erase blocks are {found}."),
     };
-    Finding::new("allocation-unit", weight, sure, verdict)
-        .because("stated", stated)
-        .because("measured", found)
+    let weight = if claimed.is_multiple_of(unit) { FindingWeight::Note } else { FindingWeight::Hint };
+    let finding = Finding::new("allocation-unit", weight, sure, verdict);
+    finding.because("stated", stated).because("measured", found)
 }
 
 fn alignment_finding(layout: &PresentLayout, unit: u64, facts: &AdviceFacts) -> Option<Finding> {
-    let read = |p: &cardscope_model::present_layout::PresentPartition| -> Read {
-        (p.number, p.start_bytes, p.bytes, p.volume.clone())
-    };
-    let partitions = layout.partitions.iter().map(read).collect();
+    let partitions = layout.partitions.iter();
+    let partitions = partitions.map(|p| (p.number, p.start_bytes, p.bytes, p.volume.clone())).collect();
     let unit = AllocationUnit { bytes: unit, source: "measured erase block" };
     PresentLayout::new(facts.bytes, layout.table.clone(), partitions, Some(unit)).finding(&facts.target)
 }

@@ -53,24 +53,15 @@ pub fn page(report: &MapReport) -> Page {
     let charts = axis.into_iter().chain(charts(measured)).map(PageBlock::from_chart);
     page.add_detail("Charts", charts);
     page.add_detail("Not tested", [PageBlock::Lines(group_by_reason(&untested))]);
-    page.add_detail(
-        "Tried on the card",
-        [PageBlock::Lines(body.advice.tried.iter().map(trial_line).collect())],
-    );
+    let tried = body.advice.tried.iter().map(trial_line).collect();
+    page.add_detail("Tried on the card", [PageBlock::Lines(tried)]);
     page.add_detail("In the form of a review", [PageBlock::Table(profile_table(&body.profile))]);
-    page.add_section(
-        "Tables in flashbench's layout",
-        [PageBlock::Verbatim(flashbench::render_tables(&measured.tables))],
-    );
+    let tables = flashbench::render_tables(&measured.tables);
+    page.add_section("Tables in flashbench's layout", [PageBlock::Verbatim(tables)]);
     page.add_detail("Failed I/Os", [io_error_list(&body.moved.io_errors)]);
-    page.add_detail(
-        "Conditions",
-        [PageBlock::Facts(vec![
-            fact("announced", ExactCapacity(body.announced_bytes)),
-            fact("seed", header.seed),
-            fact("I/O by", &header.io_path),
-        ])],
-    );
+    let announced = fact("announced", ExactCapacity(body.announced_bytes));
+    let conditions = vec![announced, fact("seed", header.seed), fact("I/O by", &header.io_path)];
+    page.add_detail("Conditions", [PageBlock::Facts(conditions)]);
     page.with_frame(header)
 }
 
@@ -87,8 +78,8 @@ fn answer(measured: &MeasuredMap, tested: &[PropertyRow]) -> Answer {
     let blocks = &measured.open_blocks;
     let open = open(&blocks.linear).or_else(|| open(&blocks.random)).map(|n| format!("{n} open blocks"));
     let cache = measured.slc_cache_bytes.value.map(|bytes| format!("cache {}", DecimalSize(bytes)));
-    let parts =
-        [size("erase block", &measured.erase_block_bytes), size("page", &measured.page_bytes), open, cache];
+    let block = size("erase block", &measured.erase_block_bytes);
+    let parts = [block, size("page", &measured.page_bytes), open, cache];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let points: usize = measured.curves.all_curves().iter().map(|curve| curve.len()).sum();
     match (parts.is_empty(), tested, points) {
@@ -180,11 +171,10 @@ fn trial_line(tried: &TriedState) -> String {
         let why = tried.reason.as_deref().unwrap_or("no figure");
         return format!("{}: not done, {why}", tried.what);
     };
-    let interval = tried.ci95.map_or(String::new(), |(low, high)| {
-        format!(" (95 % interval {} to {} IOPS)", speed(low), speed(high))
-    });
-    let longest =
-        tried.longest_s.map_or(String::new(), |s| format!(", the longest took {}", time_us(s * 1e6)));
+    let interval = |(low, high)| format!(" (95 % interval {} to {} IOPS)", speed(low), speed(high));
+    let interval = tried.ci95.map(interval).unwrap_or_default();
+    let longest = tried.longest_s.map(|s| format!(", the longest took {}", time_us(s * 1e6)));
+    let longest = longest.unwrap_or_default();
     format!("{}: {} random 4 KiB writes a second{interval}{longest}", tried.what, speed(iops))
 }
 
@@ -193,22 +183,18 @@ mod tests;
 
 /// Properties with the numbers behind them.
 fn evidence_table(rows: &[PropertyRow]) -> Table {
-    Table::from_items(
-        rows,
-        &[("property", &|row| row.name.to_owned()), ("measured", &|row| row.evidence.clone())],
-    )
-    .left_aligned(["measured"])
+    Table::from_items(rows, &[("property", &|r| r.name.to_owned()), ("measured", &|r| r.evidence.clone())])
+        .left_aligned(["measured"])
 }
 
 fn property_table(rows: &[PropertyRow]) -> Table {
+    let sure = |row: &PropertyRow| row.confidence.filter(|_| row.value != NOT_MEASURABLE).map(percent);
     Table::from_items(
         rows,
         &[
             ("property", &|row| row.name.to_owned()),
             ("found", &|row| row.value.clone()),
-            ("sure", &|row| {
-                row.confidence.filter(|_| row.value != NOT_MEASURABLE).map(percent).unwrap_or_default()
-            }),
+            ("sure", &|row| sure(row).unwrap_or_default()),
         ],
     )
     .left_aligned(["found"])

@@ -10,9 +10,9 @@ use cardscope_model::card_map::plot::AxisScale::{Linear, Log2};
 use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Property, PropertyEvidence, SearchCost};
 use cardscope_statistics::boundary;
+use cardscope_statistics::boundary::{BoundaryLevel, CandidateUnits, EffectChoice, UnitStep};
 use cardscope_statistics::boundary::{
-    BoundaryLevel, CandidateUnits, EffectChoice, UnitStep, fit_levels, fit_segment, height_error,
-    is_boundary, segment_candidates,
+    fit_levels, fit_segment, height_error, is_boundary, segment_candidates,
 };
 
 const BATCH: usize = 8;
@@ -42,6 +42,8 @@ const METHOD: &str = "reads of two sectors before, on and after boundaries of ea
                       positions in random order; a step at the page and one at the erase block are fitted \
                       to the extra time on the boundary";
 
+const SEGMENT_METHOD: &str =
+    "the same reads at boundaries of 256 MiB and more, less the extra time of page and erase block";
 const SEGMENT_BATCH: usize = 12;
 
 const SEGMENT_SEARCH_S: [f64; 2] = [3.0, 1.0];
@@ -56,7 +58,7 @@ const MIN_SEGMENT_SHARE: f64 = 0.025;
 /// Least probability at which `none` is reported.
 const MIN_CONFIDENCE: f64 = 0.8;
 
-pub(super) fn measure_boundaries(
+pub(super) fn measure_units(
     reads: &mut ReadTester,
     survey: &ReadSurvey,
 ) -> Result<UnitSearch, UnmeasuredReason> {
@@ -71,9 +73,9 @@ pub(super) fn measure_boundaries(
         Some(_) => "too few boundaries have data on both sides",
         None => end.reason(reads.context).unwrap_or("too few reads succeeded"),
     };
-    reads.into.page_bytes = unit_property(&found, found.fit.as_ref().map(|f| &f.page), survey, missing, cost);
-    reads.into.erase_block_bytes =
-        unit_property(&found, found.fit.as_ref().map(|f| &f.unit), survey, missing, cost);
+    let property = |choice| unit_property(&found, choice, survey, missing, cost);
+    reads.into.page_bytes = property(found.fit.as_ref().map(|f| &f.page));
+    reads.into.erase_block_bytes = property(found.fit.as_ref().map(|f| &f.unit));
     Ok(found)
 }
 
@@ -240,9 +242,7 @@ pub(super) fn measure_segment(
         }
     };
     let points: Vec<BoundaryLevel> = below.points.iter().copied().chain(levels.levels()).collect();
-    let method = "the same reads at boundaries of 256 MiB and more, less the extra time of page and erase \
-                  block";
-    let evidence = PropertyEvidence::from_method(method)
+    let evidence = PropertyEvidence::from_method(SEGMENT_METHOD)
         .with_number("plain read", levels.plain_read_s() * 1e6, "µs")
         .with_number("triples", levels.triple_count() as f64, "")
         .with_cost(reads.context.cost_since(before));

@@ -27,6 +27,8 @@ const REACH_BYTES: u64 = 16 * MIB;
 const WRITES: [u64; 9] = [64 << 10, 64 << 10, 64 << 10, 64 << 10, 64 << 10, 4096, 4096, 4096, 4096];
 
 const LARGE_WRITES: usize = 5;
+const METHOD: &str = "the same writes of 64 and 4 KiB at each MiB of the first 16 MiB and, in the same order, of \
+                      other ranges";
 
 /// Least relevant ratio. Effects on record are 0.2 to 0.7 or 4.6 times the speed; the scatter elsewhere is below 5
 /// %.
@@ -40,11 +42,11 @@ pub(super) fn measure_card_start(bench: &mut WriteTester) -> Result<()> {
     Ok(())
 }
 
+const NOT_SELECTED: &str =
+    "it overwrites the first 16 MiB, partition table included (saved first); select it with --fat";
 fn compare_start(bench: &mut WriteTester) -> Result<Property<u64>, UnmeasuredReason> {
     if !bench.options.fat {
-        let why =
-            "it overwrites the first 16 MiB, partition table included (saved first); select it with --fat";
-        return Err(why.into());
+        return Err(NOT_SELECTED.into());
     }
     if let Some(why) = why_no_room(bench.context.region) {
         return Err(why.into());
@@ -68,7 +70,7 @@ fn compare_start(bench: &mut WriteTester) -> Result<Property<u64>, UnmeasuredRea
 
 /// Profile of each step of a range, in order. The whole range is written before, so that all ranges start from the
 /// same state, whatever a log of the card still held of them.
-fn profile_range(bench: &mut WriteTester, from: u64) -> Result<Vec<Option<WriteProfile>>> {
+fn profile_range(bench: &mut WriteTester, from: u64) -> Result<RangeProfile> {
     let mut steps = Vec::new();
     bench.require_time(REACH_BYTES as f64 / SLOWEST_BYTES_PER_S)?;
     if bench.write_in_order(from, REACH_BYTES)?.is_empty() {
@@ -95,6 +97,8 @@ struct WriteProfile {
     large: f64,
     small: f64,
 }
+/// Profile of each step of a range; `None` where a write failed.
+type RangeProfile = Vec<Option<WriteProfile>>;
 
 fn profile_step(bench: &mut WriteTester, place: u64) -> Result<Option<WriteProfile>> {
     let times = bench.write_all(&contiguous_extents(place, WRITES))?;
@@ -102,25 +106,19 @@ fn profile_step(bench: &mut WriteTester, place: u64) -> Result<Option<WriteProfi
         return Ok(None);
     }
     let log = |times: &[f64]| median(times).filter(|t| *t > 0.0).map(f64::ln);
-    Ok(log(&times[1..LARGE_WRITES])
-        .zip(log(&times[LARGE_WRITES..]))
-        .map(|(large, small)| WriteProfile { large, small }))
+    let both = log(&times[1..LARGE_WRITES]).zip(log(&times[LARGE_WRITES..]));
+    Ok(both.map(|(large, small)| WriteProfile { large, small }))
 }
 
 /// Length of the region: the steps before the first one that behaves like elsewhere.
-fn region_property(
-    elsewhere: &[Vec<Option<WriteProfile>>],
-    start: &[Option<WriteProfile>],
-) -> Option<Property<u64>> {
-    let usual: Vec<Option<WriteProfile>> =
-        (0..start.len()).map(|step| median_profile(elsewhere, step)).collect();
-    let (large, small) =
-        (max_deviation(elsewhere, &usual, |p| p.large)?, max_deviation(elsewhere, &usual, |p| p.small)?);
-    let differs = |(is, usual): (&Option<WriteProfile>, &Option<WriteProfile>)| match (is, usual) {
-        (Some(is), Some(usual)) => {
+fn region_property(elsewhere: &[RangeProfile], start: &[Option<WriteProfile>]) -> Option<Property<u64>> {
+    let usual: RangeProfile = (0..start.len()).map(|step| median_profile(elsewhere, step)).collect();
+    let large = max_deviation(elsewhere, &usual, |p| p.large)?;
+    let small = max_deviation(elsewhere, &usual, |p| p.small)?;
+    let differs = |(is, usual): (&Option<WriteProfile>, &Option<WriteProfile>)| {
+        is.zip(*usual).is_some_and(|(is, usual)| {
             (is.large - usual.large).abs() > large || (is.small - usual.small).abs() > small
-        }
-        _ => false,
+        })
     };
     let special = start.iter().zip(&usual).take_while(|pair| differs(*pair)).count();
     let speeds: Vec<f64> = start
@@ -129,13 +127,10 @@ fn region_property(
         .take(special.max(1))
         .filter_map(|(is, usual)| Some((usual.as_ref()?.large - is.as_ref()?.large).exp()))
         .collect();
-    let evidence = PropertyEvidence::from_method(
-        "the same writes of 64 and 4 KiB at each MiB of the first 16 MiB and, in the same order, of other \
-         ranges",
-    )
-    .with_number("other ranges", elsewhere.len() as f64, "")
-    .with_number("speed at the start relative to elsewhere, 64 KiB", median(&speeds)?, "")
-    .with_plot(plot(start, &usual, special));
+    let evidence = PropertyEvidence::from_method(METHOD)
+        .with_number("other ranges", elsewhere.len() as f64, "")
+        .with_number("speed at the start relative to elsewhere, 64 KiB", median(&speeds)?, "")
+        .with_plot(plot(start, &usual, special));
     Some(match special {
         0 => Property::none(0.97, evidence),
         n if n == start.len() => Property::at_least(REACH_BYTES, 0.9, evidence),
@@ -143,7 +138,7 @@ fn region_property(
     })
 }
 
-fn median_profile(elsewhere: &[Vec<Option<WriteProfile>>], step: usize) -> Option<WriteProfile> {
+fn median_profile(elsewhere: &[RangeProfile], step: usize) -> Option<WriteProfile> {
     let there: Vec<WriteProfile> = elsewhere.iter().filter_map(|walk| *walk.get(step)?).collect();
     let middle = |pick: fn(&WriteProfile) -> f64| median(&there.iter().map(pick).collect::<Vec<_>>());
     Some(WriteProfile { large: middle(|p| p.large)?, small: middle(|p| p.small)? })
@@ -151,7 +146,7 @@ fn median_profile(elsewhere: &[Vec<Option<WriteProfile>>], step: usize) -> Optio
 
 /// Largest normal deviation of a step: four times the scatter of the other ranges, over all steps.
 fn max_deviation(
-    elsewhere: &[Vec<Option<WriteProfile>>],
+    elsewhere: &[RangeProfile],
     usual: &[Option<WriteProfile>],
     pick: fn(&WriteProfile) -> f64,
 ) -> Option<f64> {
@@ -166,10 +161,9 @@ fn max_deviation(
 
 fn plot(start: &[Option<WriteProfile>], usual: &[Option<WriteProfile>], special: usize) -> Plot {
     let points = |profiles: &[Option<WriteProfile>], pick: fn(&WriteProfile) -> f64| {
-        let at = |i: usize, p: &Option<WriteProfile>| {
-            Some(((i as u64 * STEP) as f64, 1e3 * pick(p.as_ref()?).exp()))
-        };
-        profiles.iter().enumerate().filter_map(|(i, p)| at(i, p)).collect::<Vec<_>>()
+        let addresses = (0..).map(|i| (i * STEP) as f64);
+        let at = |(at, p): (f64, &Option<WriteProfile>)| Some((at, 1e3 * pick(p.as_ref()?).exp()));
+        addresses.zip(profiles).filter_map(at).collect::<Vec<_>>()
     };
     let end = (special > 0).then(|| ((special as u64 * STEP) as f64, "end of the region".to_owned()));
     let x = ("address", "bytes", Linear);

@@ -121,8 +121,8 @@ fn small_extents(context: &mut ProbeContext) -> Vec<CardExtent> {
     let unit = u64::from(SMALL_BYTES.max(context.sector()));
     let end = context.region.end();
     // A region that ends near the card's start was chosen by the user, so the start is not skipped there.
-    let start =
-        if end > 2 * CARD_START { context.region.start.max(CARD_START) } else { context.region.start };
+    let least = if end > 2 * CARD_START { CARD_START } else { 0 };
+    let start = context.region.start.max(least);
     let slots = (end - start).min(SPAN) / unit;
     (0..MAX_WRITES)
         .map(|_| CardExtent { offset: start + context.random.below(slots.max(1)) * unit, len: unit as u32 })

@@ -7,11 +7,7 @@ use cardscope_engine::io_driver::CardExtent;
 use cardscope_model::card_map::FlashbenchTable;
 use cardscope_model::units::{KIB, MIB};
 
-pub(super) fn new_table(
-    kind: &str,
-    parameters: &[(&str, u64)],
-    rows: Vec<(u64, Vec<f64>)>,
-) -> FlashbenchTable {
+fn new_table(kind: &str, parameters: &[(&str, u64)], rows: Vec<(u64, Vec<f64>)>) -> FlashbenchTable {
     let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     FlashbenchTable { kind: kind.to_owned(), parameters, rows }
 }
@@ -21,7 +17,7 @@ const TAPS: [u16; 9] = [0x1d, 0x11, 0x09, 0x05, 0x53, 0x1b, 0x2b, 0x03, 0x2d];
 
 /// Numbers below `n` in flashbench's pseudo-random order: 0, then the states below `n` of a maximal shift register
 /// with 8 to 16 bits that starts at 0xace1.
-pub(super) fn shuffled_numbers(n: u64) -> Vec<u64> {
+fn shuffled_numbers(n: u64) -> Vec<u64> {
     let width = (64 - n.saturating_sub(1).leading_zeros()).clamp(8, 16);
     let mask = (1u32 << width) - 1;
     let taps = u32::from(TAPS[width as usize - 8]);
@@ -97,7 +93,7 @@ fn align_row(
     largest: u64,
     end: ReadDeadline,
 ) -> Result<Option<Vec<f64>>> {
-    let sector = u64::from(reads.context.sector());
+    let (all, sector) = (reads.context.card_bytes(), u64::from(reads.context.sector()));
     let mut fastest = [[f64::INFINITY; 3]; PLACES as usize];
     for _ in 0..COUNT {
         for (place, fastest) in fastest.iter_mut().enumerate() {
@@ -107,8 +103,7 @@ fn align_row(
                 }
                 let at = unit - block + kind as u64 * block / 2 + place as u64 * largest;
                 // Wraps to the start like flashbench; no read crosses the end of the card.
-                let at = (at % reads.context.card_bytes()).min(reads.context.card_bytes() - block) / sector
-                    * sector;
+                let at = (at % all).min(all - block) / sector * sector;
                 if let Some(time) = reads.context.time_read(CardExtent { offset: at, len: block as u32 })? {
                     *fastest = fastest.min(time * 1e9);
                 }
@@ -136,9 +131,8 @@ fn scatter_table(reads: &mut ReadTester) -> Result<Option<FlashbenchTable>> {
             if end.is_reached(reads.context) {
                 return Ok(None);
             }
-            if let Some(time) =
-                reads.context.time_read(CardExtent { offset: place * block, len: block as u32 })?
-            {
+            let extent = CardExtent { offset: place * block, len: block as u32 };
+            if let Some(time) = reads.context.time_read(extent)? {
                 let fastest = &mut fastest[place as usize];
                 *fastest = fastest.min(time * 1e9);
             }
@@ -212,6 +206,8 @@ fn open_au_table(bench: &mut WriteTester, unit: u64, n: u64, random: bool) -> Re
     measure_rows(bench, unit, kind, &[("open-au-nr", n), ("offset", from)], order)
 }
 
+/// Number of columns and the writes of a row, each as column and address.
+type RowOrder = (u64, Vec<(u64, u64)>);
 /// Measures rows while they fit, each with half the block size of the one before. `order` returns the number of
 /// columns and the writes of a row, each as column and address.
 fn measure_rows(
@@ -219,7 +215,7 @@ fn measure_rows(
     unit: u64,
     kind: &str,
     parameters: &[(&str, u64)],
-    order: impl Fn(u64) -> (u64, Vec<(u64, u64)>),
+    order: impl Fn(u64) -> RowOrder,
 ) -> Result<()> {
     let mut rows = Vec::new();
     let mut block = unit;
@@ -232,8 +228,7 @@ fn measure_rows(
         if 2.0 * last > ROW_SECONDS || !bench.has_time(2.0 * last) || !bench.context.may_write(8 * unit) {
             break;
         }
-        let (columns, places) = order(block);
-        let Some(speeds) = write_row(bench, block, columns, places)? else { break };
+        let Some(speeds) = write_row(bench, block, order(block))? else { break };
         rows.push((block, speeds));
         last = bench.context.seconds() - began;
         block /= 2;
@@ -247,27 +242,18 @@ fn measure_rows(
 
 /// Writes the blocks of a table once untimed, so that its first row does not pay for closing blocks of earlier
 /// tests (docs/reference/flash.md#first-block-of-a-run). Skipped if the limits leave no room.
-fn close_others(
-    bench: &mut WriteTester,
-    unit: u64,
-    order: impl Fn(u64) -> (u64, Vec<(u64, u64)>),
-) -> Result<()> {
-    let (columns, places) = order(unit / 2);
-    let bytes = places.len() as u64 * unit / 2;
+fn close_others(bench: &mut WriteTester, unit: u64, order: impl Fn(u64) -> RowOrder) -> Result<()> {
+    let row = order(unit / 2);
+    let bytes = row.1.len() as u64 * unit / 2;
     if bench.context.may_write(8 * unit + bytes) && bench.has_time(bytes as f64 / SLOWEST_BYTES_PER_S) {
-        write_row(bench, unit / 2, columns, places)?;
+        write_row(bench, unit / 2, row)?;
     }
     Ok(())
 }
 
 /// Writes a row and returns bytes per second of each column, from its mean time. `None` if a write failed or the
 /// time is up.
-fn write_row(
-    bench: &mut WriteTester,
-    block: u64,
-    columns: u64,
-    places: Vec<(u64, u64)>,
-) -> Result<Option<Vec<f64>>> {
+fn write_row(bench: &mut WriteTester, block: u64, (columns, places): RowOrder) -> Result<Option<Vec<f64>>> {
     let extents: Vec<CardExtent> = places.iter().flat_map(|(_, at)| split_block(*at, block)).collect();
     if !bench.context.try_save_before_write(&extents)? {
         return Ok(None);

@@ -125,11 +125,10 @@ fn measure_reads(context: &mut ProbeContext, options: &MapOptions, into: &mut Me
         }
     }
     if options.wants(MapPart::Planes) {
-        let planes = match no_boundaries {
-            Some(why) => Err(why.into()),
-            None => pairs::measure_planes(&mut reads),
+        reads.into.plane_bytes = match no_boundaries {
+            Some(why) => Property::not_tested(why),
+            None => reason_as_property(pairs::measure_planes(&mut reads))?,
         };
-        reads.into.plane_bytes = reason_as_property(planes)?;
     }
     if options.wants(MapPart::Queue) || options.wants(MapPart::ReadCurve) {
         match write_file_first(&mut reads)? {
@@ -175,7 +174,7 @@ fn measure_speeds(reads: &mut ReadTester) -> Result<()> {
 fn measure_structure(reads: &mut ReadTester) -> Result<()> {
     let Some(survey) = survey::survey_card(reads)? else { return Ok(()) };
     reads.into.read_unit_bytes = reason_as_property(pairs::measure_read_unit(reads))?;
-    match boundaries::measure_boundaries(reads, &survey) {
+    match boundaries::measure_units(reads, &survey) {
         Err(UnmeasuredReason::Reason(why)) => {
             reads.into.page_bytes = Property::not_tested(why.clone());
             reads.into.erase_block_bytes = Property::not_tested(why);

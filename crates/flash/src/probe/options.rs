@@ -139,23 +139,26 @@ fn property_parts(into: &mut MeasuredMap) -> [PropertyParts<'_>; 17] {
     ]
 }
 
+/// Records a reason for the properties that `skipped` selects by their parts, and true if writes can measure them.
+fn skip(into: &mut MeasuredMap, why: &str, skipped: impl Fn(&dyn UnknownProperty, &[MapPart], bool) -> bool) {
+    for (property, parts, writes) in property_parts(into) {
+        if skipped(property, parts, writes) {
+            property.set_not_tested(why);
+        }
+    }
+}
 pub(super) fn skip_boundaries(into: &mut MeasuredMap, why: &str) {
-    let shown = property_parts(into).into_iter().filter(|(_, parts, _)| parts.contains(&MapPart::Boundaries));
-    shown.for_each(|(property, ..)| property.set_not_tested(why));
+    skip(into, why, |_, parts, _| parts.contains(&MapPart::Boundaries));
 }
 
 /// Records why properties that need writes were not tested, unless a reason is recorded already.
 pub(super) fn skip_writes(into: &mut MeasuredMap, why: &str) {
-    let silent =
-        property_parts(into).into_iter().filter(|(property, _, writes)| *writes && property.has_no_reason());
-    silent.for_each(|(property, ..)| property.set_not_tested(why));
+    skip(into, why, |property, _, writes| writes && property.has_no_reason());
 }
 
 pub(super) fn skip_unselected(options: &MapOptions, into: &mut MeasuredMap) {
     let unwanted = |parts: &[MapPart]| !parts.iter().any(|part| options.wants(*part));
-    let silent =
-        property_parts(into).into_iter().filter(|(p, parts, _)| p.has_no_reason() && unwanted(parts));
-    silent.for_each(|(property, ..)| property.set_not_tested("not selected with --only"));
+    skip(into, "not selected with --only", |p, parts, _| p.has_no_reason() && unwanted(parts));
 }
 
 pub(super) type Result<T, E = ProbeStop> = std::result::Result<T, E>;

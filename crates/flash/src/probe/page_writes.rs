@@ -33,6 +33,8 @@ const LOG_KIB: [u64; 4] = [4, 8, 16, 32];
 /// Turns per size.
 const LOG_TURNS: usize = 4;
 
+const METHOD: &str = "sequential writes of 1 to 96 KiB in two fresh blocks in turn; those below a page, or cutting \
+                      one, take longer";
 /// Least confidence of a reported result.
 const MIN_CONFIDENCE: f64 = 0.5;
 
@@ -43,12 +45,12 @@ pub(super) fn measure_page_writes(bench: &mut WriteTester) -> Result<()> {
     let of = |bytes: f64| times.iter().find(|t| t.bytes == bytes).map(|t| t.seconds);
     let is_dear = |t: &&SizeTime| of(2.0 * t.bytes).is_some_and(|twice| t.seconds > DEAR_FACTOR * twice);
     let threshold = times.iter().rev().find(is_dear).map(|t| t.bytes);
-    let usable: Vec<SizeTime> =
-        times.iter().copied().filter(|t| threshold.is_none_or(|bytes| t.bytes > bytes)).collect();
+    let mut usable = times.clone();
+    usable.retain(|t| threshold.is_none_or(|bytes| t.bytes > bytes));
     if let Some(bend) = find_page(&usable) {
         combine_with_reads(bench, bend, &times, cost);
     }
-    measure_small_write_log(bench, &times, threshold)
+    measure_write_log(bench, &times, threshold)
 }
 
 /// Times sequential writes by size in two alternating blocks if the card keeps two open, so that nothing is merged
@@ -64,9 +66,8 @@ fn time_sizes(bench: &mut WriteTester) -> Result<Vec<SizeTime>> {
         bench.require_time(0.2)?;
         let Some(places) = bench.take_positions(blocks) else { break };
         let rounds = if size < LARGE_BYTES { WRITES } else { WRITES / 2 } / blocks as u64;
-        let at = |round: u64| {
-            places.iter().map(move |p| CardExtent { offset: p + round * size, len: size as u32 })
-        };
+        let len = size as u32;
+        let at = |round: u64| places.iter().map(move |p| CardExtent { offset: p + round * size, len });
         // The first writes open the blocks, so they are not timed.
         bench.write_all(&at(0).collect::<Vec<_>>())?;
         let times = bench.write_all(&(1..=rounds).flat_map(at).collect::<Vec<_>>())?;
@@ -114,28 +115,20 @@ fn evidence(times: &[SizeTime], bend: PageBend) -> PropertyEvidence {
         Plot::new("time of a write by its size", ("size of a write", "bytes", Log2), ("median", "µs", Log10))
             .with_line("in order", times.iter().map(|t| (t.bytes, t.seconds * 1e6)))
             .with_marks(bend.page.map(|page| (page, format!("page of {} KiB", page / 1024.0))));
-    PropertyEvidence::from_method(
-        "sequential writes of 1 to 96 KiB in two fresh blocks in turn; those below a page, or \
-                  cutting one, take longer",
-    )
-    .with_number("extra time below the page", bend.extra * 1e6, "µs")
-    .with_plot(plot)
+    PropertyEvidence::from_method(METHOD)
+        .with_number("extra time below the page", bend.extra * 1e6, "µs")
+        .with_plot(plot)
 }
 
 /// Finds the small-write log: by a size that costs more than larger ones, else by small writes beyond the limit of
 /// open blocks, where all others include a closing.
-fn measure_small_write_log(
-    bench: &mut WriteTester,
-    times: &[SizeTime],
-    threshold: Option<f64>,
-) -> Result<()> {
+fn measure_write_log(bench: &mut WriteTester, times: &[SizeTime], threshold: Option<f64>) -> Result<()> {
     if let Some(bytes) = threshold {
         let at = |wanted: f64| times.iter().find(|t| t.bytes >= wanted).map_or(0.0, |t| t.seconds * 1e3);
-        let evidence = PropertyEvidence::from_method(
-            "sequential writes of 1 to 96 KiB; small ones take longer than larger ones",
-        )
-        .with_number("write of that size", at(bytes), "ms")
-        .with_number("next larger one", at(bytes + 1.0), "ms");
+        let method = "sequential writes of 1 to 96 KiB; small ones take longer than larger ones";
+        let evidence = PropertyEvidence::from_method(method)
+            .with_number("write of that size", at(bytes), "ms")
+            .with_number("next larger one", at(bytes + 1.0), "ms");
         bench.into.small_write_log_bytes = Property::measured(bytes as u64, 0.9, evidence);
         return Ok(());
     }
@@ -186,7 +179,9 @@ fn time_beyond_limit(bench: &mut WriteTester, limit: u32) -> Result<Vec<(u64, f6
             times.push((size, both.iter().sum()));
         }
     }
-    let of =
-        |size: u64| median(&times.iter().filter(|(s, _)| *s == size).map(|(_, t)| *t).collect::<Vec<_>>());
-    Ok(LOG_KIB.iter().filter_map(|kib| Some((kib * KIB, of(kib * KIB)?))).collect())
+    let typical = |size: u64| {
+        let of_size = times.iter().filter(|(s, _)| *s == size).map(|(_, t)| *t);
+        Some((size, median(&of_size.collect::<Vec<_>>())?))
+    };
+    Ok(LOG_KIB.iter().filter_map(|kib| typical(kib * KIB)).collect())
 }

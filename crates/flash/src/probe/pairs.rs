@@ -41,22 +41,20 @@ pub(super) fn measure_read_unit(reads: &mut ReadTester) -> Result<Property<u64>,
     let seconds = reads.available_seconds(&[1.0])?;
     reads.context.begin_stage(stages::READ_UNIT);
     let (before, len) = (reads.context.total_cost(), reads.two_sectors_bytes());
-    let distances: Vec<u64> =
-        (0..20).flat_map(|k| [len << k, (len << k) / 2 * 3]).filter(|d| *d <= MAX_UNIT).collect();
+    let distances = (0..20).flat_map(|k| [len << k, (len << k) / 2 * 3]);
+    let distances: Vec<u64> = distances.filter(|d| *d <= MAX_UNIT).collect();
     // The higher address first, or read-ahead would look like a read unit.
     let shares = time_pairs(reads, &distances, (PAIRS, 1), seconds, |context, near, far| {
         let (first, second) = (context.time_read(far)?, context.time_read(near)?);
         Ok(first.zip(second).map(|(first, second)| second / first))
     })?;
-    let medians: Vec<(u64, f64)> =
-        distances.iter().zip(&shares).filter_map(|(d, s)| Some((*d, median(s)?))).collect();
+    let medians = distances.iter().zip(&shares).filter_map(|(d, s)| Some((*d, median(s)?)));
+    let medians: Vec<(u64, f64)> = medians.collect();
     let evidence = evidence_of_unit(&medians).with_cost(reads.context.cost_since(before));
     let (nearest, first) = *medians.first().ok_or("no pair of reads succeeded")?;
     if first > BUFFERED_SHARE {
-        return Ok(Property::none(
-            0.95,
-            evidence.with_number("nearest distance tried", nearest as f64, "bytes"),
-        ));
+        let evidence = evidence.with_number("nearest distance tried", nearest as f64, "bytes");
+        return Ok(Property::none(0.95, evidence));
     }
     let Some((unit, after)) = medians.iter().find(|(_, share)| *share > BUFFERED_SHARE) else {
         return Ok(Property::at_least(MAX_UNIT, 0.9, evidence));
@@ -97,8 +95,8 @@ pub(super) fn measure_planes(reads: &mut ReadTester) -> Result<Property<u64>, Un
         Ok(Some(two))
     })?;
     let alone = median(&alone).ok_or("no pair of reads succeeded")?;
-    let times: Vec<(u64, f64)> =
-        strides.iter().zip(&pairs).filter_map(|(s, p)| Some((*s, median(p)? / alone))).collect();
+    let times = strides.iter().zip(&pairs).filter_map(|(s, p)| Some((*s, median(p)? / alone)));
+    let times: Vec<(u64, f64)> = times.collect();
     let evidence = evidence_of_planes(&times, alone).with_cost(reads.context.cost_since(before));
     let waiting = times.iter().map(|t| t.1).fold(0.0, f64::max);
     let overlaps = |time: f64| time < OVERLAP_SHARE * waiting && time < SERIAL_FACTOR;
@@ -115,8 +113,8 @@ pub(super) fn measure_planes(reads: &mut ReadTester) -> Result<Property<u64>, Un
 }
 
 fn evidence_of_planes(times: &[(u64, f64)], alone: f64) -> PropertyEvidence {
-    let method = "two reads in flight, the second a stride after the first; it waits if both are on one \
-                  plane";
+    let method =
+        "two reads in flight, the second a stride after the first; it waits if both are on one plane";
     let least = times.iter().map(|t| t.1).fold(f64::INFINITY, f64::min);
     let most = times.iter().map(|t| t.1).fold(0.0, f64::max);
     let x = ("stride", "bytes", Log2);

@@ -9,7 +9,7 @@ use cardscope_engine::io_driver::{CardExtent, ProbeStop};
 use cardscope_engine::target::IoDirection;
 use cardscope_model::card_map::plot::AxisScale::{Log2, Log10};
 use cardscope_model::card_map::plot::Plot;
-use cardscope_model::card_map::property::{Property, PropertyEvidence, PropertyStatus};
+use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::random::SeededRandom;
 use cardscope_model::statistics::median;
@@ -54,8 +54,8 @@ pub(super) fn measure_read_queue(reads: &mut ReadTester) -> Result<Property<f64>
     let visits = visits.ok_or_else(|| no_time_reason(ROUNDS[0] as f64 * visit_s))?;
     reads.context.begin_stage(stages::QUEUE);
     let (before, end) = (reads.context.total_cost(), reads.generous_deadline(visits as f64 * visit_s));
-    let single =
-        single_read_s(reads, end)?.ok_or_else(|| end.reason(reads.context).unwrap_or("no read succeeded"))?;
+    let single = single_read_s(reads, end)?;
+    let single = single.ok_or_else(|| end.reason(reads.context).unwrap_or("no read succeeded"))?;
     let rates = time_depths(reads, visits, single, end)?;
     let cost = reads.context.cost_since(before);
     let gain = ReadQueueGain::from_rates(&rates);
@@ -154,8 +154,8 @@ impl ReadQueueGain {
         let best = (1..DEPTHS.len())
             .filter_map(|which| Some((which, median(&rates[which])?)))
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let logs: Vec<f64> =
-            rates[best.0].iter().zip(&rates[0]).map(|(many, one)| (many / one).ln()).collect();
+        let pairs = rates[best.0].iter().zip(&rates[0]);
+        let logs: Vec<f64> = pairs.map(|(many, one)| (many / one).ln()).collect();
         let [low, high] = estimate_values(&logs)?.ci95?;
         Some(ReadQueueGain { depth: DEPTHS[best.0], gain: best.1 / one, low: low.exp(), high: high.exp() })
     }
@@ -182,8 +182,8 @@ impl ReadQueueGain {
 }
 
 fn evidence(rates: &DepthRates, gain: &ReadQueueGain, single: f64) -> PropertyEvidence {
-    let points: Vec<(f64, f64)> =
-        DEPTHS.iter().zip(rates).filter_map(|(d, r)| Some((f64::from(*d), median(r)?))).collect();
+    let points = DEPTHS.iter().zip(rates).filter_map(|(d, r)| Some((f64::from(*d), median(r)?)));
+    let points: Vec<(f64, f64)> = points.collect();
     let method = format!(
         "random 4 KiB reads with 1 to 32 in flight, {} rounds each in random order; gain over one at a \
          time: {} (none below 1.15, weak below 1.6, else real)",
@@ -205,8 +205,8 @@ fn evidence(rates: &DepthRates, gain: &ReadQueueGain, single: f64) -> PropertyEv
 fn slow_queue_finding(rates: &DepthRates) -> Option<Finding> {
     let (one, deep) = (median(rates.first()?)?, median(rates.last()?)?);
     (deep < SLOW_QUEUE_SHARE * one).then(|| {
-        let verdict =
-            format!("The card reads {:.2} × as fast with 32 reads in flight as with one.", deep / one);
+        let ratio = deep / one;
+        let verdict = format!("The card reads {ratio:.2} × as fast with 32 reads in flight as with one.");
         Finding::new("read-queue-slows", FindingWeight::Hint, 0.9, verdict)
             .because("one at a time", format!("{one:.0} IOPS"))
             .because("32 in flight", format!("{deep:.0} IOPS"))
@@ -259,11 +259,11 @@ pub(super) fn measure_write_queues(bench: &mut WriteTester) -> Result<()> {
 /// Replaces the gain of queued reads by one of newly written data. Reads from a fast cache gain less than those
 /// from flash, and benchmarks read data that they just wrote.
 fn measure_fresh_reads(bench: &mut WriteTester) -> Result<()> {
-    let is_queue = bench.into.queue_depth_effective.value.is_some();
-    let Some(start) = bench.slots.random_span(FRESH_BYTES, &mut bench.context.random).filter(|_| is_queue)
-    else {
+    if bench.into.queue_depth_effective.value.is_none() {
         return Ok(());
-    };
+    }
+    let start = bench.slots.random_span(FRESH_BYTES, &mut bench.context.random);
+    let Some(start) = start else { return Ok(()) };
     bench.require_time(3.0 * FRESH_SECONDS * PAIRS as f64)?;
     bench.context.set_queue(MAX_WRITE, 1)?;
     bench.write_in_order(start, FRESH_BYTES)?;
@@ -274,11 +274,9 @@ fn measure_fresh_reads(bench: &mut WriteTester) -> Result<()> {
     }
     let Some(gain) = WriteQueueGain::from_rates(&one, &many) else { return Ok(()) };
     let old = &mut bench.into.queue_depth_effective;
-    let numbers = [
-        ("gain, data just written", gain.value, "times"),
-        ("read of it, one at a time", 1e6 / gain.one, "µs"),
-    ];
-    old.evidence = std::mem::take(&mut old.evidence).with_numbers(numbers);
+    old.evidence = std::mem::take(&mut old.evidence)
+        .with_number("gain, data just written", gain.value, "times")
+        .with_number("read of it, one at a time", 1e6 / gain.one, "µs");
     old.value = Some((gain.value * 100.0).round() / 100.0);
     old.confidence = old.confidence.min(gain.confidence());
     Ok(())
@@ -299,14 +297,9 @@ fn fresh_rate(bench: &mut WriteTester, start: u64, depth: u32) -> Result<Option<
 fn measure_write_queue(bench: &mut WriteTester) -> Result<()> {
     let before = bench.context.total_cost();
     let known = &bench.into.random_write_span_bytes;
-    let span = match known.status {
-        PropertyStatus::Measured | PropertyStatus::AtLeast => {
-            known.value.or(known.bound).unwrap_or(SPAN).min(SPAN)
-        }
-        // Within one erase block every card reaches its best speed.
-        PropertyStatus::None | PropertyStatus::NotTested => bench.slots.unit().min(ONE_BLOCK),
-    };
-    let span = span.min(bench.slots.bytes());
+    // Within one erase block every card reaches its best speed.
+    let one_block = bench.slots.unit().min(ONE_BLOCK);
+    let span = known.value.or(known.bound).map_or(one_block, |span| span.min(SPAN)).min(bench.slots.bytes());
     let Some(start) = bench.slots.random_span(span, &mut bench.context.random) else { return Ok(()) };
     let found = time_slice_pairs(bench, (start, span))?;
     let Some(gain) = found.and_then(|(one, many)| WriteQueueGain::from_rates(&one, &many)) else {
@@ -342,11 +335,8 @@ fn time_slice_pairs(bench: &mut WriteTester, area: (u64, u64)) -> Result<Option<
                 // A single slice of each proves only a queue that was not drained in time: all of its groups are
                 // slow then, which no single stall causes.
                 let slow = first.seconds > SLICE_SECONDS;
-                return if slow {
-                    Ok(Some((alone.group_rates(), first.group_rates())))
-                } else {
-                    Err(ProbeStop::Limit)
-                };
+                let rates = slow.then(|| (alone.group_rates(), first.group_rates()));
+                return rates.map(Some).ok_or(ProbeStop::Limit);
             }
             // Complete pairs are valid even if the time ends.
             if !bench.has_time(expected) {
@@ -355,11 +345,7 @@ fn time_slice_pairs(bench: &mut WriteTester, area: (u64, u64)) -> Result<Option<
                 return Ok(Some((one, many)));
             }
             let rate = write_slice(bench, area, depth)?.map(|s| s.rate(s.ends.len() > 2 * DEPTH as usize));
-            if depth == 1 {
-                one.extend(rate)
-            } else {
-                many.extend(rate)
-            };
+            if depth == 1 { &mut one } else { &mut many }.extend(rate);
         }
     }
     Ok(Some((one, many)))
@@ -440,13 +426,13 @@ impl WriteQueueGain {
     }
 
     fn evidence(&self) -> PropertyEvidence {
-        let rates = [("one at a time", self.one, "IOPS"), ("32 in flight", self.many, "IOPS")];
-        let ends = |[low, high]: [f64; 2]| {
-            [("gain, lower end of 95 %", low, ""), ("gain, upper end of 95 %", high, "")]
-        };
+        let ends = ["gain, lower end of 95 %", "gain, upper end of 95 %"];
+        let ends =
+            self.ci.into_iter().flat_map(|ci| ends.into_iter().zip(ci).map(|(end, gain)| (end, gain, "")));
         PropertyEvidence::from_method(METHOD)
-            .with_numbers(rates)
-            .with_numbers(self.ci.map(ends).into_iter().flatten())
+            .with_number("one at a time", self.one, "IOPS")
+            .with_number("32 in flight", self.many, "IOPS")
+            .with_numbers(ends)
     }
 
     fn finding(&self) -> Finding {

@@ -84,11 +84,8 @@ impl ReadDeadline {
 
     /// Reason why a part ended at the deadline, or `None` before it.
     pub(super) fn reason(self, context: &mut ProbeContext) -> Option<&'static str> {
-        let in_time = context.has_time(0.0);
-        self.is_reached(context).then_some(match in_time {
-            true => "the card answered too slowly",
-            false => NO_TIME,
-        })
+        let why = if context.has_time(0.0) { "the card answered too slowly" } else { NO_TIME };
+        self.is_reached(context).then_some(why)
     }
 
     /// Fails if the deadline left fewer samples than a result needs. Samples missing for other reasons are no

@@ -69,9 +69,8 @@ fn fragment_cost(times: &[Vec<f64>; 3]) -> Option<FragmentCost> {
     };
     let share = 8.0 / 56.0;
     let excess = cut - uncut - share * (uncut - small);
-    let error = error(&times[2], cut)
-        .hypot((1.0 + share) * error(&times[1], uncut))
-        .hypot(share * error(&times[0], small));
+    let errors = [error(&times[2], cut), error(&times[1], uncut), error(&times[0], small)];
+    let error = errors[0].hypot((1.0 + share) * errors[1]).hypot(share * errors[2]);
     Some(FragmentCost { small, uncut, cut, excess, error })
 }
 
@@ -90,13 +89,11 @@ impl FragmentCost {
         let sure = (1.0 - (-sigmas * sigmas / 2.0).exp()).min(0.99);
         let verdict = "The reader splits writes above 120 KiB, which takes extra time.";
         let ms = |seconds: f64| format!("{} ms", three_digits(seconds * 1e3));
+        let (cut, excess, error) = (ms(self.cut), ms(self.excess), ms(self.error));
         Finding::new("reader-splits", FindingWeight::Hint, sure, verdict)
             .because("64 KiB", ms(self.small))
             .because("120 KiB", ms(self.uncut))
-            .because(
-                "128 KiB",
-                format!("{}, {} ± {} more than expected", ms(self.cut), ms(self.excess), ms(self.error)),
-            )
+            .because("128 KiB", format!("{cut}, {excess} ± {error} more than expected"))
             .with_advice("Use a reader with longer commands, or write at most 120 KiB at once.")
     }
 }

@@ -8,7 +8,7 @@ use cardscope_model::card_map::plot::AxisScale::{Log2, Log10};
 use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::units::MIB;
-use cardscope_statistics::estimate::estimate_values;
+use cardscope_statistics::estimate::{Estimate, estimate_values};
 
 pub(super) const SMALL_BYTES: u32 = 4096;
 
@@ -53,9 +53,8 @@ pub(super) fn measure_span(bench: &mut WriteTester) -> Result<()> {
         bench.require_time(1.0)?;
         found.extend(time_span(bench, bytes)?);
         // Wider spans are not faster again, so the search ends.
-        if is_slow_anywhere(&found, sequential_write_s(bench))
-            || found.iter().any(|s| is_slower(s, &found[0]))
-        {
+        let slow = is_slow_anywhere(&found, sequential_write_s(bench));
+        if slow || found.iter().any(|s| is_slower(s, &found[0])) {
             break;
         }
     }
@@ -85,22 +84,15 @@ fn time_span(bench: &mut WriteTester, bytes: u64) -> Result<Option<SpanSpeed>> {
     }
     // The first third is excluded, since data of earlier tests leaves the card's log slowly.
     let settled = &times[times.len() / 3..];
-    Ok(estimate_values(settled).map(|e| SpanSpeed {
-        bytes,
-        mean_s: e.mean,
-        low_s: e.ci95.map_or(e.mean, |ci| ci[0]),
-    }))
+    let low = |e: &Estimate| e.ci95.map_or(e.mean, |ci| ci[0]);
+    Ok(estimate_values(settled).map(|e| SpanSpeed { bytes, mean_s: e.mean, low_s: low(&e) }))
 }
 
 /// Random extents of [`SMALL_BYTES`] bytes within a span.
 pub(super) fn random_extents(bench: &mut WriteTester, start: u64, bytes: u64, n: usize) -> Vec<CardExtent> {
     let blocks = bytes / u64::from(SMALL_BYTES);
-    (0..n)
-        .map(|_| CardExtent {
-            offset: start + bench.context.random.below(blocks) * u64::from(SMALL_BYTES),
-            len: SMALL_BYTES,
-        })
-        .collect()
+    let mut offset = || start + bench.context.random.below(blocks) * u64::from(SMALL_BYTES);
+    (0..n).map(|_| CardExtent { offset: offset(), len: SMALL_BYTES }).collect()
 }
 
 fn is_slow_anywhere(found: &[SpanSpeed], in_order: Option<f64>) -> bool {

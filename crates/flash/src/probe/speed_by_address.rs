@@ -70,8 +70,8 @@ pub(super) fn measure_read_addresses(reads: &mut ReadTester) -> Result<()> {
     let Some(middle) = median_speed(&cells) else { return Ok(()) };
     for cell in cells.iter_mut().filter(|c| c.read_mb_s.is_some_and(|s| s < SLOW_SHARE * middle)) {
         for _ in 1..READS_PER_CELL {
-            let again =
-                read_cell(context, cell, sample, end_again)?.map(|(read, time)| read as f64 / time / 1e6);
+            let again = read_cell(context, cell, sample, end_again)?;
+            let again = again.map(|(read, time)| read as f64 / time / 1e6);
             cell.read_mb_s = cell.read_mb_s.zip(again).map(|(a, b)| a.max(b)).or(cell.read_mb_s);
         }
     }
@@ -90,14 +90,11 @@ pub(super) fn measure_read_addresses(reads: &mut ReadTester) -> Result<()> {
     Ok(())
 }
 
+/// Bytes and seconds of reads.
+type ReadBytes = Result<Option<(u64, f64)>>;
 /// Reads a sample in the middle of a cell until `end`. Returns bytes and seconds of the successful reads, `None` if
 /// there were none.
-fn read_cell(
-    context: &mut ProbeContext,
-    cell: &MapCell,
-    sample: u64,
-    end: ReadDeadline,
-) -> Result<Option<(u64, f64)>> {
+fn read_cell(context: &mut ProbeContext, cell: &MapCell, sample: u64, end: ReadDeadline) -> ReadBytes {
     if end.is_reached(context) {
         return Ok(None);
     }
@@ -123,17 +120,14 @@ fn median_speed(cells: &[MapCell]) -> Option<f64> {
 
 fn slow_range(cells: &[MapCell], middle: f64) -> Option<Finding> {
     let slow = |c: &MapCell| c.read_mb_s.is_some_and(|s| s < SLOW_SHARE * middle);
-    let longest =
-        cells.chunk_by(|a, b| slow(a) == slow(b)).filter(|run| slow(&run[0])).max_by_key(|run| run.len())?;
+    let runs = cells.chunk_by(|a, b| slow(a) == slow(b)).filter(|run| slow(&run[0]));
+    let longest = runs.max_by_key(|run| run.len())?;
     let [first, .., last] = longest else { return None };
     let speeds: Vec<f64> = longest.iter().filter_map(|c| c.read_mb_s).collect();
     let speed = median(&speeds).filter(|_| longest.len() >= MIN_SLOW_CELLS)?;
     let (from, to) = (DecimalSize(first.start), DecimalSize(last.start + last.bytes));
-    let verdict = format!(
-        "The card reads slowly from {from} to {to}: {}, elsewhere {}.",
-        SpeedMbS(speed),
-        SpeedMbS(middle)
-    );
+    let (speed, usual) = (SpeedMbS(speed), SpeedMbS(middle));
+    let verdict = format!("The card reads slowly from {from} to {to}: {speed}, elsewhere {usual}.");
     Some(
         Finding::new("slow-stretch", FindingWeight::Hint, 0.9, verdict)
             .because("positions in it", longest.len())
@@ -194,12 +188,8 @@ fn write_cells(bench: &mut WriteTester, cells: &mut [MapCell]) -> Result<()> {
 }
 
 fn position_writes(at: u64) -> impl Iterator<Item = CardExtent> {
-    let opening = std::iter::once(CardExtent { offset: at, len: OPENING_BYTES });
-    opening.chain(split_extents(
-        at + u64::from(OPENING_BYTES),
-        at + u64::from(OPENING_BYTES) + WRITE_SAMPLE,
-        WRITE,
-    ))
+    let opening = CardExtent { offset: at, len: OPENING_BYTES };
+    [opening].into_iter().chain(split_extents(opening.end(), opening.end() + WRITE_SAMPLE, WRITE))
 }
 
 /// Erase block boundary near the middle of a cell, if it may be written.
@@ -207,7 +197,8 @@ fn block_in_cell(bench: &WriteTester, cell: &MapCell) -> Option<u64> {
     let unit = bench.slots.unit();
     let at = (cell.start + cell.bytes / 2) / unit * unit;
     let end = at + u64::from(OPENING_BYTES) + WRITE_SAMPLE;
-    (at >= cell.start && end <= cell.start + cell.bytes && bench.slots.contains_range(at, end)).then_some(at)
+    let inside = at >= cell.start && end <= cell.start + cell.bytes;
+    (inside && bench.slots.contains_range(at, end)).then_some(at)
 }
 
 fn speed_summary(cells: &[MapCell]) -> Option<MapSpeed> {

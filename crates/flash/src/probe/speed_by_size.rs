@@ -33,8 +33,8 @@ pub(super) fn measure_read_sizes(reads: &mut ReadTester) -> Result<()> {
     let end = reads.generous_deadline(all_s(point_s));
     reads.context.begin_stage(stages::BY_SIZE);
     let sector = u64::from(reads.context.sector());
-    let sizes: Vec<u64> =
-        READ_SIZES.map(|bits| 1u64 << bits).filter(|s| *s >= sector && s * 8 <= reads.len).collect();
+    let sizes = READ_SIZES.map(|bits| 1u64 << bits);
+    let sizes: Vec<u64> = sizes.filter(|s| *s >= sector && s * 8 <= reads.len).collect();
     let Some(largest) = sizes.last() else { return Ok(()) };
     reads.context.set_queue(*largest as u32, 1)?;
     let mut order: Vec<(u64, bool)> = sizes.iter().flat_map(|s| [(*s, false), (*s, true)]).collect();
@@ -85,11 +85,10 @@ fn time_size(
         if end.is_reached(reads.context) && times.len() < READS.0 {
             return Ok(None);
         }
-        next = if random || next.end() + size > reads.start + reads.len {
-            reads.random_extent(size, size, size)
-        } else {
-            CardExtent { offset: next.end(), ..next }
-        };
+        next.offset = next.end();
+        if random || next.end() > reads.start + reads.len {
+            next = reads.random_extent(size, size, size);
+        }
         match reads.context.time_read(next)? {
             Some(time) => {
                 times.push(time);
@@ -151,7 +150,7 @@ const BATCH: (usize, usize) = (2, 8);
 
 pub(super) fn measure_write_sizes(bench: &mut WriteTester) -> Result<()> {
     time_sequential(bench)?;
-    time_random(bench)?;
+    time_random_sizes(bench)?;
     let curves = &bench.into.curves;
     let (in_order, at_random) = (&curves.sequential_write, &curves.random_write);
     let plot = curve_plot("write speed by size", "size of a write", in_order, at_random);
@@ -168,8 +167,8 @@ fn supported_sizes(bench: &WriteTester) -> impl Iterator<Item = (u64, usize)> + 
 /// block remains half written. The largest sizes are skipped if the range is too small.
 fn time_sequential(bench: &mut WriteTester) -> Result<()> {
     let mut wanted: Vec<(u64, usize)> = supported_sizes(bench).collect();
-    let all =
-        |wanted: &[(u64, usize)]| LEAD_BYTES + wanted.iter().map(|(size, n)| size * *n as u64).sum::<u64>();
+    let bytes = |(size, n): &(u64, usize)| size * *n as u64;
+    let all = |wanted: &[(u64, usize)]| LEAD_BYTES + wanted.iter().map(bytes).sum::<u64>();
     let room = bench.slots.bytes() / 2;
     while wanted.len() > 1 && all(&wanted) > room {
         wanted.remove(0);
@@ -190,7 +189,7 @@ fn time_sequential(bench: &mut WriteTester) -> Result<()> {
 /// Random writes in as many new blocks as the card keeps open, its best case
 /// (docs/reference/reports.md#lexar-review). With more blocks each write closes one, which the parts `open` and
 /// `span` measure.
-fn time_random(bench: &mut WriteTester) -> Result<()> {
+fn time_random_sizes(bench: &mut WriteTester) -> Result<()> {
     let unit = bench.slots.unit();
     let open = &bench.into.open_blocks.random;
     // A single block if the limit is unknown.
@@ -200,7 +199,7 @@ fn time_random(bench: &mut WriteTester) -> Result<()> {
     let wanted: Vec<(u64, usize)> = supported_sizes(bench).filter(|(size, _)| *size <= unit).collect();
     for (size, n) in wanted.into_iter().rev() {
         bench.require_time(0.1)?;
-        let times = time_random_size(bench, &mut blocks, size, n)?;
+        let times = time_random(bench, &mut blocks, size, n)?;
         bench.into.curves.random_write.extend(size_point(size, &times));
     }
     bench.into.curves.random_write_blocks = Some(blocks.n);
@@ -229,19 +228,13 @@ impl RandomBlocks {
         let (count, slots) = (self.places.len() as u64, unit / size);
         let extent = |at: u64, slot: u64| CardExtent { offset: at + slot * size, len: size as u32 };
         let mut draw = |below: u64| bench.context.random.below(below);
-        let all = (0..if count == 0 { 0 } else { n })
-            .map(|_| extent(self.places[draw(count) as usize], draw(slots)));
-        Ok(all.collect())
+        let n = if count == 0 { 0 } else { n };
+        Ok((0..n).map(|_| extent(self.places[draw(count) as usize], draw(slots))).collect())
     }
 }
 
 /// Seconds of random writes of one size, at most `n` or [`MAX_SIZE_S`].
-fn time_random_size(
-    bench: &mut WriteTester,
-    blocks: &mut RandomBlocks,
-    size: u64,
-    n: usize,
-) -> Result<Vec<f64>> {
+fn time_random(bench: &mut WriteTester, blocks: &mut RandomBlocks, size: u64, n: usize) -> Result<Vec<f64>> {
     let mut times: Vec<f64> = Vec::with_capacity(n);
     while times.len() < n && times.iter().sum::<f64>() < MAX_SIZE_S {
         let batch = if times.is_empty() { BATCH.0 } else { BATCH.1.min(n - times.len()) };

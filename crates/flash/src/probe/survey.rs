@@ -65,8 +65,8 @@ pub(super) fn survey_card(reads: &mut ReadTester) -> Result<Option<ReadSurvey>> 
 }
 
 fn sample_positions(reads: &mut ReadTester) -> Result<(ReadSurvey, Property<f64>), UnmeasuredReason> {
-    let (before, end, len) =
-        (reads.context.total_cost(), reads.generous_deadline(1.0), reads.two_sectors_bytes());
+    let (before, len) = (reads.context.total_cost(), reads.two_sectors_bytes());
+    let end = reads.generous_deadline(1.0);
     reads.context.set_queue(len as u32, 1)?;
     let (mut places, mut times, mut constants, mut warmer) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..PLACES {
@@ -90,16 +90,14 @@ fn sample_positions(reads: &mut ReadTester) -> Result<(ReadSurvey, Property<f64>
         all.iter().filter(|c| **c).count() as f64 / all.len().max(1) as f64
     };
     let modes = match two_modes(&times) {
-        Some(modes) => modes_repeat(modes, reads, &places, &times)?.then_some(modes),
-        None => None,
+        Some(modes) if modes_repeat(modes, reads, &places, &times)? => Some(modes),
+        _ => None,
     };
-    let unmapped = modes.is_some_and(|m| share(&|t| t <= m.split) >= MIN_EMPTY_SHARE);
-    let warm = median(&warmer).is_some_and(|ratio| ratio < WARM_SHARE);
     let survey = ReadSurvey {
         modes,
-        fast_is_unmapped: unmapped,
+        fast_is_unmapped: modes.is_some_and(|m| share(&|t| t <= m.split) >= MIN_EMPTY_SHARE),
         constant_share: share(&|_| true),
-        needs_warm_up: warm,
+        needs_warm_up: median(&warmer).is_some_and(|ratio| ratio < WARM_SHARE),
         places: times.len(),
     };
     let evidence = evidence(&survey, typical).with_cost(reads.context.cost_since(before));

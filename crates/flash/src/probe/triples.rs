@@ -42,7 +42,7 @@ pub(super) fn time_triples(
 ) -> Result<Vec<ReadTriple>> {
     let mut boundaries = Vec::new();
     for level in levels {
-        if let Some(at) = random_boundary(reads, survey, *level, end)? {
+        if let Some(at) = draw_boundary(reads, survey, *level, end)? {
             boundaries.push((*level, at));
         }
     }
@@ -72,7 +72,7 @@ fn triple_extent(at: u64, kind: usize, len: u64) -> CardExtent {
 }
 
 /// Random boundary of the level that is not one of a larger level: the factor has no divisor 2 or 3.
-fn random_boundary(
+fn draw_boundary(
     reads: &mut ReadTester,
     survey: &ReadSurvey,
     level: u64,
@@ -94,12 +94,11 @@ fn random_boundary(
             return Ok(None);
         }
         // In descending order, since a read that continues the previous one is served by read-ahead.
-        let sides = (
-            reads.context.time_read(triple_extent(at, 2, len))?,
-            reads.context.time_read(triple_extent(at, 0, len))?,
-        );
-        if let (Some(post), Some(pre)) = sides
-            && survey.modes.is_none_or(|m| pre > m.split && post > m.split)
+        let post = reads.context.time_read(triple_extent(at, 2, len))?;
+        let pre = reads.context.time_read(triple_extent(at, 0, len))?;
+        if pre
+            .zip(post)
+            .is_some_and(|(pre, post)| survey.modes.is_none_or(|m| pre > m.split && post > m.split))
         {
             return Ok(Some(at));
         }

@@ -53,9 +53,8 @@ impl<'b, 's, 't> WriteTester<'b, 's, 't> {
     /// Divides the region anew by the erase block found meanwhile, so that positions start on its boundaries.
     pub(super) fn use_measured_unit(&mut self) {
         let (region, from) = (self.context.region, first_writable(self.options));
-        if let Some(slots) =
-            known_unit(self.options, self.into).and_then(|unit| WriteSlots::new(region, unit, true, from))
-        {
+        let unit = known_unit(self.options, self.into);
+        if let Some(slots) = unit.and_then(|unit| WriteSlots::new(region, unit, true, from)) {
             self.slots = slots;
         }
     }
@@ -88,9 +87,8 @@ impl<'b, 's, 't> WriteTester<'b, 's, 't> {
     }
 
     pub(super) fn open_blocks(&mut self, places: &[u64]) -> Result<Vec<f64>> {
-        self.write_all(
-            &places.iter().map(|p| CardExtent { offset: *p, len: OPENING_BYTES }).collect::<Vec<_>>(),
-        )
+        let opening = |offset: &u64| CardExtent { offset: *offset, len: OPENING_BYTES };
+        self.write_all(&places.iter().map(opening).collect::<Vec<_>>())
     }
 
     /// True if the whole card may be written, apart from its start.

@@ -120,11 +120,9 @@ pub(super) fn add_findings(report: &mut MapReport, session: &VerbSession<'_>, fa
     report.header.findings.splice(0..0, measured);
     session.collect_target_caveats(&mut report.header);
     report.body.measured.failed_ios = report.body.moved.counts.failed();
-    report.header.findings.extend(io_errors::io_error_finding(
-        &report.body.moved,
-        session.card_bytes(),
-        "while it was measured",
-    ));
+    let moved = &report.body.moved;
+    let failed = io_errors::io_error_finding(moved, session.card_bytes(), "while it was measured");
+    report.header.findings.extend(failed);
     report.header.findings.extend(card_map::map_findings(&report.body.measured, facts));
     set_advice(report, facts);
 }

@@ -77,9 +77,8 @@ impl MapRequest {
             (self.try_file_systems, " --try-file-systems"),
         ];
         command.extend(given.into_iter().filter_map(|(given, option)| given.then_some(option)));
-        let region =
-            self.region.map(|r| format!(" --region {}+{}", option_size(r.start), option_size(r.len)));
-        command.extend(region);
+        let region = |r: TargetRegion| format!(" --region {}+{}", option_size(r.start), option_size(r.len));
+        command.extend(self.region.map(region));
         command.extend(self.cache.map(|most| format!(" --cache {}", option_size(most))));
         command.extend(self.unit.map(|unit| format!(" --unit {}", option_size(unit))));
         command.extend(self.only.iter().map(|part| format!(" --only {part}")));
@@ -129,47 +128,38 @@ pub(super) enum MapScope {
 
 /// Refuses contradictory options before anything is opened.
 pub(super) fn check_options(request: &MapRequest, target: TargetType) -> Result<()> {
+    let MapRequest { read_only, fat, region, erase, cache, unit, flashbench, only, try_file_systems, .. } =
+        request;
     let directory = target == TargetType::Directory;
-    let frees = request.erase || request.region.is_some();
+    let frees = *erase || region.is_some();
+    let writes = frees || *fat || *try_file_systems || cache.is_some() || unit.is_some();
     Failure::refuse_first(&[
-        (request.erase && request.region.is_some(), "give either --erase or --region"),
+        (*erase && region.is_some(), "give either --erase or --region"),
         (
-            request.read_only
-                && (frees
-                    || request.fat
-                    || request.try_file_systems
-                    || request.limits.max_write().is_some()
-                    || request.cache.is_some()
-                    || request.unit.is_some()),
+            *read_only && (writes || request.limits.max_write().is_some()),
             "--read-only conflicts with --erase, --region, --fat, --max-write, --cache, --unit and \
              --try-file-systems",
         ),
-        (
-            request.try_file_systems && !request.erase,
-            "--try-file-systems loses all data on the card, so it needs --erase",
-        ),
-        (request.fat && request.region.is_some(), "--fat conflicts with --region"),
-        (directory && request.read_only, READ_ONLY_DIRECTORY),
+        (*try_file_systems && !erase, "--try-file-systems loses all data on the card, so it needs --erase"),
+        (*fat && region.is_some(), "--fat conflicts with --region"),
+        (directory && *read_only, READ_ONLY_DIRECTORY),
         (
             directory && frees,
             "--erase and --region need a device, not a directory; name the card's device (`cardscope list`)",
         ),
         (
-            directory && request.fat,
+            directory && *fat,
             "--fat needs a device, not a directory; name the card's device (`cardscope list`)",
         ),
         (
-            request.unit.is_some_and(|unit| !UNITS.contains(&unit) || !unit.is_multiple_of(UNIT_STEP)),
+            unit.is_some_and(|unit| !UNITS.contains(&unit) || !unit.is_multiple_of(UNIT_STEP)),
             "--unit must be 256K to 64M, in whole multiples of 64K",
         ),
         (
-            request.unit.is_some()
-                && !(request.flashbench
-                    || request.only.is_empty()
-                    || request.only.contains(&MapPart::OpenBlocks)),
+            unit.is_some() && !(*flashbench || only.is_empty() || only.contains(&MapPart::OpenBlocks)),
             "--unit needs --only open-blocks or --flashbench to have an effect",
         ),
-        (request.region.is_some_and(|r| r.len < MIN_TARGET_BYTES), "--region must be at least 1 MiB"),
+        (region.is_some_and(|r| r.len < MIN_TARGET_BYTES), "--region must be at least 1 MiB"),
     ])
 }
 
@@ -217,7 +207,7 @@ impl MapScope {
                 region,
                 max_write: match self {
                     MapScope::TestFile(region) => Some(max_written_to_file(request, *region, opened)),
-                    _ if saved => Some(max_written(request)),
+                    _ if saved => Some(max_bytes(request, TABLES_WRITTEN)),
                     _ => request.limits.max_write(),
                 },
                 budget: request.limits.budget,
@@ -235,8 +225,9 @@ impl MapScope {
 
     pub(super) fn plan_line(&self, options: &MapOptions, session: &VerbSession<'_>) -> String {
         let most = |bytes: u64| DataAmount(bytes >> 20 << 20);
-        let written =
-            options.limits.max_write.unwrap_or(u64::MAX).min(options.limits.region.len.saturating_mul(2));
+        let limits = &options.limits;
+        let limit = limits.max_write.unwrap_or(u64::MAX);
+        let written = limit.min(limits.region.len.saturating_mul(2));
         match (self, &session.journal) {
             (MapScope::Preserved(_), Some(journal)) => format!(
                 "writes up to {}; overwritten data is saved in {} and restored",
@@ -244,12 +235,11 @@ impl MapScope {
                 journal.path().display()
             ),
             (MapScope::TestFile(region), _) => {
-                let limit =
-                    session.opened.limit.warning_text().map(|words| format!("; {words}")).unwrap_or_default();
-                let written = DataAmount(options.limits.max_write.unwrap_or(u64::MAX));
+                let (size, written) = (most(region.len), DataAmount(limit));
+                let limit = session.opened.limit.warning_text().map(|words| format!("; {words}"));
+                let limit = limit.unwrap_or_default();
                 format!(
-                    "uses a file of its own of {} and writes up to {written}; no other file is touched{limit}",
-                    most(region.len)
+                    "uses a file of its own of {size} and writes up to {written}; no other file is touched{limit}"
                 )
             }
             (MapScope::ReadOnly(_), _) => "reads only".to_owned(),
@@ -260,25 +250,15 @@ impl MapScope {
 
 /// Starts the journal of a map that preserves data. A refusal for lack of space names alternatives.
 pub(super) fn begin_journal(request: &MapRequest, session: &mut VerbSession<'_>, salt: u64) -> Result<()> {
-    let room = max_saved(request).min(session.bytes());
+    // Flashbench tables write the same positions repeatedly, so they save less than they write.
+    let room = max_bytes(request, TABLES_SAVED).min(session.bytes());
     session.begin_journal(room, salt).map_err(|failure| with_alternatives(failure, room))
-}
-
-fn max_written(request: &MapRequest) -> u64 {
-    max_bytes(request, TABLES_WRITTEN)
-}
-
-/// Most bytes to save. Flashbench tables write the same positions repeatedly, so they save less than they write.
-fn max_saved(request: &MapRequest) -> u64 {
-    max_bytes(request, TABLES_SAVED)
 }
 
 fn max_bytes(request: &MapRequest, of_tables: u64) -> u64 {
     let beside = OTHER_PARTS_BYTES + if request.flashbench { of_tables } else { 0 };
-    request
-        .limits
-        .max_write()
-        .unwrap_or_else(|| request.cache.unwrap_or(CACHE_BYTES_IF_SAVED).saturating_add(beside))
+    let all = request.cache.unwrap_or(CACHE_BYTES_IF_SAVED).saturating_add(beside);
+    request.limits.max_write().unwrap_or(all)
 }
 
 fn create_test_file(request: &MapRequest, opened: &mut OpenTarget, free: u64) -> Result<TargetRegion> {
@@ -294,8 +274,8 @@ fn create_test_file(request: &MapRequest, opened: &mut OpenTarget, free: u64) ->
 /// Most bytes written to the test file: it is filled, then written about once more, plus single tests.
 fn max_written_to_file(request: &MapRequest, region: TargetRegion, opened: &OpenTarget) -> u64 {
     let most = 2 * region.len + OTHER_PARTS_BYTES;
-    most.min(request.limits.max_write().unwrap_or(u64::MAX))
-        .min(opened.limit.bytes_left().unwrap_or(u64::MAX))
+    let limits = [request.limits.max_write(), opened.limit.bytes_left()];
+    limits.into_iter().flatten().fold(most, u64::min)
 }
 
 /// Adds the alternatives to a refused journal.

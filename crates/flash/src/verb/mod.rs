@@ -59,8 +59,8 @@ impl Procedure for MapRequest {
         map_run::add_findings(report, session, &facts);
         if self.limits.budget.is_some() && report.body.measured.count_out_of_time() > 0 {
             let loses = self.erase || self.region.is_some();
-            let what =
-                repeat_description("measure the rest without the time limit", loses.then_some(SOME_DATA));
+            let lost = loses.then_some(SOME_DATA);
+            let what = repeat_description("measure the rest without the time limit", lost);
             report.header.next.push(next_step(what, Some(self.without_time_limit())));
         }
         if self.try_file_systems && ended.is_ok() {

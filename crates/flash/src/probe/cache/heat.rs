@@ -31,12 +31,7 @@ pub(super) struct HeatReading {
 
 impl HeatReading {
     /// Times reads within the first `bytes` of the written range, after `written` bytes in total.
-    pub(super) fn take_reading(
-        bench: &mut WriteTester,
-        start: u64,
-        bytes: u64,
-        written: u64,
-    ) -> Result<HeatReading> {
+    pub(super) fn take(bench: &mut WriteTester, start: u64, bytes: u64, written: u64) -> Result<HeatReading> {
         let mut times = Vec::new();
         if bytes >= u64::from(SMALL_BYTES) {
             for extent in random_extents(bench, start, bytes, READS) {
@@ -46,7 +41,7 @@ impl HeatReading {
                 times.extend(bench.context.time_read(extent)?);
             }
         }
-        let counters = bench.context.health().map(|log| {
+        let throttling_counters = bench.context.health().map(|log| {
             [
                 log.thermal_management_t1_transitions,
                 log.thermal_management_t2_transitions,
@@ -54,12 +49,8 @@ impl HeatReading {
                 log.thermal_management_t2_seconds,
             ]
         });
-        Ok(HeatReading {
-            written,
-            read_s: median(&times),
-            celsius: bench.context.temperature(),
-            throttling_counters: counters,
-        })
+        let celsius = bench.context.temperature();
+        Ok(HeatReading { written, read_s: median(&times), celsius, throttling_counters })
     }
 }
 
@@ -82,9 +73,8 @@ impl HeatSeries {
     pub(super) fn explains_drop(&self, ratio: f64, written: u64) -> bool {
         let Some(now) = self.readings.last() else { return false };
         let before = self.readings.iter().rev().find(|look| look.written < written).or(self.readings.first());
-        if let (Some(now), Some(then)) =
-            (now.throttling_counters, before.and_then(|look| look.throttling_counters))
-        {
+        let then = before.and_then(|look| look.throttling_counters);
+        if let (Some(now), Some(then)) = (now.throttling_counters, then) {
             let (light, heavy) = (now[0] > then[0] || now[2] > then[2], now[1] > then[1] || now[3] > then[3]);
             return heavy || (light && ratio > MIN_LIGHT_SHARE);
         }
@@ -111,15 +101,13 @@ impl HeatSeries {
 
     pub(super) fn finding(&self) -> Option<Finding> {
         let first = self.throttled.first()?;
+        let before = three_digits(first.before / 1e6);
         let verdict = "The card throttled from heat during the writes; its cache did not end.";
         let finding = Finding::new("throttling", FindingWeight::Note, 0.9, verdict)
             .because("after", DecimalSize(first.bytes as u64))
-            .because(
-                "speed",
-                format!("{} to {}", three_digits(first.before / 1e6), SpeedMbS(first.after / 1e6)),
-            );
+            .because("speed", format!("{before} to {}", SpeedMbS(first.after / 1e6)));
         let highest = self.highest_celsius().map(|c| format!("{c:.0} °C"));
-        let finding = highest.into_iter().fold(finding, |f, c| f.because("highest temperature", c));
+        let finding = finding.because_some("highest temperature", highest);
         Some(finding.with_advice("Cool the card, and run `cardscope sustain` to see its speed under load."))
     }
 }

@@ -61,18 +61,16 @@ pub(super) fn measure_cache(bench: &mut WriteTester) -> Result<()> {
         WriteRunEnd::SpeedDropped(fall) => {
             let after = write_run.write_more(bench, CHUNKS_AFTER)?;
             let recovered = write_run.recovered_bytes(bench, RECOVERY, CHUNKS_RECOVERED, fall)?;
-            let cost = bench.context.cost_since(before);
-            let evidence = drop_evidence(evidence, fall, recovered)
-                .with_plot(plot(&write_run, Some(fall)))
-                .with_cost(cost);
+            let evidence = drop_evidence(evidence, fall, recovered).with_plot(plot(&write_run, Some(fall)));
+            let evidence = evidence.with_cost(bench.context.cost_since(before));
             let confidence = (1.0 - (-fall.sigmas / 2.0).exp()).clamp(0.5, 0.98);
             bench.into.slc_cache_bytes = Property::measured(fall.bytes as u64, confidence, evidence.clone());
             let level = median(&after).unwrap_or(fall.after);
             bench.into.after_cache_mb_s = Property::measured(level / 1e6, confidence, evidence);
         }
         WriteRunEnd::WriteLimit if whole && bench.is_whole_card() && write_run.is_complete() => {
-            let evidence =
-                evidence.with_plot(plot(&write_run, None)).with_cost(bench.context.cost_since(before));
+            let cost = bench.context.cost_since(before);
+            let evidence = evidence.with_plot(plot(&write_run, None)).with_cost(cost);
             bench.into.slc_cache_bytes = Property::none(0.97, evidence.clone());
             bench.into.after_cache_mb_s = Property::none(0.97, evidence);
         }
@@ -81,13 +79,11 @@ pub(super) fn measure_cache(bench: &mut WriteTester) -> Result<()> {
         }
         WriteRunEnd::TimeLimit if write_run.written_bytes() == 0 => return Err(ProbeStop::Limit),
         WriteRunEnd::WriteLimit | WriteRunEnd::TimeLimit | WriteRunEnd::WritesFail => {
-            let evidence =
-                evidence.with_plot(plot(&write_run, None)).with_cost(bench.context.cost_since(before));
-            bench.into.slc_cache_bytes = {
-                // Overwriting the same addresses needs no additional cache.
-                let distinct = write_run.written_bytes().min(bench.slots.bytes());
-                Property::at_least(distinct, 0.95, evidence)
-            };
+            let cost = bench.context.cost_since(before);
+            let evidence = evidence.with_plot(plot(&write_run, None)).with_cost(cost);
+            // Overwriting the same addresses needs no additional cache.
+            let distinct = write_run.written_bytes().min(bench.slots.bytes());
+            bench.into.slc_cache_bytes = Property::at_least(distinct, 0.95, evidence);
             let written = DecimalSize(write_run.written_bytes());
             let why = match end {
                 WriteRunEnd::WritesFail => {

@@ -78,7 +78,7 @@ impl CacheStalls {
             .because("99 % below", format!("{:.0} ms", length(0.99)));
         let periodic = strongest_period(&self.places, &self.periods).filter(|p| p.chance < MAX_CHANCE);
         let period = periodic.map(|p| format!("{:.0} MiB", p.period / MIB));
-        Some(period.into_iter().fold(finding, |finding, period| finding.because("period", period)))
+        Some(finding.because_some("period", period))
     }
 }
 

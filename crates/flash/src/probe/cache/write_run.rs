@@ -58,8 +58,8 @@ impl WriteRun {
         // Rounded to MiB, so that the last write ends on a sector.
         let most = most / MIB * MIB;
         let len = most.min(bench.slots.bytes() / MIB * MIB);
-        let start =
-            bench.slots.random_span(len, &mut bench.context.random).unwrap_or(bench.context.region.start);
+        let start = bench.slots.random_span(len, &mut bench.context.random);
+        let start = start.unwrap_or(bench.context.region.start);
         WriteRun {
             start,
             len,
@@ -89,11 +89,8 @@ impl WriteRun {
                 return Ok(WriteRunEnd::TimeLimit);
             }
             if self.write_chunk(bench)?.is_none() {
-                return Ok(if bench.context.has_time(0.0) {
-                    WriteRunEnd::WritesFail
-                } else {
-                    WriteRunEnd::TimeLimit
-                });
+                let in_time = bench.context.has_time(0.0);
+                return Ok(if in_time { WriteRunEnd::WritesFail } else { WriteRunEnd::TimeLimit });
             }
             if self.chunks.len().is_multiple_of(CHUNKS_PER_READING) {
                 self.take_heat_reading(bench)?;
@@ -189,12 +186,8 @@ impl WriteRun {
     }
 
     fn take_heat_reading(&mut self, bench: &mut WriteTester) -> Result<()> {
-        self.heat.add(HeatReading::take_reading(
-            bench,
-            self.start,
-            self.attempted.min(self.len),
-            self.written,
-        )?);
+        let bytes = self.attempted.min(self.len);
+        self.heat.add(HeatReading::take(bench, self.start, bytes, self.written)?);
         Ok(())
     }
 

@@ -25,7 +25,11 @@ const RATIOS: (f64, f64) = (0.82, 1.6);
 
 pub(super) fn measure_closing(bench: &mut WriteTester, linear: &OpenBlockLimit) -> Result<()> {
     let Some(limit) = linear.limit.filter(|limit| *limit > 0) else {
-        skip_closing(bench, linear);
+        let why = match linear.most_free {
+            0 => linear.end_reason.to_owned(),
+            free => format!("no closing within {free} blocks in turn"),
+        };
+        set_not_tested(bench, &why);
         return Ok(());
     };
     open_beyond_limit(bench, limit)?;
@@ -48,9 +52,7 @@ pub(super) fn measure_closing(bench: &mut WriteTester, linear: &OpenBlockLimit) 
     let long = quarter_closings(bench, limit, unit, usual)?;
     let cost = bench.context.cost_since(before);
     match median(&long) {
-        Some(long) => {
-            set_merge_and_speed(bench, BlockClosings { unit, short_s: short, quarter_s: long }, cost)
-        }
+        Some(long) => set_merge_and_speed(bench, unit, (short, long), cost),
         None => set_not_tested(bench, "closing a partly written block could not be timed"),
     }
     Ok(())
@@ -62,43 +64,25 @@ fn open_beyond_limit(bench: &mut WriteTester, limit: u32) -> Result<()> {
     bench.open_blocks(&places).map(drop)
 }
 
-fn skip_closing(bench: &mut WriteTester, linear: &OpenBlockLimit) {
-    let why = match linear.most_free {
-        0 => linear.end_reason.to_owned(),
-        free => format!("no closing within {free} blocks in turn"),
-    };
-    set_not_tested(bench, &why);
-}
-
 fn set_not_tested(bench: &mut WriteTester, why: &str) {
     bench.into.merge = Property::not_tested(why);
     bench.into.copy_mb_s = Property::not_tested(why);
 }
 
-/// Seconds of closings, by the amount written before.
-#[derive(Debug, Clone, Copy)]
-struct BlockClosings {
-    unit: u64,
-    /// With 48 KiB written.
-    short_s: f64,
-    quarter_s: f64,
-}
-
-fn set_merge_and_speed(bench: &mut WriteTester, c: BlockClosings, cost: SearchCost) {
-    let (few, quarter) = (f64::from(OPENING_BYTES), c.unit as f64 / 4.0);
-    let ratio = c.quarter_s / c.short_s;
+fn set_merge_and_speed(bench: &mut WriteTester, unit: u64, (short, long): (f64, f64), cost: SearchCost) {
+    let (few, quarter) = (f64::from(OPENING_BYTES), unit as f64 / 4.0);
+    let ratio = long / short;
     let (kind, bytes, seconds) = match ratio {
-        r if r < RATIOS.0 => ("rest", quarter - few, c.short_s - c.quarter_s),
-        r if r < RATIOS.1 => ("all", c.unit as f64, c.quarter_s.midpoint(c.short_s)),
-        _ => ("written", quarter - few, c.quarter_s - c.short_s),
+        r if r < RATIOS.0 => ("rest", quarter - few, short - long),
+        r if r < RATIOS.1 => ("all", unit as f64, long.midpoint(short)),
+        _ => ("written", quarter - few, long - short),
     };
-    let evidence = PropertyEvidence::from_method(
-        "blocks with 48 KiB and with a quarter written, closed by opening others",
-    )
-    .with_number("closing with little written", c.short_s * 1e3, "ms")
-    .with_number("closing with a quarter written", c.quarter_s * 1e3, "ms")
-    .with_number("ratio", ratio, "")
-    .with_cost(cost);
+    let method = "blocks with 48 KiB and with a quarter written, closed by opening others";
+    let evidence = PropertyEvidence::from_method(method)
+        .with_number("closing with little written", short * 1e3, "ms")
+        .with_number("closing with a quarter written", long * 1e3, "ms")
+        .with_number("ratio", ratio, "")
+        .with_cost(cost);
     // Three closings agree within about 5 %; the kinds are 25 % apart.
     let distance = (ratio / RATIOS.0).ln().abs().min((ratio / RATIOS.1).ln().abs());
     let confidence = (1.0 - (-distance / 0.04).exp()).clamp(0.5, 0.98);

@@ -14,7 +14,7 @@ use cardscope_model::card_map::property::{Property, PropertyEvidence, SearchCost
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
 use cardscope_statistics::robust::median_shift;
-use judge::judge_round;
+use judge::{JudgedRound, judge_round};
 use search::{MAX_OPEN_BLOCKS, OpenBlockLimit, search_limit};
 use turns::{PositionOrder, TurnTest};
 
@@ -33,7 +33,7 @@ pub(super) fn measure_open_blocks(bench: &mut WriteTester) -> Result<()> {
     bench.into.open_blocks.linear = limit_property(&linear, PositionOrder::Linear, cost);
     let before = bench.context.total_cost();
     let mut random = search_limit(bench, PositionOrder::Random, Some(&linear.single_s), linear.limit)?;
-    reconcile_orders(bench, &mut linear, &mut random)?;
+    reconcile(bench, &mut linear, &mut random)?;
     let cost_of_random = bench.context.cost_since(before);
     bench.into.open_blocks.linear = limit_property(&linear, PositionOrder::Linear, cost);
     bench.into.open_blocks.random = limit_property(&random, PositionOrder::Random, cost_of_random);
@@ -44,7 +44,7 @@ pub(super) fn measure_open_blocks(bench: &mut WriteTester) -> Result<()> {
 }
 
 /// Corrects each limit by the results of the other order.
-fn reconcile_orders(
+fn reconcile(
     bench: &mut WriteTester,
     linear: &mut OpenBlockLimit,
     random: &mut OpenBlockLimit,
@@ -112,10 +112,8 @@ fn is_log(linear: &OpenBlockLimit, random: &OpenBlockLimit) -> bool {
 /// write, until writes to fewer blocks replace them.
 fn costs_little_beyond(linear: &OpenBlockLimit, random: &OpenBlockLimit) -> bool {
     let (Some(limit), Some(closing)) = (linear.limit, median(&linear.beyond_s)) else { return false };
-    random
-        .rounds
-        .iter()
-        .any(|r| r.n > limit && !r.is_above_limit() && OUT_OF_ORDER_FACTOR * r.median_s < closing)
+    let cheap = |r: &JudgedRound| !r.is_above_limit() && OUT_OF_ORDER_FACTOR * r.median_s < closing;
+    random.rounds.iter().any(|r| r.n > limit && cheap(r))
 }
 
 /// Size of a write in units of [`OPENING_BYTES`] if smaller ones are slow anyway, as soft limits need more data to copy
@@ -125,15 +123,14 @@ const WRITES_PER_BLOCK: u64 = 14;
 
 /// True if large random writes are slower with one block more than `limit`; `None` if too few succeeded.
 fn are_writes_dearer_beyond(bench: &mut WriteTester, limit: u32) -> Result<Option<bool>> {
-    let block = OPENING_BYTES
-        * (bench.slots.certain_bytes() / WRITES_PER_BLOCK / u64::from(OPENING_BYTES))
-            .clamp(1, MAX_LARGE_FACTOR) as u32;
-    let turns = |n| TurnTest { blocks: n, write_bytes: block, order: PositionOrder::Random };
-    let Some(at) = turns(limit).time_turns(bench, |times| times.len() >= 2 * limit as usize + 4)? else {
+    let factor = bench.slots.certain_bytes() / WRITES_PER_BLOCK / u64::from(OPENING_BYTES);
+    let write_bytes = OPENING_BYTES * factor.clamp(1, MAX_LARGE_FACTOR) as u32;
+    let turns = |blocks| TurnTest { blocks, write_bytes, order: PositionOrder::Random };
+    let least = 2 * limit as usize + 4;
+    let Some(at) = turns(limit).time_turns(bench, |times| times.len() >= least)? else {
         return Ok(Some(false));
     };
-    let Some(beyond) = turns(limit + 1).time_turns(bench, |times| times.len() >= 2 * limit as usize + 6)?
-    else {
+    let Some(beyond) = turns(limit + 1).time_turns(bench, |times| times.len() >= least + 2)? else {
         return Ok(Some(false));
     };
     Ok(judge_round(&beyond, &at.first, limit + 1, MAX_EQUAL_RATIO).map(|j| j.is_above_limit()))

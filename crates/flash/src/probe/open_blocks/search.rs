@@ -112,16 +112,13 @@ fn next_number(free: u32, limit: Option<u32>) -> u32 {
 /// Runs one round and returns true if it is above the limit; `None` if positions or successful writes are lacking.
 fn run_round(bench: &mut WriteTester, found: &mut OpenBlockLimit, turns: TurnTest) -> Result<Option<bool>> {
     bench.require_time(expected_seconds(found, turns.blocks))?;
-    let soft = if turns.blocks == 2 && turns.order == PositionOrder::Linear {
-        SOFT_LIMIT_RATIO_FIRST
-    } else {
-        SOFT_LIMIT_RATIO
-    };
+    let is_first = turns.blocks == 2 && turns.order == PositionOrder::Linear;
+    let soft = if is_first { SOFT_LIMIT_RATIO_FIRST } else { SOFT_LIMIT_RATIO };
     let usual = found.typical_s.clone();
     let decided = |times: &[f64]| {
         let timed = TurnTimes { first: times.to_vec(), later: Vec::new() };
-        judge_round(&timed, &usual, turns.blocks, soft)
-            .is_some_and(|j| j.judgement != RoundJudgement::Undecided)
+        let judged = judge_round(&timed, &usual, turns.blocks, soft);
+        judged.is_some_and(|j| j.judgement != RoundJudgement::Undecided)
     };
     found.end_reason = NO_PLACES;
     let Some(mut times) = turns.time_turns(bench, decided)? else { return Ok(None) };
@@ -161,16 +158,17 @@ fn repeat_round(
         return Ok(None);
     }
     let few = TurnTest { blocks: if turns.blocks > 2 { 2 } else { 1 }, ..turns };
-    let mut both =
-        || Ok((few.time_turns(bench, |times| times.len() >= CONTROL)?, turns.time_turns(bench, decided)?));
-    match both() {
-        Err(ProbeStop::Limit) => Ok(None),
-        Err(stop) => Err(stop),
-        Ok((Some(control), Some(again))) => {
-            Ok(judge_round(&again, &control.first, turns.blocks, soft).map(|judged| (again, judged)))
-        }
-        Ok(_) => Ok(None),
-    }
+    let mut both = || {
+        let control = few.time_turns(bench, |times| times.len() >= CONTROL)?;
+        Ok(control.zip(turns.time_turns(bench, decided)?))
+    };
+    let both = match both() {
+        Err(ProbeStop::Limit) => None,
+        both => both?,
+    };
+    Ok(both.and_then(|(control, again)| {
+        judge_round(&again, &control.first, turns.blocks, soft).map(|judged| (again, judged))
+    }))
 }
 
 /// The first round closes at most as many blocks as it opens. Before the first closing its cost is unknown.

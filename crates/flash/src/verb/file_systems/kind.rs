@@ -11,38 +11,23 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileSystemKind {
     pub(super) name: &'static str,
-    tool: &'static str,
     package: &'static str,
     fixed: &'static [&'static str],
 }
 
 /// File systems for flash as in docs/reference/reports.md#lexar-review, and exFAT, which cards are sold with.
 pub(super) const KINDS: [FileSystemKind; 4] = [
-    FileSystemKind {
-        name: "ext4",
-        tool: "mkfs.ext4",
-        package: "e2fsprogs",
-        fixed: &["-q", "-F", "-b", "4096"],
-    },
-    FileSystemKind {
-        name: "f2fs",
-        tool: "mkfs.f2fs",
-        package: "f2fs-tools",
-        fixed: &["-q", "-f", "-t", "0"],
-    },
-    FileSystemKind {
-        name: "nilfs2",
-        tool: "mkfs.nilfs2",
-        package: "nilfs-tools",
-        fixed: &["-q", "-f", "-K"],
-    },
-    FileSystemKind { name: "exfat", tool: "mkfs.exfat", package: "exfatprogs", fixed: &[] },
+    FileSystemKind { name: "ext4", package: "e2fsprogs", fixed: &["-q", "-F", "-b", "4096"] },
+    FileSystemKind { name: "f2fs", package: "f2fs-tools", fixed: &["-q", "-f", "-t", "0"] },
+    FileSystemKind { name: "nilfs2", package: "nilfs-tools", fixed: &["-q", "-f", "-K"] },
+    FileSystemKind { name: "exfat", package: "exfatprogs", fixed: &[] },
 ];
 
 impl FileSystemKind {
     pub(super) fn find_mkfs(&self) -> Result<PathBuf, ErrorCause> {
-        cardscope_session::file_system_tool::find_tool(self.tool)
-            .ok_or_else(|| format!("{} is missing; install the package {}", self.tool, self.package).into())
+        let tool = format!("mkfs.{}", self.name);
+        let missing = || format!("{tool} is missing; install the package {}", self.package).into();
+        cardscope_session::file_system_tool::find_tool(&tool).ok_or_else(missing)
     }
 
     pub(super) fn mkfs_arguments(&self, advice: &MapAdvice) -> Vec<String> {
@@ -61,7 +46,8 @@ impl FileSystemKind {
             }
             "f2fs" => advice.f2fs_segments_per_section.map_or_else(Vec::new, |n| pair("-s", n.to_string())),
             "exfat" => {
-                advice.exfat_cluster_bytes.map_or_else(Vec::new, |n| pair("-c", format!("{}K", n / KIB)))
+                let kib = advice.exfat_cluster_bytes.map(|bytes| format!("{}K", bytes / KIB));
+                kib.map_or_else(Vec::new, |kib| pair("-c", kib))
             }
             _ => Vec::new(),
         }

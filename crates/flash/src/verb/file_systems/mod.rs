@@ -12,8 +12,7 @@ mod mounting;
 mod tests;
 
 use super::MapRequest;
-use crate::probe::discard;
-use crate::probe::discard::skipped_trial;
+use crate::probe::discard::{self, skipped_trial};
 use cardscope_device::block::BlockDevice;
 use cardscope_device::guard::WriteClearance;
 use cardscope_device::system::SystemRoots;
@@ -35,8 +34,7 @@ use cardscope_session::error::{Failure, Result};
 use cardscope_session::file_system_tool::{ByteRange, data_ranges, run_tool_on, sparse_file};
 use cardscope_session::frame::{VerbSession, count_io};
 use cardscope_session::open_target::OpenTarget;
-use cardscope_session::opening;
-use cardscope_session::opening::ResolvedTarget;
+use cardscope_session::opening::{self, ResolvedTarget};
 use kind::{FileSystemKind, KINDS};
 use mounting::MountedTrial;
 use std::fs::File;
@@ -114,19 +112,13 @@ impl<'a> FileSystemTrial<'a> {
             return Err("it needs at least 512 MiB".into());
         }
         // The clearance of the card that the user agreed to erase; every later open must find the same card.
-        let Some(clearance) = session.opened.device().and_then(|device| device.clearance.clone()) else {
-            return Err(format!(
-                "{target} cannot be mounted, since it is not a block device (use losetup for an image)"
-            )
-            .into());
-        };
+        let clearance = session.opened.device().and_then(|device| device.clearance.clone());
+        let clearance = clearance.ok_or_else(|| {
+            format!("{target} cannot be mounted, since it is not a block device (use losetup for an image)")
+        })?;
         session.opened.release();
-        Ok(FileSystemTrial {
-            target,
-            clearance,
-            bytes: bytes.min(FILE_SYSTEM_BYTES),
-            interrupt: session.interrupt.clone(),
-        })
+        let (bytes, interrupt) = (bytes.min(FILE_SYSTEM_BYTES), session.interrupt.clone());
+        Ok(FileSystemTrial { target, clearance, bytes, interrupt })
     }
 
     fn try_one(
@@ -149,9 +141,8 @@ impl<'a> FileSystemTrial<'a> {
         let tried = put.and_then(|()| self.try_mounted(kind, events, report));
         // A separate interrupt, since the cleanup also runs after Ctrl-C.
         let own = InterruptFlag::default();
-        let blanked = self
-            .reopen_same_card(&own)
-            .and_then(|mut opened| self.erase_signatures(&mut opened, &own, report));
+        let again = self.reopen_same_card(&own);
+        let blanked = again.and_then(|mut opened| self.erase_signatures(&mut opened, &own, report));
         if let Err(failure) = &blanked {
             report.header.findings.push(remains_finding(kind, failure));
         }
@@ -185,9 +176,8 @@ impl<'a> FileSystemTrial<'a> {
 
     /// Opens the card exclusively again, past the guards, and fails if it is another one.
     fn reopen_same_card(&self, interrupt: &InterruptFlag) -> Result<OpenTarget> {
-        let path = self.clearance.path.to_string_lossy();
-        let opened =
-            opening::open_to_restore(ResolvedTarget::from_name(&path), &mut PreservingConsent, interrupt)?;
+        let target = ResolvedTarget::from_name(&self.clearance.path.to_string_lossy());
+        let opened = opening::open_to_restore(target, &mut PreservingConsent, interrupt)?;
         match opened.open_object.as_ref().is_some_and(|held| held.matches_clearance(&self.clearance)) {
             true => Ok(opened),
             false => Err(Failure::io(self.swapped_card_error())),
@@ -230,9 +220,8 @@ impl<'a> FileSystemTrial<'a> {
     ) -> Result<()> {
         let nothing = vec![0; BLOCK as usize];
         with_open_card(opened, own, report, |card| {
-            [0, self.bytes - u64::from(BLOCK)]
-                .into_iter()
-                .try_for_each(|at| fail_on_error(card.write_bytes(at, &nothing)?))
+            let mut ends = [0, self.bytes - u64::from(BLOCK)].into_iter();
+            ends.try_for_each(|at| fail_on_error(card.write_bytes(at, &nothing)?))
         })
     }
 
@@ -298,7 +287,7 @@ fn with_open_card(
 fn copy_ranges(picture: &File, ranges: &[ByteRange], card: &mut IoDriver<'_>) -> Result<()> {
     let mut bytes = Vec::new();
     for extent in ranges.iter().flat_map(|range| split_extents(range.start, range.end, BLOCK)) {
-        card.check_interrupt().map_err(|stop: ProbeStop| Failure::from(stop))?;
+        card.check_interrupt()?;
         bytes.resize(extent.len as usize, 0);
         picture.read_exact_at(&mut bytes, extent.offset).map_err(Failure::io)?;
         fail_on_error(card.write_bytes(extent.offset, &bytes)?)?;
@@ -308,13 +297,8 @@ fn copy_ranges(picture: &File, ranges: &[ByteRange], card: &mut IoDriver<'_>) ->
 
 /// Fails if a write failed twice.
 fn fail_on_error(io_errors: Vec<IoError>) -> Result<()> {
-    match io_errors.first() {
-        None => Ok(()),
-        Some(io_error) => Err(Failure::io(format!(
-            "writing {} bytes at {} failed twice ({})",
-            io_error.len, io_error.offset, io_error.reason
-        ))),
-    }
+    let Some(IoError { len, offset, reason, .. }) = io_errors.first() else { return Ok(()) };
+    Err(Failure::io(format!("writing {len} bytes at {offset} failed twice ({reason})")))
 }
 
 /// Reports remains of a file system that could not be overwritten.
