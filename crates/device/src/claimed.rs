@@ -28,6 +28,8 @@ const LEAST_BYTES: u64 = 512;
 
 const READ_DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
+type Claimed = Result<ClaimedTarget, HoldError>;
+
 #[derive(Debug)]
 pub struct ClaimedTarget {
     name: PathBuf,
@@ -93,15 +95,14 @@ impl ResolvedPath {
         };
         let fd = fd.map_err(HoldError::Name)?;
         let found = fstat(&fd).map_err(HoldError::Name)?;
-        if FileType::from_raw_mode(found.st_mode) != FileType::BlockDevice {
+        if device_number(&found).is_none() {
             refuse_kernel_file(&fd, name)?;
         }
         Ok(ResolvedPath { name: name.to_owned(), fd, found })
     }
 
     pub fn device_number(&self) -> Option<DeviceNumber> {
-        let is_device = FileType::from_raw_mode(self.found.st_mode) == FileType::BlockDevice;
-        is_device.then(|| DeviceNumber::from_raw(self.found.st_rdev))
+        device_number(&self.found)
     }
 
     pub fn is_directory(&self) -> bool {
@@ -112,11 +113,8 @@ impl ResolvedPath {
 impl ClaimedTarget {
     /// Opens a name like [`ClaimedTarget::claim`], without announcing a permission dialog.
     pub fn open_name(name: &Path, access: OpenAccess) -> Result<ClaimedTarget, HoldError> {
-        Self::claim(
-            ResolvedPath::resolve(name)?,
-            access,
-            &mut PermissionDialog::new(&mut |_| (), &InterruptFlag::default()),
-        )
+        let (mut silent, interrupt) = (|_: &str| (), InterruptFlag::default());
+        Self::claim(ResolvedPath::resolve(name)?, access, &mut PermissionDialog::new(&mut silent, &interrupt))
     }
 
     /// Opens a resolved object, claimed or locked. For writing, the guards must agree.
@@ -143,12 +141,7 @@ impl ClaimedTarget {
         Ok(Self::new(name, fd, ClaimedKind::Directory, &found, (0, true)))
     }
 
-    fn claim_file(
-        pin: &OwnedFd,
-        found: &Stat,
-        name: &Path,
-        access: OpenAccess,
-    ) -> Result<ClaimedTarget, HoldError> {
+    fn claim_file(pin: &OwnedFd, found: &Stat, name: &Path, access: OpenAccess) -> Claimed {
         let refuse = |why: &str| HoldError::File(format!("{}: {why}", name.display()));
         let writes = access == OpenAccess::ReadWrite;
         if writes {
@@ -156,8 +149,7 @@ impl ClaimedTarget {
             guard::check_file(&SystemRoots::host(), FileIdentity::from(found), name)?;
             guard::check_locks(&SystemRoots::host(), FileIdentity::from(found), name)?;
         }
-        let mode = if writes { OFlags::RDWR } else { OFlags::RDONLY };
-        let flags = mode | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let flags = access.flags() | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let fd = open(fd_path(pin), flags, Mode::empty()).map_err(|errno| refuse(&open_advice(errno)))?;
         if !try_lock_file(&fd) {
             return Err(refuse("it is locked by another program; wait for it to end, or stop it"));
@@ -176,7 +168,7 @@ impl ClaimedTarget {
         name: &Path,
         access: OpenAccess,
         asking: &mut PermissionDialog<'_>,
-    ) -> Result<ClaimedTarget, HoldError> {
+    ) -> Claimed {
         let number = DeviceNumber::from_raw(found.st_rdev);
         let writes = access == OpenAccess::ReadWrite;
         let check = || guard::check_device_number(&SystemRoots::host(), number, &name.display().to_string());
@@ -186,36 +178,21 @@ impl ClaimedTarget {
             opened.rdev == number && seen.sequence == opened.sequence && seen.bytes == opened.bytes
         };
         if !clearance.as_ref().is_none_or(same) {
-            let name = name.display();
-            return Err(HoldError::File(format!(
-                "{name}: the card was swapped while it was opened; nothing was written"
-            )));
+            let why = "the card was swapped while it was opened; nothing was written";
+            return Err(HoldError::File(format!("{}: {why}", name.display())));
         }
         let device = ClaimedDevice { number, sequence: opened.sequence, sector: opened.sector, clearance };
         Ok(Self::new(name, opened.fd, ClaimedKind::Device(device), found, (opened.bytes, writes)))
     }
 
-    fn new(
-        name: &Path,
-        fd: OwnedFd,
-        kind: ClaimedKind,
-        found: &Stat,
-        (bytes, writes): (u64, bool),
-    ) -> ClaimedTarget {
+    fn new(name: &Path, fd: OwnedFd, kind: ClaimedKind, found: &Stat, (bytes, writes): (u64, bool)) -> Self {
         let number = match &kind {
             ClaimedKind::Device(device) => device.number,
             _ => DeviceNumber::from_raw(found.st_dev),
         };
         let carrier = Some(number).filter(|number| is_listed(*number));
-        ClaimedTarget {
-            name: name.to_owned(),
-            fd,
-            kind,
-            id: FileIdentity::from(found),
-            bytes,
-            writes,
-            carrier,
-        }
+        let (name, id) = (name.to_owned(), FileIdentity::from(found));
+        ClaimedTarget { name, fd, kind, id, bytes, writes, carrier }
     }
 
     /// Name given by the user, for messages; I/O goes through the descriptor.
@@ -287,10 +264,7 @@ impl ClaimedTarget {
         let found = stat(&self.name)
             .map_err(|errno| ObjectChange::Replaced(format!("{name} was moved or removed ({errno})")))?;
         let same = match &self.kind {
-            ClaimedKind::Device(device) => {
-                FileType::from_raw_mode(found.st_mode) == FileType::BlockDevice
-                    && DeviceNumber::from_raw(found.st_rdev) == device.number
-            }
+            ClaimedKind::Device(device) => device_number(&found) == Some(device.number),
             _ => self.id == FileIdentity::from(&found),
         };
         same.then_some(()).ok_or_else(other)
@@ -303,20 +277,18 @@ impl ClaimedTarget {
             ClaimedKind::Device(device) => {
                 guard::check_claimed(&system, device.number, &self.name.to_string_lossy(), all)
             }
-            ClaimedKind::File => guard::check_file(&system, self.id, &self.name).and_then(|()| match all {
-                true => guard::check_locks(&system, self.id, &self.name),
-                false => Ok(()),
-            }),
+            ClaimedKind::File => {
+                let locks = || guard::check_locks(&system, self.id, &self.name);
+                guard::check_file(&system, self.id, &self.name)
+                    .and_then(|()| if all { locks() } else { Ok(()) })
+            }
             ClaimedKind::Directory => Ok(()),
         };
         free.map_err(|refusal| ObjectChange::InUse(refusal.to_string()))
     }
 
     fn check_size(&self, is: u64) -> Result<(), ObjectChange> {
-        match is == self.bytes {
-            true => Ok(()),
-            false => Err(ObjectChange::Resized { was: self.bytes, is }),
-        }
+        if is == self.bytes { Ok(()) } else { Err(ObjectChange::Resized { was: self.bytes, is }) }
     }
 
     fn check_device(&self, device: &ClaimedDevice) -> Result<(), ObjectChange> {
@@ -343,17 +315,11 @@ impl OwnershipCheck for ClaimedTarget {
         if self.carrier.is_some_and(|number| !is_listed(number)) {
             return Err(ObjectChange::Gone("the kernel no longer lists its device".to_owned()));
         }
-        match &self.kind {
-            ClaimedKind::Device(device) => self.check_device(device),
-            ClaimedKind::File | ClaimedKind::Directory => {
-                let found = fstat(&self.fd).map_err(|errno| ObjectChange::Gone(errno.to_string()))?;
-                if matches!(self.kind, ClaimedKind::File) {
-                    self.check_size(found.st_size as u64)
-                } else {
-                    Ok(())
-                }
-            }
+        if let ClaimedKind::Device(device) = &self.kind {
+            return self.check_device(device);
         }
+        let found = fstat(&self.fd).map_err(|errno| ObjectChange::Gone(errno.to_string()))?;
+        if matches!(self.kind, ClaimedKind::File) { self.check_size(found.st_size as u64) } else { Ok(()) }
     }
 
     fn check_writable(&self) -> Result<(), ObjectChange> {
@@ -365,6 +331,11 @@ impl OwnershipCheck for ClaimedTarget {
         }
         if self.writes { self.check_unused(false) } else { Ok(()) }
     }
+}
+
+fn device_number(found: &Stat) -> Option<DeviceNumber> {
+    let is_device = FileType::from_raw_mode(found.st_mode) == FileType::BlockDevice;
+    is_device.then(|| DeviceNumber::from_raw(found.st_rdev))
 }
 
 fn open_advice(errno: Errno) -> String {

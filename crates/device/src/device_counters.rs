@@ -4,8 +4,7 @@
 //! all files read here from memory.
 
 use crate::block::{BlockDevice, SYSFS_UNIT};
-use crate::guard;
-use crate::mounts::own_mounts;
+use crate::mounts::MountTable;
 use crate::system::{SystemRoots, read_text};
 use crate::vitals::{self, CpuTimes};
 
@@ -157,13 +156,12 @@ impl DeviceWatcher {
         };
         let disks = BlockDevice::all_disks(&self.system);
         let busy = disks.into_iter().filter_map(|disk| Some((busy(&disk)?, disk)));
-        let mounts = own_mounts(&self.system);
+        let table = MountTable::read_own(&self.system);
         let own = self.disk();
-        let stands_on_it = |disk: &BlockDevice| {
-            let below = guard::with_all_below(&self.system, &mounts, vec![disk.clone()]);
-            below.iter().any(|device| device.disk().name == own)
+        let depends_on_it = |disk: &BlockDevice| {
+            table.with_all_below(vec![disk.clone()]).iter().any(|device| device.disk().name == own)
         };
-        busy.filter(|(_, disk)| !stands_on_it(disk)).map(|(busy, disk)| (disk.name, busy)).collect()
+        busy.filter(|(_, disk)| !depends_on_it(disk)).map(|(busy, disk)| (disk.name, busy)).collect()
     }
 }
 

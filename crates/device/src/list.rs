@@ -4,7 +4,7 @@ use crate::block::BlockDevice;
 use crate::bus::{disk_bus, disk_model, is_removable};
 use crate::contents;
 use crate::guard::{GuardRefusal, UseSurvey};
-use crate::mounts::own_mounts;
+use crate::mounts::MountTable;
 use crate::object::object_id;
 use crate::open;
 use crate::system::{SystemRoots, read_flag, read_text};
@@ -20,7 +20,7 @@ pub fn device_fingerprint(system: &SystemRoots) -> String {
         .iter()
         .map(|disk| format!("{} {:?} {:?}\n", disk.name, disk.bytes(), disk.sequence()))
         .collect();
-    for mount in own_mounts(system) {
+    for mount in MountTable::read_own(system).mounts {
         text += &format!("{:?}\n", mount.number);
     }
     text
@@ -105,8 +105,8 @@ fn partition_info(system: &SystemRoots, survey: &UseSurvey, part: &BlockDevice) 
 /// File system of a disk or partition, from the mount table, its first bytes, or udev's database.
 fn file_system_of(system: &SystemRoots, device: &BlockDevice) -> Option<String> {
     let number = device.number();
-    let mounts = own_mounts(system);
-    if let Some(mount) = mounts.iter().find(|mount| Some(mount.number) == number) {
+    if let Some(mount) = MountTable::read_own(system).mounts.iter().find(|mount| Some(mount.number) == number)
+    {
         return Some(mount.kind.clone());
     }
     if !system.is_live() || device.bytes() == Some(0) {

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 pub enum ObjectError {
     /// Another card, or the same one after it was taken out and inserted again.
     #[error(
-        "{name} holds another card than when it was listed, or the card was taken out and put back; nothing was written. \
-         List the cards again and look which one it is"
+        "{name} holds another card than when it was listed, or the card was taken out and put back; \
+             nothing was written. List the cards again and look which one it is"
     )]
     Changed { name: String },
     #[error("--object is for devices that `cardscope list --json` shows; {name} is not one")]

@@ -53,6 +53,12 @@ pub enum OpenAccess {
     ReadWrite,
 }
 
+impl OpenAccess {
+    pub(crate) fn flags(self) -> OFlags {
+        if self == OpenAccess::Read { OFlags::RDONLY } else { OFlags::RDWR }
+    }
+}
+
 /// Way to request permission for a device: announcement of the dialog, and the interrupt that ends the wait.
 pub struct PermissionDialog<'a> {
     announce: &'a mut dyn FnMut(&str),
@@ -116,17 +122,11 @@ pub enum OpenError {
     #[error("interrupted while the system was asked to open {path}; nothing was written", path = .0.display())]
     Interrupted(PathBuf),
     /// UDisks2 handed over another object than requested.
-    #[error(
-        "UDisks2 opened something else than {path}; nothing was written. Plug the card in again and start \
-         again",
-        path = .0.display()
-    )]
+    #[error("UDisks2 opened something else than {path}; nothing was written. Plug the card in again and \
+             start again", path = .0.display())]
     Exchanged(PathBuf),
-    #[error(
-        "{path} has 0 sectors: no card is in it, or one that does not answer this reader; insert the card again, \
-         or try another reader",
-        path = .0.display()
-    )]
+    #[error("{path} has 0 sectors: no card is in it, or one that does not answer this reader; insert the \
+             card again, or try another reader", path = .0.display())]
     NoMedium(PathBuf),
     #[error("{path} is read-only; check the lock switch of card or adapter; a worn-out card also locks \
              itself", path = .0.display())]
@@ -141,23 +141,18 @@ pub enum OpenError {
     Other { path: PathBuf, reason: String },
 }
 
+pub(crate) type Opened = Result<OpenDevice, OpenError>;
+
 /// Opens a block device exclusively, with `O_DIRECT` if the driver supports it.
 pub fn open_device(path: &Path, access: OpenAccess) -> Result<OpenDevice, OpenError> {
-    let mode = match access {
-        OpenAccess::Read => OFlags::RDONLY,
-        OpenAccess::ReadWrite => OFlags::RDWR,
-    };
-    open_with(path, path, mode | OFlags::EXCL | OFlags::CLOEXEC)
+    open_with(path, path, access.flags() | OFlags::EXCL | OFlags::CLOEXEC)
 }
 
 /// Opens the block device behind an `O_PATH` descriptor, exclusively for writing, shared for reading; with `O_DIRECT`
 /// if the driver supports it. `name` is for messages.
-pub(crate) fn open_pinned(pin: impl AsFd, name: &Path, access: OpenAccess) -> Result<OpenDevice, OpenError> {
-    let mode = match access {
-        OpenAccess::Read => OFlags::RDONLY,
-        OpenAccess::ReadWrite => OFlags::RDWR | OFlags::EXCL,
-    };
-    open_with(&fd_path(pin), name, mode | OFlags::CLOEXEC)
+pub(crate) fn open_pinned(pin: impl AsFd, name: &Path, access: OpenAccess) -> Opened {
+    let claim = if access == OpenAccess::ReadWrite { OFlags::EXCL } else { OFlags::empty() };
+    open_with(&fd_path(pin), name, access.flags() | claim | OFlags::CLOEXEC)
 }
 
 /// Path of this process that leads to the object of a descriptor, and to nothing else.
@@ -165,7 +160,7 @@ pub(crate) fn fd_path(fd: impl AsFd) -> PathBuf {
     format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd()).into()
 }
 
-fn open_with(path: &Path, name: &Path, flags: OFlags) -> Result<OpenDevice, OpenError> {
+fn open_with(path: &Path, name: &Path, flags: OFlags) -> Opened {
     let explain = |errno| open_error(name, errno);
     require_block_device(path)?;
     let (fd, direct) = match open_retrying(path, flags | OFlags::DIRECT) {
@@ -177,12 +172,7 @@ fn open_with(path: &Path, name: &Path, flags: OFlags) -> Result<OpenDevice, Open
 }
 
 /// Reads size and sector of an open device. Fails if it is empty, or read-only where writes are intended.
-pub(crate) fn examine_open(
-    fd: OwnedFd,
-    name: &Path,
-    writes: bool,
-    direct: bool,
-) -> Result<OpenDevice, OpenError> {
+pub(crate) fn examine_open(fd: OwnedFd, name: &Path, writes: bool, direct: bool) -> Opened {
     let explain = |errno| open_error(name, errno);
     // Some drivers, loop among them, allow opening a read-only device for writing and then fail each write.
     if writes && is_read_only(&fd) {
@@ -207,8 +197,8 @@ fn is_read_only(fd: impl AsFd) -> bool {
 /// Opens a block device for reading without claiming it, which disturbs no other program.
 pub fn open_shared(path: &Path) -> Result<File, OpenError> {
     require_block_device(path)?;
-    let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())
-        .map_err(|errno| open_error(path, errno))?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let fd = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| open_error(path, errno))?;
     Ok(File::from(fd))
 }
 
@@ -252,11 +242,8 @@ fn open_retrying(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
             Err(Errno::BUSY) if sightings < BUSY_RETRIES && began.elapsed() < RELEASE_TIMEOUT => {
                 // A process visible once holds nothing: it may be a child about to execute another program.
                 let seen = openers_text(path);
-                sightings = match seen.as_str() {
-                    "" => 0,
-                    same if same == last => sightings + 1,
-                    _ => 1,
-                };
+                let before = if seen == last { sightings } else { 0 };
+                sightings = if seen.is_empty() { 0 } else { before + 1 };
                 last = seen;
                 std::thread::sleep(BUSY_PAUSE);
             }
@@ -294,13 +281,11 @@ pub fn processes_using(path: &Path) -> Vec<u32> {
 }
 
 fn openers_text(path: &Path) -> String {
-    let found: Vec<String> = processes_using(path)
-        .into_iter()
-        .map(|process| {
-            let program = read_text(format!("/proc/{process}/comm")).unwrap_or_else(|| "unknown".into());
-            format!("{program}, process {process}")
-        })
-        .collect();
+    let describe = |process| {
+        let program = read_text(format!("/proc/{process}/comm")).unwrap_or_else(|| "unknown".into());
+        format!("{program}, process {process}")
+    };
+    let found: Vec<String> = processes_using(path).into_iter().map(describe).collect();
     if found.is_empty() { String::new() } else { format!(" ({})", found.join("; ")) }
 }
 

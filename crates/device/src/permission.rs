@@ -1,7 +1,7 @@
 //! Opening of devices that this user may not open, through UDisks2.
 
 use crate::block::DeviceNumber;
-use crate::open::{OpenAccess, OpenDevice, OpenError, PermissionDialog, open_pinned};
+use crate::open::{OpenAccess, OpenError, Opened, PermissionDialog, open_pinned};
 use rustix::fd::AsFd;
 use rustix::fs::fstat;
 use std::path::Path;
@@ -11,7 +11,7 @@ pub(crate) fn open_or_request(
     name: &Path,
     access: OpenAccess,
     asking: &mut PermissionDialog<'_>,
-) -> Result<OpenDevice, OpenError> {
+) -> Opened {
     match open_pinned(&pin, name, access) {
         Err(OpenError::Denied(path)) if !rustix::process::geteuid().is_root() => match fstat(pin) {
             Ok(found) => ask(DeviceNumber::from_raw(found.st_rdev), name, access, asking),
@@ -34,11 +34,6 @@ pub fn can_request() -> bool {
 use crate::udisks::open_through_udisks as ask;
 
 #[cfg(not(feature = "udisks"))]
-fn ask(
-    _: DeviceNumber,
-    name: &Path,
-    _: OpenAccess,
-    _: &mut PermissionDialog<'_>,
-) -> Result<OpenDevice, OpenError> {
+fn ask(_: DeviceNumber, name: &Path, _: OpenAccess, _: &mut PermissionDialog<'_>) -> Opened {
     Err(OpenError::Denied(name.to_owned()))
 }

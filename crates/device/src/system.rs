@@ -107,6 +107,11 @@ pub(crate) fn join_texts(texts: [Option<String>; 2], between: &str) -> Option<St
     texts.into_iter().flatten().reduce(|all, next| format!("{all}{between}{next}"))
 }
 
+/// True for a name of digits, such as those of processes in `/proc`.
+pub(crate) fn is_number(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 pub(crate) fn base_name(path: &Path) -> Option<&str> {
     path.file_name().and_then(|name| name.to_str())
 }
@@ -138,8 +143,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("sys/block")).unwrap();
         let root = dir.path().canonicalize().unwrap();
-        assert_eq!(SystemRoots::recorded(dir.path()).sys(), root.join("sys"));
-        assert_eq!(SystemRoots::recorded(&dir.path().join("sys")).sys(), root.join("sys"));
+        assert_eq!(SystemRoots::recorded(dir.path()).sys, root.join("sys"));
+        assert_eq!(SystemRoots::recorded(&dir.path().join("sys")).sys, root.join("sys"));
         assert!(SystemRoots::is_recorded(dir.path()));
         let other = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(other.path().join("block/7:3")).unwrap();

@@ -8,7 +8,7 @@
 
 use crate::hwmon;
 use crate::system::{SystemRoots, dir_entries, dir_names, read_flag, read_number, read_text};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PressureLine {
@@ -147,7 +147,7 @@ pub fn file_systems(system: &SystemRoots) -> Vec<String> {
 }
 
 pub fn has_nvme_driver(system: &SystemRoots) -> bool {
-    let sys = system.sys;
+    let sys = &system.sys;
     sys.join("module/nvme").is_dir() || sys.join("bus/pci/drivers/nvme").is_dir()
 }
 
@@ -192,9 +192,9 @@ fn has_flag(cpus: &str, flag: &str) -> bool {
 /// Names of running programs, each once, as far as `/proc` shows them.
 pub fn running_programs(system: &SystemRoots) -> Vec<String> {
     let process = |name: &String| name.bytes().all(|b| b.is_ascii_digit());
-    let comm = |name: &String| read_text(Path::new(system.proc).join(name).join("comm"));
+    let comm = |name: &String| read_text(system.proc.join(name).join("comm"));
     let mut found: Vec<String> =
-        dir_names(system.proc).iter().filter(|n| process(n)).filter_map(comm).collect();
+        dir_names(&system.proc).iter().filter(|n| process(n)).filter_map(comm).collect();
     found.sort();
     found.dedup();
     found

@@ -1,16 +1,16 @@
 //! File systems of this machine, and stacks from recorded trees.
 
 use super::*;
-use crate::mounts::parse_mounts;
+use crate::mounts::{MountTable, parse_mounts};
 
 const EXT4: u32 = 0xef53;
 const BTRFS: u32 = 0x9123_683e;
 
 fn recorded(tree: &str, mounts: &str, path: &str, magic: u32) -> FileSystem {
     let (_dir, system) = crate::testing::machine(tree);
-    let mounts = parse_mounts(mounts, false);
-    let number = mount_of(&mounts, Path::new(path)).unwrap().number;
-    describe_file_system(&system, &mounts, Path::new(path), magic, number)
+    let table = MountTable { system: &system, mounts: parse_mounts(mounts, false) };
+    let number = table.mount_of(Path::new(path)).unwrap().number;
+    describe_file_system(&table, Path::new(path), magic, number)
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn loop_device_is_a_layer_above_its_disk() {
 fn unknown_magic_is_reported_as_number() {
     let dir = tempfile::tempdir().unwrap();
     let none = DeviceNumber { major: 0, minor: 0 };
-    let found =
-        describe_file_system(&SystemRoots::recorded(dir.path()), &[], Path::new("/x"), 0x1234_5678, none);
+    let table = MountTable { system: &SystemRoots::recorded(dir.path()), mounts: Vec::new() };
+    let found = describe_file_system(&table, Path::new("/x"), 0x1234_5678, none);
     assert_eq!((found.name.as_str(), found.effect), ("unknown (0x12345678)", None));
 }

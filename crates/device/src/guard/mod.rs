@@ -6,11 +6,9 @@
 //! `DESIGN.md`, "Safety comes before speed". Contents such as a file system lead to a prompt and not to a refusal
 //! ([`crate::contents`]).
 
-mod layers;
 mod refusal;
 mod survey;
 
-pub(crate) use layers::{devices_below, mount_devices, with_all_below};
 pub use refusal::GuardRefusal;
 pub use survey::UseSurvey;
 pub(crate) use survey::is_system_point;
@@ -22,6 +20,9 @@ use crate::open;
 use crate::system::{SystemRoots, read_text};
 use cardscope_files::FileIdentity;
 use std::path::{Path, PathBuf};
+
+/// Result of the guards.
+pub(crate) type Checked<T = ()> = Result<T, GuardRefusal>;
 
 /// Device that may be written to, at the time of the check. Open it exclusively at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,9 +46,9 @@ impl WriteClearance {
     /// Remark for the user if only a partition was named.
     pub fn remark(&self) -> Option<String> {
         let disk = self.partition_of.as_ref()?;
+        let name = &self.name;
         Some(format!(
-            "{} is a partition of {disk}, not the whole card: name /dev/{disk} to test all of it",
-            self.name
+            "{name} is a partition of {disk}, not the whole card: name /dev/{disk} to test all of it"
         ))
     }
 }
@@ -63,7 +64,7 @@ pub(crate) fn check_device_number(
     system: &SystemRoots,
     number: DeviceNumber,
     name: &str,
-) -> Result<WriteClearance, GuardRefusal> {
+) -> Checked<WriteClearance> {
     let device = device_by_number(system, number, name)?;
     UseSurvey::read_all(system).check_writable(system, &device)?;
     Ok(make_clearance(system, &device))
@@ -71,36 +72,27 @@ pub(crate) fn check_device_number(
 
 /// Checks a device that we hold exclusively. The kernel then refuses it to mounts, swap and volumes, so only loop
 /// devices need checking; `all` checks everything nonetheless.
-pub(crate) fn check_claimed(
-    system: &SystemRoots,
-    number: DeviceNumber,
-    name: &str,
-    all: bool,
-) -> Result<(), GuardRefusal> {
+pub(crate) fn check_claimed(system: &SystemRoots, number: DeviceNumber, name: &str, all: bool) -> Checked {
     let device = device_by_number(system, number, name)?;
     let survey = if all { UseSurvey::read_all(system) } else { UseSurvey::loops_only(system) };
     survey.check_claimed(system, &device)
 }
 
-fn device_by_number(
-    system: &SystemRoots,
-    number: DeviceNumber,
-    name: &str,
-) -> Result<BlockDevice, GuardRefusal> {
+fn device_by_number(system: &SystemRoots, number: DeviceNumber, name: &str) -> Checked<BlockDevice> {
     BlockDevice::by_number(system, number).ok_or_else(|| GuardRefusal::NotFound(name.to_owned()))
 }
 
-fn find_device(system: &SystemRoots, device: &str) -> Result<BlockDevice, GuardRefusal> {
+fn find_device(system: &SystemRoots, device: &str) -> Checked<BlockDevice> {
     if let Some(found) = BlockDevice::find(system, device) {
         return Ok(found);
     }
-    let device = device.to_owned();
-    let there =
-        if system.is_live() { Path::new(&device).exists() } else { system.dev.join(&device).exists() };
-    Err(if there { GuardRefusal::NotABlockDevice(device) } else { GuardRefusal::NotFound(device) })
+    let path = if system.is_live() { device.into() } else { system.dev.join(device) };
+    let refusal = if path.exists() { GuardRefusal::NotABlockDevice } else { GuardRefusal::NotFound };
+    Err(refusal(device.to_owned()))
 }
 
 fn make_clearance(system: &SystemRoots, device: &BlockDevice) -> WriteClearance {
+    let partition = |part: BlockDevice| (part.name.clone(), part.bytes().unwrap_or_default());
     WriteClearance {
         name: device.name.clone(),
         path: device.path(system),
@@ -109,11 +101,7 @@ fn make_clearance(system: &SystemRoots, device: &BlockDevice) -> WriteClearance 
         bytes: device.bytes().unwrap_or_default(),
         model: bus::disk_model(system, &device.disk()),
         removable: bus::is_removable(system, &device.disk()),
-        partitions: device
-            .partitions()
-            .into_iter()
-            .map(|part| (part.name.clone(), part.bytes().unwrap_or_default()))
-            .collect(),
+        partitions: device.partitions().into_iter().map(partition).collect(),
         partition_of: device.is_partition().then(|| device.disk().name),
     }
 }
@@ -121,21 +109,20 @@ fn make_clearance(system: &SystemRoots, device: &BlockDevice) -> WriteClearance 
 /// Checks that a plain file, identified by its inode, is neither swap nor under a loop device. `name` is for the
 /// refusal.
 pub fn check_file(system: &SystemRoots, id: FileIdentity, name: &Path) -> Result<(), GuardRefusal> {
-    let file = || name.display().to_string();
-    if let Some(device) =
-        BlockDevice::all_disks(system).iter().find(|device| is_loop_over(system, device, id))
-    {
-        return Err(GuardRefusal::UnderLoop { file: file(), device: device.name.clone() });
+    let file = name.display().to_string();
+    let mut disks = BlockDevice::all_disks(system).into_iter();
+    match disks.find(|disk| is_loop_over(system, disk, id)) {
+        Some(disk) => Err(GuardRefusal::UnderLoop { file, device: disk.name }),
+        None if swap_paths(system).iter().any(|swap| FileIdentity::of_path(swap) == Some(id)) => {
+            Err(GuardRefusal::SwapFile(file))
+        }
+        None => Ok(()),
     }
-    if swap_paths(system).iter().any(|swap| FileIdentity::of_path(swap) == Some(id)) {
-        return Err(GuardRefusal::SwapFile(file()));
-    }
-    Ok(())
 }
 
 /// Checks that no other program has locked a part of the file. The kernel stops all locking for some milliseconds to
 /// list the locks, so this must not run every second.
-pub(crate) fn check_locks(system: &SystemRoots, id: FileIdentity, name: &Path) -> Result<(), GuardRefusal> {
+pub(crate) fn check_locks(system: &SystemRoots, id: FileIdentity, name: &Path) -> Checked {
     match lock_holder(system, id) {
         Some(by) => Err(GuardRefusal::LockedFile { file: name.display().to_string(), by }),
         None => Ok(()),
@@ -148,15 +135,14 @@ fn lock_holder(system: &SystemRoots, id: FileIdentity) -> Option<String> {
     let (major, minor) = (rustix::fs::major(id.device), rustix::fs::minor(id.device));
     let file = format!("{major:02x}:{minor:02x}:{}", id.inode);
     let locks = read_text(system.proc.join("locks"))?;
-    let holder = locks.lines().find_map(|line| {
+    locks.lines().find_map(|line| {
         let mut words = line.split_whitespace().skip(1).filter(|word| *word != "->");
-        let kind = words.next().filter(|kind| ["POSIX", "OFDLCK"].contains(kind))?;
-        let (process, locked) = (words.nth(2)?, words.next()?);
-        (locked == file).then_some((kind, process))
-    })?;
-    Some(match holder {
-        ("POSIX", process) => format!("process {process}"),
-        _ => "another program".to_owned(),
+        let (kind, process, locked) = (words.next()?, words.nth(2)?, words.next()?);
+        match kind {
+            "POSIX" if locked == file => Some(format!("process {process}")),
+            "OFDLCK" if locked == file => Some("another program".to_owned()),
+            _ => None,
+        }
     })
 }
 

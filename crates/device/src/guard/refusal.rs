@@ -68,78 +68,74 @@ pub enum GuardRefusal {
 }
 
 impl GuardRefusal {
-    fn name(&self) -> String {
+    /// Refused object, cause and advice.
+    fn words(&self) -> (String, String, String) {
+        let device = |name: &str| format!("/dev/{name}");
         match self {
-            GuardRefusal::NotFound(name)
-            | GuardRefusal::NotABlockDevice(name)
-            | GuardRefusal::SwapFile(name) => name.clone(),
-            GuardRefusal::UnderLoop { file, .. } | GuardRefusal::LockedFile { file, .. } => file.clone(),
-            GuardRefusal::Empty(device)
-            | GuardRefusal::SizeUnknown(device)
-            | GuardRefusal::System { device, .. }
-            | GuardRefusal::Mounted { device, .. }
-            | GuardRefusal::Swap { device, .. }
-            | GuardRefusal::HasHolder { device, .. }
-            | GuardRefusal::ReadOnly { device, .. }
-            | GuardRefusal::InUse { device, .. } => format!("/dev/{device}"),
+            GuardRefusal::NotFound(name) => {
+                (name.clone(), "does not exist".into(), "`cardscope list` shows the devices".into())
+            }
+            GuardRefusal::NotABlockDevice(name) => {
+                let advice = "name the card itself, as `cardscope list` shows it (an NVMe card by \
+                                            its namespace, e.g. /dev/nvme0n1)";
+                (name.clone(), "not a block device".into(), advice.into())
+            }
+            GuardRefusal::Empty(name) => {
+                let cause = "has 0 sectors: no card is in it, or one that does not answer this reader";
+                (device(name), cause.into(), "insert the card again, or try another reader".into())
+            }
+            GuardRefusal::SizeUnknown(name) => {
+                (device(name), "of unknown size".into(), "plug it in again and check `cardscope list`".into())
+            }
+            GuardRefusal::System { device: name, used, mount_point, through } => {
+                let cause = format!("holds the running system ({used} is {mount_point}{through})");
+                (device(name), cause, "test it from another computer".into())
+            }
+            GuardRefusal::Mounted { device: name, used, mount_point, through } => {
+                let cause = format!("in use: {used} is mounted at {mount_point}{through}");
+                (
+                    device(name),
+                    cause,
+                    format!("unmount it (umount {}) and start again", shell_quote(mount_point)),
+                )
+            }
+            GuardRefusal::Swap { device: name, swap, through } => {
+                let cause = format!("in use: {swap} is swap of this computer{through}");
+                (device(name), cause, format!("switch it off (swapoff {swap}) and start again"))
+            }
+            GuardRefusal::HasHolder { device: name, part, holder, advice } => {
+                let cause = format!("in use: {part} is part of {holder}");
+                (device(name), cause, format!("{advice} and start again"))
+            }
+            GuardRefusal::ReadOnly { device: name, part } => {
+                let advice = "check the lock switch of card or adapter; a worn-out card also locks itself";
+                (device(name), format!("read-only ({part})"), advice.into())
+            }
+            GuardRefusal::UnderLoop { file, device: name } => {
+                let advice = format!("detach it (losetup -d /dev/{name}) and start again");
+                (file.clone(), format!("in use by /dev/{name}"), advice)
+            }
+            GuardRefusal::SwapFile(file) => {
+                let advice = format!("switch it off (swapoff {file}) and start again");
+                (file.clone(), "in use: it is swap of this computer".into(), advice)
+            }
+            GuardRefusal::LockedFile { file, by } => {
+                (file.clone(), format!("locked by {by}"), "end that program and start again".into())
+            }
+            GuardRefusal::InUse { device: name, by } => {
+                let cause = format!("opened exclusively by another program{by}, perhaps another Cardscope");
+                (device(name), cause, "end it and start again".into())
+            }
         }
     }
 
     /// Reason without the device and without "is", such as `in use: sda1 is mounted at /a`.
     pub fn cause(&self) -> String {
-        match self {
-            GuardRefusal::NotFound(_) => "does not exist".to_owned(),
-            GuardRefusal::NotABlockDevice(_) => "not a block device".to_owned(),
-            GuardRefusal::Empty(_) => {
-                "has 0 sectors: no card is in it, or one that does not answer this reader".to_owned()
-            }
-            GuardRefusal::SizeUnknown(_) => "of unknown size".to_owned(),
-            GuardRefusal::System { used, mount_point, through, .. } => {
-                format!("holds the running system ({used} is {mount_point}{through})")
-            }
-            GuardRefusal::Mounted { used, mount_point, through, .. } => {
-                format!("in use: {used} is mounted at {mount_point}{through}")
-            }
-            GuardRefusal::Swap { swap, through, .. } => {
-                format!("in use: {swap} is swap of this computer{through}")
-            }
-            GuardRefusal::HasHolder { part, holder, .. } => format!("in use: {part} is part of {holder}"),
-            GuardRefusal::ReadOnly { part, .. } => format!("read-only ({part})"),
-            GuardRefusal::UnderLoop { device, .. } => format!("in use by /dev/{device}"),
-            GuardRefusal::SwapFile(_) => "in use: it is swap of this computer".to_owned(),
-            GuardRefusal::LockedFile { by, .. } => format!("locked by {by}"),
-            GuardRefusal::InUse { by, .. } => {
-                format!("opened exclusively by another program{by}, perhaps another Cardscope")
-            }
-        }
+        self.words().1
     }
 
     pub fn advice(&self) -> String {
-        match self {
-            GuardRefusal::NotFound(_) => "`cardscope list` shows the devices".to_owned(),
-            GuardRefusal::NotABlockDevice(_) => {
-                "name the card itself, as `cardscope list` shows it (an NVMe card by \
-                                            its namespace, e.g. /dev/nvme0n1)"
-                    .to_owned()
-            }
-            GuardRefusal::Empty(_) => "insert the card again, or try another reader".to_owned(),
-            GuardRefusal::SizeUnknown(_) => "plug it in again and check `cardscope list`".to_owned(),
-            GuardRefusal::System { .. } => "test it from another computer".to_owned(),
-            GuardRefusal::Mounted { mount_point, .. } => {
-                format!("unmount it (umount {}) and start again", shell_quote(mount_point))
-            }
-            GuardRefusal::Swap { swap, .. } => format!("switch it off (swapoff {swap}) and start again"),
-            GuardRefusal::HasHolder { advice, .. } => format!("{advice} and start again"),
-            GuardRefusal::ReadOnly { .. } => {
-                "check the lock switch of card or adapter; a worn-out card also locks itself".to_owned()
-            }
-            GuardRefusal::UnderLoop { device, .. } => {
-                format!("detach it (losetup -d /dev/{device}) and start again")
-            }
-            GuardRefusal::SwapFile(file) => format!("switch it off (swapoff {file}) and start again"),
-            GuardRefusal::LockedFile { .. } => "end that program and start again".to_owned(),
-            GuardRefusal::InUse { .. } => "end it and start again".to_owned(),
-        }
+        self.words().2
     }
 }
 
@@ -149,7 +145,8 @@ impl fmt::Display for GuardRefusal {
             GuardRefusal::NotFound(_) | GuardRefusal::Empty(_) | GuardRefusal::System { .. } => "",
             _ => "is ",
         };
-        write!(f, "{} {is}{}; {}", self.name(), self.cause(), self.advice())
+        let (object, cause, advice) = self.words();
+        write!(f, "{object} {is}{cause}; {advice}")
     }
 }
 

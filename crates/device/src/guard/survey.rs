@@ -3,12 +3,13 @@
 //! A mount names one device, which may be a volume of LVM on LUKS on RAID, or a loop device over a file on a mounted
 //! disk: each use is followed through `slaves` and backing files down to the disks.
 
-use super::layers::{device_at, mount_devices, visit_below};
+use super::Checked;
 use super::refusal::GuardRefusal;
 use crate::block::BlockDevice;
-use crate::mounts::{MountEntry, all_mounts, mount_of, swap_paths};
+use crate::mounts::{MountEntry, MountTable, btrfs_members, device_at, swap_paths};
 use crate::open::{self, OpenError};
-use crate::system::{SystemRoots, dir_names, read_text};
+use crate::system::{SystemRoots, read_text};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Mount points that the system needs to run or to boot. `/boot/…` covers `efi` and `firmware`.
@@ -55,25 +56,33 @@ pub struct UseSurvey {
 impl UseSurvey {
     /// Collects mounts of all namespaces, swap, and loop devices.
     pub fn read_all(system: &SystemRoots) -> UseSurvey {
-        Self::from_mounts(system, &all_mounts(system))
+        Self::from_mounts(&MountTable::read_all(system))
     }
 
-    pub(crate) fn from_mounts(system: &SystemRoots, mounts: &[MountEntry]) -> UseSurvey {
-        let mut uses: Vec<DeviceUse> =
-            mounts.iter().flat_map(|mount| mount_uses(system, mounts, mount)).collect();
-        uses.extend(swap_paths(system).iter().flat_map(|swap| swap_uses(system, mounts, swap)));
-        uses.extend(btrfs_members(system));
-        UseSurvey { uses, ..Self::loops_only(system) }
+    pub(crate) fn from_mounts(table: &MountTable<'_>) -> UseSurvey {
+        let mut uses: Vec<DeviceUse> = Vec::new();
+        for mount in &table.mounts {
+            uses.extend(uses_below(table, &table.mount_devices(mount), &mount_purpose(mount)));
+        }
+        for swap in swap_paths(table.system) {
+            let purpose = UsePurpose::Swap { path: swap.to_string_lossy().into_owned() };
+            uses.extend(uses_below(table, &table.devices_at(&swap), &purpose));
+        }
+        for members in btrfs_members(table.system) {
+            let member = |name: &String| {
+                let purpose = UsePurpose::Btrfs { members: members.clone() };
+                DeviceUse { purpose, path: vec![name.clone()] }
+            };
+            uses.extend(members.iter().map(member));
+        }
+        UseSurvey { uses, ..Self::loops_only(table.system) }
     }
 
     pub(super) fn loops_only(system: &SystemRoots) -> UseSurvey {
-        let loops = BlockDevice::all_disks(system)
-            .into_iter()
-            .filter_map(|disk| {
-                Some((disk.name.clone(), device_at(system, Path::new(&disk.backing_file()?))?))
-            })
-            .collect();
-        UseSurvey { uses: Vec::new(), loops }
+        let disks = BlockDevice::all_disks(system).into_iter();
+        let beneath = |disk: &BlockDevice| device_at(system, Path::new(&disk.backing_file()?));
+        let loops = disks.filter_map(|disk| Some((disk.name.clone(), beneath(&disk)?)));
+        UseSurvey { uses: Vec::new(), loops: loops.collect() }
     }
 
     /// Checks that a device may be written to. Returns the most serious reason against it.
@@ -82,34 +91,45 @@ impl UseSurvey {
         check_exclusive(system, device)
     }
 
-    pub(super) fn check_claimed(
-        &self,
-        system: &SystemRoots,
-        device: &BlockDevice,
-    ) -> Result<(), GuardRefusal> {
-        self.check_system(device, is_system_point)?;
-        let parts = affected_parts(device);
-        self.check_uses(device, &parts)?;
-        self.check_holders(system, device, &parts)?;
-        check_medium(device)?;
-        check_read_only(device, &parts)
+    pub(super) fn check_claimed(&self, system: &SystemRoots, device: &BlockDevice) -> Checked {
+        self.check_all(system, device, is_system_point, |_, _| true)
     }
 
     /// Checks that only mounts of this device itself, visible to this process, prevent writing to it. Returns the most
     /// serious other reason. For the disk of the running system, more mount points count than for writing.
-    pub(crate) fn check_unmount(
+    pub(crate) fn check_unmount(&self, system: &SystemRoots, device: &BlockDevice) -> Checked {
+        self.check_all(system, device, is_system_folder, |used, parts| {
+            !self.ends_with_unmounting(used, parts)
+        })
+    }
+
+    /// Checks for the running system, uses that count, devices built on this one, its medium and write protection.
+    fn check_all(
         &self,
         system: &SystemRoots,
         device: &BlockDevice,
-    ) -> Result<(), GuardRefusal> {
-        self.check_system(device, is_system_folder)?;
+        is_system: fn(&str) -> bool,
+        counts: impl Fn(&DeviceUse, &[BlockDevice]) -> bool,
+    ) -> Checked {
+        self.check_system(device, is_system)?;
         let parts = affected_parts(device);
-        if let Some(used) = self.hits(&parts).find(|used| !self.ends_with_unmounting(used, &parts)) {
+        if let Some(used) = self.hits(&parts).find(|used| counts(used, &parts)) {
             return Err(used.refusal(&device.name));
         }
         self.check_holders(system, device, &parts)?;
-        check_medium(device)?;
-        check_read_only(device, &parts)
+        match device.bytes() {
+            Some(0) => return Err(GuardRefusal::Empty(device.name.clone())),
+            None => return Err(GuardRefusal::SizeUnknown(device.name.clone())),
+            Some(_) => {}
+        }
+        // A read-only partition is not protected from writes to the whole disk, so its flag is taken as the user's
+        // intention.
+        match parts.iter().find(|part| part.is_read_only()) {
+            Some(part) => {
+                Err(GuardRefusal::ReadOnly { device: device.name.clone(), part: part.name.clone() })
+            }
+            None => Ok(()),
+        }
     }
 
     /// True if unmounting what is visible here ends a use, without touching another device.
@@ -118,7 +138,7 @@ impl UseSurvey {
         match &used.purpose {
             // A copy of the mount in another namespace usually disappears with ours.
             UsePurpose::Mount { claimed: false, .. } => {
-                used.path.len() == 1 && self.is_mounted_here(&used.path[0])
+                matches!(&used.path[..], [name] if self.is_mounted_here(name))
             }
             UsePurpose::Btrfs { members } => {
                 members.iter().all(is_part) && members.iter().any(|name| self.is_mounted_here(name))
@@ -128,10 +148,10 @@ impl UseSurvey {
     }
 
     fn is_mounted_here(&self, name: &String) -> bool {
-        let here = |purpose: &UsePurpose| {
-            matches!(purpose, UsePurpose::Mount { elsewhere: false, claimed: false, .. })
-        };
-        self.uses.iter().any(|used| here(&used.purpose) && used.path.len() == 1 && used.path[0] == *name)
+        self.uses.iter().any(|used| {
+            used.path == std::slice::from_ref(name)
+                && matches!(used.purpose, UsePurpose::Mount { elsewhere: false, claimed: false, .. })
+        })
     }
 
     pub fn is_mounted(&self, device: &BlockDevice) -> bool {
@@ -141,16 +161,12 @@ impl UseSurvey {
 
     /// Mount points of a disk or partition itself, without devices built on it.
     pub(crate) fn mount_points(&self, device: &BlockDevice) -> Vec<String> {
-        let own = self.uses.iter().filter(|used| used.path.len() == 1 && used.path[0] == device.name);
-        let mut points: Vec<String> = own
-            .filter_map(|used| match &used.purpose {
-                UsePurpose::Mount { point, .. } => Some(point.clone()),
-                _ => None,
-            })
-            .collect();
-        points.sort();
-        points.dedup();
-        points
+        let own = self.uses.iter().filter(|used| used.path == std::slice::from_ref(&device.name));
+        let points = own.filter_map(|used| match &used.purpose {
+            UsePurpose::Mount { point, .. } => Some(point.clone()),
+            _ => None,
+        });
+        BTreeSet::from_iter(points).into_iter().collect()
     }
 
     fn hits<'a>(&'a self, parts: &'a [BlockDevice]) -> impl Iterator<Item = &'a DeviceUse> {
@@ -159,7 +175,7 @@ impl UseSurvey {
 
     /// The disk of the running system is refused as a whole, its other partitions too: one mistyped digit would destroy
     /// the system.
-    fn check_system(&self, device: &BlockDevice, is_system: fn(&str) -> bool) -> Result<(), GuardRefusal> {
+    fn check_system(&self, device: &BlockDevice, is_system: fn(&str) -> bool) -> Checked {
         let disk = device.disk();
         let mut all = disk.partitions();
         all.push(disk);
@@ -167,47 +183,21 @@ impl UseSurvey {
             UsePurpose::Mount { point, elsewhere: false, .. } if is_system(point) => Some((used, point)),
             _ => None,
         });
-        match hit {
-            Some((used, point)) => Err(GuardRefusal::System {
-                device: device.name.clone(),
-                used: used.path.first().cloned().unwrap_or_default(),
-                mount_point: point.clone(),
-                through: used.layers_text(),
-            }),
-            None => Ok(()),
-        }
+        let Some((hit, point)) = hit else { return Ok(()) };
+        let (used, through) = (hit.path.first().cloned().unwrap_or_default(), hit.layers_text());
+        Err(GuardRefusal::System { device: device.name.clone(), used, mount_point: point.clone(), through })
     }
 
-    fn check_uses(&self, device: &BlockDevice, parts: &[BlockDevice]) -> Result<(), GuardRefusal> {
-        match self.hits(parts).next() {
-            Some(used) => Err(used.refusal(&device.name)),
-            None => Ok(()),
-        }
-    }
-
-    fn check_holders(
-        &self,
-        system: &SystemRoots,
-        device: &BlockDevice,
-        parts: &[BlockDevice],
-    ) -> Result<(), GuardRefusal> {
+    fn check_holders(&self, system: &SystemRoots, device: &BlockDevice, parts: &[BlockDevice]) -> Checked {
         for part in parts {
-            if let Some(name) = part.holders().first() {
-                let (holder, advice) = describe_holder(system, name);
-                return Err(GuardRefusal::HasHolder {
-                    device: device.name.clone(),
-                    part: part.name.clone(),
-                    holder,
-                    advice,
-                });
-            }
-            if let Some((holder, _)) = self.loops.iter().find(|(_, beneath)| beneath.name == part.name) {
-                return Err(GuardRefusal::HasHolder {
-                    device: device.name.clone(),
-                    part: part.name.clone(),
-                    holder: format!("the loop device {holder}"),
-                    advice: format!("detach it (losetup -d /dev/{holder})"),
-                });
+            let by_loop = self.loops.iter().find(|(_, beneath)| beneath.name == part.name);
+            let by_loop = by_loop.map(|(name, _)| {
+                (format!("the loop device {name}"), format!("detach it (losetup -d /dev/{name})"))
+            });
+            let holder = part.holders().first().map(|name| describe_holder(system, name)).or(by_loop);
+            if let Some((holder, advice)) = holder {
+                let (device, part) = (device.name.clone(), part.name.clone());
+                return Err(GuardRefusal::HasHolder { device, part, holder, advice });
             }
         }
         Ok(())
@@ -227,8 +217,8 @@ impl DeviceUse {
         let used = self.path.first().cloned().unwrap_or_default();
         match &self.purpose {
             UsePurpose::Mount { point, elsewhere, .. } => {
-                let whose =
-                    if *elsewhere { ", by a process with its own mounts, e.g. a container" } else { "" };
+                let whose = elsewhere.then_some(", by a process with its own mounts, e.g. a container");
+                let whose = whose.unwrap_or_default();
                 let through = format!("{}{whose}", self.layers_text());
                 GuardRefusal::Mounted { device, used, mount_point: point.clone(), through }
             }
@@ -266,18 +256,18 @@ fn describe_holder(system: &SystemRoots, name: &str) -> (String, String) {
     let dir = system.sys.join("block").join(name);
     let volume = read_text(dir.join("dm/name")).unwrap_or_else(|| name.to_owned());
     let uuid = read_text(dir.join("dm/uuid")).unwrap_or_default();
-    if uuid.starts_with("LVM-") {
-        (
-            format!("the LVM volume {volume}"),
-            format!("deactivate it (lvchange -an {volume}, or vgchange -an its group)"),
-        )
-    } else if uuid.starts_with("CRYPT-") {
+    let made_by = |maker: &str| uuid.starts_with(maker);
+    let kind = |prefix: &str, part: &str| name.starts_with(prefix) || dir.join(part).is_dir();
+    if made_by("LVM-") {
+        let release = format!("deactivate it (lvchange -an {volume}, or vgchange -an its group)");
+        (format!("the LVM volume {volume}"), release)
+    } else if made_by("CRYPT-") {
         (format!("the encrypted volume {volume} (LUKS)"), format!("close it (cryptsetup close {volume})"))
-    } else if uuid.starts_with("mpath-") {
+    } else if made_by("mpath-") {
         (format!("the multipath device {volume}"), format!("flush it (multipath -f {volume})"))
-    } else if name.starts_with("dm-") || dir.join("dm").is_dir() {
+    } else if kind("dm-", "dm") {
         (format!("the device-mapper volume {volume}"), format!("remove it (dmsetup remove {volume})"))
-    } else if name.starts_with("md") || dir.join("md").is_dir() {
+    } else if kind("md", "md") {
         let level = read_text(dir.join("md/level")).map(|level| format!(" ({level})")).unwrap_or_default();
         (format!("the RAID array {name}{level}"), format!("stop it (mdadm --stop /dev/{name})"))
     } else if name.starts_with("bcache") {
@@ -290,12 +280,12 @@ fn describe_holder(system: &SystemRoots, name: &str) -> (String, String) {
 /// Devices that a write could hit: the device, its partitions, and for a partition also the disk and all partitions
 /// that share bytes with it (an extended partition and the logical ones inside).
 fn affected_parts(device: &BlockDevice) -> Vec<BlockDevice> {
-    let disk = device.disk();
     let mut parts = vec![device.clone()];
     if !device.is_partition() {
         parts.extend(device.partitions());
         return parts;
     }
+    let disk = device.disk();
     let siblings = disk.partitions().into_iter().filter(|other| other.name != device.name);
     parts.extend(siblings.filter(|other| overlaps(device, other)));
     parts.push(disk);
@@ -305,34 +295,14 @@ fn affected_parts(device: &BlockDevice) -> Vec<BlockDevice> {
 fn overlaps(a: &BlockDevice, b: &BlockDevice) -> bool {
     let range = |device: &BlockDevice| {
         let start = device.start()?;
-        Some((start, start.saturating_add(device.bytes()?)))
+        Some(start..start.saturating_add(device.bytes()?))
     };
-    match (range(a), range(b)) {
-        (Some(a), Some(b)) => a.0 < b.1 && b.0 < a.1,
-        // Unknown positions count as an overlap.
-        _ => true,
-    }
-}
-
-fn check_medium(device: &BlockDevice) -> Result<(), GuardRefusal> {
-    match device.bytes() {
-        Some(0) => Err(GuardRefusal::Empty(device.name.clone())),
-        None => Err(GuardRefusal::SizeUnknown(device.name.clone())),
-        Some(_) => Ok(()),
-    }
-}
-
-fn check_read_only(device: &BlockDevice, parts: &[BlockDevice]) -> Result<(), GuardRefusal> {
-    // A read-only partition is not protected from writes to the whole disk, so its flag is taken as the user's
-    // intention.
-    match parts.iter().find(|part| part.is_read_only()) {
-        Some(part) => Err(GuardRefusal::ReadOnly { device: device.name.clone(), part: part.name.clone() }),
-        None => Ok(()),
-    }
+    // Unknown positions count as an overlap.
+    range(a).zip(range(b)).is_none_or(|(a, b)| a.start < b.end && b.start < a.end)
 }
 
 /// Some users leave no trace in sysfs (ZFS, another Cardscope), but opening exclusively reveals them.
-fn check_exclusive(system: &SystemRoots, device: &BlockDevice) -> Result<(), GuardRefusal> {
+fn check_exclusive(system: &SystemRoots, device: &BlockDevice) -> Checked {
     if !system.is_live() {
         return Ok(());
     }
@@ -344,46 +314,18 @@ fn check_exclusive(system: &SystemRoots, device: &BlockDevice) -> Result<(), Gua
     }
 }
 
-fn mount_uses(system: &SystemRoots, mounts: &[MountEntry], mount: &MountEntry) -> Vec<DeviceUse> {
-    let purpose = UsePurpose::Mount {
+fn mount_purpose(mount: &MountEntry) -> UsePurpose {
+    UsePurpose::Mount {
         point: mount.point.to_string_lossy().into_owned(),
         elsewhere: mount.in_other_namespace,
         claimed: mount.number.major == 0 && !OF_SEVERAL.contains(&mount.kind.as_str()),
-    };
-    uses_below(system, mounts, mount_devices(system, mount), purpose)
+    }
 }
 
-fn swap_uses(system: &SystemRoots, mounts: &[MountEntry], swap: &Path) -> Vec<DeviceUse> {
-    let devices = match device_at(system, swap) {
-        Some(device) => vec![device],
-        None => mount_of(mounts, swap).map(|mount| mount_devices(system, mount)).unwrap_or_default(),
-    };
-    uses_below(system, mounts, devices, UsePurpose::Swap { path: swap.to_string_lossy().into_owned() })
-}
-
-/// Only one member of a mounted btrfs file system appears in the mount table.
-fn btrfs_members(system: &SystemRoots) -> Vec<DeviceUse> {
-    let root = system.sys.join("fs/btrfs");
-    let systems = dir_names(&root).into_iter().map(|uuid| dir_names(root.join(uuid).join("devices")));
-    let uses = |members: Vec<String>| {
-        let of = |name: &String| DeviceUse {
-            purpose: UsePurpose::Btrfs { members: members.clone() },
-            path: vec![name.clone()],
-        };
-        members.iter().map(of).collect::<Vec<_>>()
-    };
-    systems.flat_map(uses).collect()
-}
-
-fn uses_below(
-    system: &SystemRoots,
-    mounts: &[MountEntry],
-    devices: Vec<BlockDevice>,
-    purpose: UsePurpose,
-) -> Vec<DeviceUse> {
+fn uses_below(table: &MountTable<'_>, devices: &[BlockDevice], purpose: &UsePurpose) -> Vec<DeviceUse> {
     let mut uses = Vec::new();
     for device in devices {
-        visit_below(system, mounts, &device, &[], &mut |path| {
+        table.visit_below(device, &[], &mut |path| {
             uses.push(DeviceUse { purpose: purpose.clone(), path: path.to_vec() });
         });
     }

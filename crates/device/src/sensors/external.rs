@@ -24,8 +24,8 @@ pub struct ExtraThermometer {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{text:?} is not a thermometer ({what}); write PLACE=cmd:COMMAND, PLACE=csv:FILE, PLACE=csv:FILE#COLUMN \
-     or PLACE=ask, e.g. reader=csv:/tmp/probe.csv"
+    "{text:?} is not a thermometer ({what}); write PLACE=cmd:COMMAND, PLACE=csv:FILE, \
+         PLACE=csv:FILE#COLUMN or PLACE=ask, e.g. reader=csv:/tmp/probe.csv"
 )]
 pub struct ExtraError {
     text: String,

@@ -1,7 +1,7 @@
 //! Password prompt on a terminal: polkit's own agent, as systemctl(1) starts it. The agent of a desktop takes
 //! precedence.
 
-use super::waiting::CHECK_INTERVAL;
+use super::bus::CHECK_INTERVAL;
 use crate::system::read_text;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, getpgrp, getuid, set_parent_process_death_signal};
@@ -45,11 +45,8 @@ impl PolkitAgent {
         // The agent closes the descriptor once it is registered, or at its end if polkit rejects it.
         let began = Instant::now();
         let moment = Timespec { tv_sec: 0, tv_nsec: CHECK_INTERVAL.as_nanos() as i64 };
-        while began.elapsed() < REGISTRATION_TIMEOUT && !given_up() {
-            if poll(&mut [PollFd::new(&known, PollFlags::IN)], Some(&moment)).is_ok_and(|ready| ready > 0) {
-                break;
-            }
-        }
+        let is_ready = || poll(&mut [PollFd::new(&known, PollFlags::IN)], Some(&moment)).is_ok_and(|n| n > 0);
+        while began.elapsed() < REGISTRATION_TIMEOUT && !given_up() && !is_ready() {}
         Some(agent)
     }
 }

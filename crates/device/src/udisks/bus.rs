@@ -1,13 +1,17 @@
-//! D-Bus connection to UDisks2: its presence, its object of a device, and the meaning of its errors.
+//! D-Bus connection to UDisks2: its presence, its object of a device, the meaning of its errors, and
+//! waiting for its answer with a time limit and an interrupt.
 //!
 //! Names of errors: the UDisks2 and polkit reference manuals, and the D-Bus specification.
 
-use super::waiting::{WaitOutcome, wait_for};
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::open::PermissionDialog;
 use crate::system::SystemRoots;
 use std::collections::HashMap;
-use std::time::Duration;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
 use zbus::{Connection, DBusError, OwnedObjectPath, OwnedVariant, Variant};
 
 pub(super) const NAME: &str = "org.freedesktop.UDisks2";
@@ -18,6 +22,8 @@ const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 
 /// Prefix of UDisks2's own errors.
 const ERROR: &str = "org.freedesktop.UDisks2.Error.";
+
+pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A daemon started on demand that examines all disks takes some seconds; no person is involved yet.
 pub(super) const DAEMON_TIMEOUT: Duration = Duration::from_secs(30);
@@ -45,10 +51,6 @@ impl UdisksError {
     fn absent(why: impl Into<String>) -> UdisksError {
         UdisksError::Unavailable(why.into())
     }
-
-    fn not_allowed(why: &str) -> UdisksError {
-        UdisksError::NotAllowed(why.to_owned())
-    }
 }
 
 /// True if UDisks2 answers this user; starts it if the system does so on demand.
@@ -58,12 +60,12 @@ pub(crate) fn is_available() -> bool {
         let body = (MANAGER_INTERFACE, "Version");
         bus.call_method(Some(NAME), MANAGER, Some(PROPERTIES), "Get", &body).await
     };
-    matches!(wait_for(asked, Duration::from_secs(5), || false), WaitOutcome::Answer(Ok(_)))
+    wait_for(asked, Duration::from_secs(5), || false, UdisksError::absent("")).is_ok()
 }
 
 pub(super) fn connect_bus(asking: &PermissionDialog<'_>) -> Result<Connection, UdisksError> {
-    let connected = wait_for(Connection::system(), DAEMON_TIMEOUT, || asking.is_interrupted());
-    into_result(connected, || UdisksError::absent("the system bus does not answer"))
+    let late = UdisksError::absent("the system bus does not answer");
+    wait_for(Connection::system(), DAEMON_TIMEOUT, || asking.is_interrupted(), late)
 }
 
 pub(super) fn find_object(
@@ -71,9 +73,9 @@ pub(super) fn find_object(
     number: DeviceNumber,
     asking: &PermissionDialog<'_>,
 ) -> Result<OwnedObjectPath, UdisksError> {
-    let found = wait_for(resolve_object(bus, number), DAEMON_TIMEOUT, || asking.is_interrupted());
-    let found = into_result(found, || UdisksError::absent("UDisks2 does not answer"))?;
-    found.ok_or_else(|| UdisksError::absent("UDisks2 does not know this device"))
+    let late = UdisksError::absent("UDisks2 does not answer");
+    let object = wait_for(resolve_object(bus, number), DAEMON_TIMEOUT, || asking.is_interrupted(), late)?;
+    object.ok_or_else(|| UdisksError::absent("UDisks2 does not know this device"))
 }
 
 /// Object of a device, searched by kernel name and confirmed by number.
@@ -99,40 +101,57 @@ pub(super) fn no_options() -> HashMap<&'static str, Variant<'static>> {
     HashMap::new()
 }
 
-/// Converts the outcome of a wait; `late` makes the error of a timeout.
-pub(super) fn into_result<T>(
-    waited: WaitOutcome<zbus::Result<T>>,
-    late: impl FnOnce() -> UdisksError,
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs a call on this thread until it is answered, the time is over (`late` is the error), or `given_up` returns true.
+pub(super) fn wait_for<T>(
+    call: impl Future<Output = zbus::Result<T>>,
+    limit: Duration,
+    given_up: impl Fn() -> bool,
+    late: UdisksError,
 ) -> Result<T, UdisksError> {
-    match waited {
-        WaitOutcome::Answer(answer) => answer.map_err(|error| classify_error(&error)),
-        WaitOutcome::TooLong => Err(late()),
-        WaitOutcome::Interrupted => Err(UdisksError::Interrupted),
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let (mut call, began) = (pin!(call), Instant::now());
+    loop {
+        if let Poll::Ready(answer) = call.as_mut().poll(&mut context) {
+            return answer.map_err(|error| classify_error(&error));
+        }
+        if given_up() {
+            return Err(UdisksError::Interrupted);
+        }
+        if began.elapsed() >= limit {
+            return Err(late);
+        }
+        std::thread::park_timeout(CHECK_INTERVAL);
     }
 }
 
 pub(super) fn classify_error(error: &zbus::Error) -> UdisksError {
     let (name, text) = match error {
         zbus::Error::MethodError(name, text, _) => (name.to_string(), text.clone().unwrap_or_default()),
-        zbus::Error::FDO(error) => {
-            (error.name().to_string(), error.description().unwrap_or_default().to_owned())
-        }
+        zbus::Error::FDO(e) => (e.name().to_string(), e.description().unwrap_or_default().to_owned()),
         zbus::Error::Connection(..) => {
             return UdisksError::absent("no system bus runs that could ask for it");
         }
         other => return UdisksError::absent(format!("the system bus failed ({other})")),
     };
     if let Some(kind) = name.strip_prefix(ERROR) {
-        return match kind {
-            "NotAuthorized" => {
-                UdisksError::not_allowed("the system's policy does not allow it, or the password was wrong")
+        let why = match kind {
+            "NotAuthorized" => "the system's policy does not allow it, or the password was wrong",
+            "NotAuthorizedCanObtain" => {
+                "the system asks for a password, and nothing here can show its dialog"
             }
-            "NotAuthorizedCanObtain" => UdisksError::not_allowed(
-                "the system asks for a password, and nothing here can show its dialog",
-            ),
-            "NotAuthorizedDismissed" => UdisksError::not_allowed("the system's dialog was dismissed"),
-            _ => UdisksError::Failed { kind: kind.to_owned(), text: text.trim_end().to_owned() },
+            "NotAuthorizedDismissed" => "the system's dialog was dismissed",
+            _ => return UdisksError::Failed { kind: kind.to_owned(), text: text.trim_end().to_owned() },
         };
+        return UdisksError::NotAllowed(why.to_owned());
     }
     match name.rsplit('.').next().unwrap_or_default() {
         "ServiceUnknown" | "NameHasNoOwner" | "FileNotFound" => UdisksError::absent("UDisks2 is not running"),

@@ -2,9 +2,8 @@
 //! loop devices. The real one is met in `tests/vm/without_root.rs`.
 
 use super::bus::{MANAGER, classify_error};
-use super::unmounting::unmount_on_bus;
-use super::waiting::WaitOutcome;
 use super::*;
+use crate::open::OpenDevice;
 use crate::testing::number;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_testkit::devices::LoopDevice;
@@ -137,9 +136,9 @@ impl Daemon {
             let builder = zbus::connection::Builder::unix_stream(theirs).server(zbus::Guid::generate()).p2p();
             let builder =
                 builder.serve_at(MANAGER, manager).serve_at(OBJECT, block).serve_at(OBJECT, filesystem);
-            now(builder.build()).unwrap()
+            now(builder.build())
         });
-        let bus = now(zbus::connection::Builder::unix_stream(ours).p2p().build()).unwrap();
+        let bus = now(zbus::connection::Builder::unix_stream(ours).p2p().build());
         Daemon { bus, _daemon: daemon.join().unwrap(), asked }
     }
 
@@ -165,11 +164,8 @@ impl Daemon {
     }
 }
 
-fn now<T>(answer: impl Future<Output = T>) -> T {
-    match wait_for(answer, Duration::from_secs(60), || false) {
-        WaitOutcome::Answer(value) => value,
-        other => panic!("no answer: {}", matches!(other, WaitOutcome::TooLong)),
-    }
+fn now<T>(answer: impl Future<Output = zbus::Result<T>>) -> T {
+    wait_for(answer, Duration::from_secs(60), || false, UdisksError::NoMethod).unwrap()
 }
 
 fn opened_by(answer: Answer, access: OpenAccess) -> Result<OpenDevice, OpenError> {
@@ -306,12 +302,13 @@ fn missing_bus_or_daemon_is_reported() {
         zbus::connection::Builder::address(address.as_str()).build(),
         Duration::from_secs(10),
         || false,
+        UdisksError::NoMethod,
     );
     let absent = |trouble: UdisksError| match &trouble {
         UdisksError::Unavailable(_) => to_open_error(Path::new("/dev/card"), trouble).to_string(),
         other => panic!("{other:?}"),
     };
-    let error = absent(into_result(connected, || panic!("late")).unwrap_err());
+    let error = absent(connected.unwrap_err());
     assert!(error.contains("no system bus runs"), "{error}");
     // A bus answers for a name that nobody has.
     let unknown = zbus::Error::FDO(Box::new(zbus::fdo::Error::ServiceUnknown("no such name".into())));

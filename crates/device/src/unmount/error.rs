@@ -17,7 +17,8 @@ pub enum UnmountError {
     Partition { part: String, disk: String },
     /// Kernel name of a disk that is not removable.
     #[error(
-        "/dev/{0} is not removable, and only cards and sticks are unmounted from here; use umount for it"
+        "/dev/{0} is not removable, and only cards and sticks are unmounted from here; use umount for \
+             it"
     )]
     Fixed(String),
     #[error("{} is busy: close the programs that use it{by} and try again", .point.display())]
@@ -27,10 +28,8 @@ pub enum UnmountError {
         by: String,
     },
     /// Another file system is mounted in one of its folders.
-    #[error(
-        "{} is busy: another file system is mounted below it at {}; unmount that (umount {}) and try again",
-        .point.display(), .below.display(), shell_quote_path(below)
-    )]
+    #[error("{} is busy: another file system is mounted below it at {}; unmount that (umount {}) and try \
+             again", .point.display(), .below.display(), shell_quote_path(below))]
     Below { point: PathBuf, below: PathBuf },
     /// Another file system is mounted over it, or the mount was changed meanwhile.
     #[error("something else is mounted at {} by now; see `cardscope list` and try again", .0.display())]
@@ -47,15 +46,13 @@ pub enum UnmountError {
         /// Reason as a sentence without its end.
         why: String,
     },
-    #[error(
-        "interrupted while {} was being unmounted; the system may still complete it: see `cardscope list`",
-        .0.display()
-    )]
+    #[error("interrupted while {} was being unmounted; the system may still complete it: see `cardscope \
+             list`", .0.display())]
     Interrupted(PathBuf),
     /// Kernel name of a device whose card was removed or replaced.
     #[error(
         "the card in /dev/{0} was removed or changed meanwhile, and nothing more was unmounted; see \
-         `cardscope list` and start again"
+             `cardscope list` and start again"
     )]
     Exchanged(String),
     #[error("{} could not be unmounted ({reason}); check the kernel log and try again", .point.display())]

@@ -5,27 +5,29 @@
 //! Before each unmount everything is read again, and the guards ([`crate::guard`]) refuse the card for any reason but
 //! its mounts.
 
-mod direct;
 mod error;
 #[cfg(test)]
 mod tests;
-mod users;
 
 pub use error::UnmountError;
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::bus::is_removable;
-use crate::guard::{GuardRefusal, UseSurvey, mount_devices};
-use crate::mounts::{MountEntry, all_mounts};
+use crate::guard::{GuardRefusal, UseSurvey};
+use crate::mounts::{MountEntry, MountTable};
 use crate::object::check_object;
 use crate::open::PermissionDialog;
 use crate::permission::can_request;
-use crate::system::SystemRoots;
+use crate::system::{SystemRoots, dir_entries, dir_names, is_number, read_text};
 #[cfg(feature = "udisks")]
 use crate::udisks::{self, UdisksError};
 use crate::vitals::capabilities;
+use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
 use rustix::io::Errno;
+use rustix::mount::{UnmountFlags, unmount};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 /// `CAP_SYS_ADMIN` (`capabilities(7)`), required for umount(2).
 const CAP_SYS_ADMIN: u32 = 21;
@@ -33,12 +35,14 @@ const CAP_SYS_ADMIN: u32 = 21;
 /// Mounts that may appear meanwhile; with more, some program mounts the card again each time.
 const SPARE_MOUNTS: usize = 2;
 
+type Unmounted<E = UnmountError> = Result<(), E>;
+
 /// Unmounts every file system of a removable disk, given by kernel name or path; with `object`, only if that card is in
 /// it. Succeeds if nothing is mounted. On an error some may be unmounted already.
 pub fn unmount_card(
     name: &str,
     object: Option<&str>,
-    asking: &mut PermissionDialog<'_>,
+    ask: &mut PermissionDialog<'_>,
 ) -> Result<(), UnmountError> {
     let system = SystemRoots::host();
     let disk = whole_disk(&system, name)?;
@@ -50,7 +54,7 @@ pub fn unmount_card(
     if !is_removable(&card.system, &disk) {
         return Err(UnmountError::Fixed(disk.name));
     }
-    card.unmount_all(&mut |place| place.unmount_one(asking))
+    card.unmount_all(&mut |place| place.unmount_one(ask))
 }
 
 /// True for a removable disk if only its mounts prevent writing to it. Permission is not checked.
@@ -88,10 +92,7 @@ impl MountedCard {
     }
 
     /// Undoes the mounts one by one with `way`, until none remains.
-    fn unmount_all(
-        &self,
-        way: &mut dyn FnMut(&MountOfCard) -> Result<(), UnmountError>,
-    ) -> Result<(), UnmountError> {
+    fn unmount_all(&self, way: &mut dyn FnMut(&MountOfCard) -> Unmounted) -> Unmounted {
         let mut left = None;
         while let Some(place) = self.next_mount()? {
             let left = left.get_or_insert(place.total_mounts + SPARE_MOUNTS);
@@ -106,25 +107,20 @@ impl MountedCard {
         let device = BlockDevice::by_number(&self.system, self.number);
         let device = device.filter(|device| device.name == self.name && device.sequence() == self.sequence);
         let device = device.ok_or_else(|| UnmountError::Exchanged(self.name.clone()))?;
-        let mounts = all_mounts(&self.system);
-        UseSurvey::from_mounts(&self.system, &mounts).check_unmount(&self.system, &device)?;
+        let table = MountTable::read_all(&self.system);
+        UseSurvey::from_mounts(&table).check_unmount(&self.system, &device)?;
         let parts: Vec<BlockDevice> = device.partitions().into_iter().chain([device]).collect();
         // Reversed, since a later mount covers an earlier one at the same place.
-        let own = mounts.iter().rev().filter(|mount| !mount.in_other_namespace);
-        let mut places: Vec<(&MountEntry, DeviceNumber)> = own
-            .filter_map(|mount| {
-                let of = mount_devices(&self.system, mount);
-                let part = parts.iter().find(|part| of.contains(part))?;
-                Some((mount, part.number()?))
-            })
-            .collect();
+        let own = table.mounts.iter().rev().filter(|mount| !mount.in_other_namespace);
+        let part_of = |mount: &MountEntry| {
+            let devices = table.mount_devices(mount);
+            parts.iter().find(|part| devices.contains(part))?.number()
+        };
+        let mut places: Vec<_> = own.filter_map(|mount| Some((mount, part_of(mount)?))).collect();
         places.sort_by_key(|(mount, _)| std::cmp::Reverse(mount.point.components().count()));
-        let of = places.len();
-        Ok(places.first().map(|(mount, number)| MountOfCard {
-            mount: (*mount).clone(),
-            number: *number,
-            total_mounts: of,
-        }))
+        let total_mounts = places.len();
+        let deepest = places.into_iter().next();
+        Ok(deepest.map(|(mount, number)| MountOfCard { mount: mount.clone(), number, total_mounts }))
     }
 }
 
@@ -142,7 +138,7 @@ impl MountOfCard {
         self.mount.point.clone()
     }
 
-    fn unmount_one(&self, asking: &mut PermissionDialog<'_>) -> Result<(), UnmountError> {
+    fn unmount_one(&self, asking: &mut PermissionDialog<'_>) -> Unmounted {
         match self.by_udisks(asking) {
             Err(UdisksRefusal::Unavailable(_)) if process_may_unmount() => {
                 self.unmount_directly(&|| asking.is_interrupted())
@@ -156,63 +152,59 @@ impl MountOfCard {
     }
 
     #[cfg(feature = "udisks")]
-    fn by_udisks(&self, asking: &mut PermissionDialog<'_>) -> Result<(), UdisksRefusal> {
+    fn by_udisks(&self, asking: &mut PermissionDialog<'_>) -> Unmounted<UdisksRefusal> {
         self.unmount_with(|number, point| udisks::unmount_through_udisks(number, point, asking))
     }
 
     #[cfg(not(feature = "udisks"))]
-    fn by_udisks(&self, _: &mut PermissionDialog<'_>) -> Result<(), UdisksRefusal> {
+    fn by_udisks(&self, _: &mut PermissionDialog<'_>) -> Unmounted<UdisksRefusal> {
         Err(UdisksRefusal::Unavailable("only root may unmount it".to_owned()))
     }
 
     #[cfg(feature = "udisks")]
     fn unmount_with(
         &self,
-        ask: impl FnOnce(DeviceNumber, &Path) -> Result<(), UdisksError>,
-    ) -> Result<(), UdisksRefusal> {
+        ask: impl FnOnce(DeviceNumber, &Path) -> Unmounted<UdisksError>,
+    ) -> Unmounted<UdisksRefusal> {
         let point = self.point();
-        if !direct::is_on_top(&self.mount) {
+        if !is_on_top(&self.mount) {
             return Err(UnmountError::Covered(point).into());
         }
-        ask(self.number, &point).map_err(|trouble| match trouble {
+        let unavailable = |why: &str| UdisksRefusal::Unavailable(why.to_owned());
+        ask(self.number, &point).map_err(|error| match error {
             UdisksError::Unavailable(why) => UdisksRefusal::Unavailable(why),
-            UdisksError::NoMethod => {
-                UdisksRefusal::Unavailable("UDisks2 finds no file system on it".to_owned())
-            }
+            UdisksError::NoMethod => unavailable("UDisks2 finds no file system on it"),
             UdisksError::NotAllowed(why) => UnmountError::NotAllowed { point, why }.into(),
             UdisksError::Interrupted => UnmountError::Interrupted(point).into(),
-            UdisksError::Failed { kind, .. } if kind == "NotMounted" => {
-                UdisksRefusal::Unavailable("UDisks2 does not see this mount".to_owned())
-            }
-            UdisksError::Failed { kind, text } if kind == "DeviceBusy" || text.contains("busy") => {
-                self.busy_error().into()
-            }
-            UdisksError::Failed { text, .. } => {
-                UnmountError::Other { point, reason: format!("UDisks2: {text}") }.into()
-            }
+            UdisksError::Failed { kind, text } => match kind.as_str() {
+                "NotMounted" => unavailable("UDisks2 does not see this mount"),
+                _ if kind == "DeviceBusy" || text.contains("busy") => self.busy_error().into(),
+                _ => UnmountError::Other { point, reason: format!("UDisks2: {text}") }.into(),
+            },
         })
     }
 
-    fn unmount_directly(&self, given_up: &dyn Fn() -> bool) -> Result<(), UnmountError> {
+    fn unmount_directly(&self, given_up: &dyn Fn() -> bool) -> Unmounted {
         let point = self.point();
-        match direct::unmount_direct(&self.mount, given_up) {
-            direct::UnmountOutcome::Done(Ok(())) => Ok(()),
-            direct::UnmountOutcome::Done(Err(Errno::BUSY)) => Err(self.busy_error()),
-            direct::UnmountOutcome::Done(Err(errno)) => {
+        match unmount_direct(&self.mount, given_up) {
+            UnmountOutcome::Done(Ok(())) => Ok(()),
+            UnmountOutcome::Done(Err(Errno::BUSY)) => Err(self.busy_error()),
+            UnmountOutcome::Done(Err(errno)) => {
                 Err(UnmountError::Other { point, reason: crate::refused::errno_reason(errno) })
             }
-            direct::UnmountOutcome::Covered => Err(UnmountError::Covered(point)),
-            direct::UnmountOutcome::Interrupted => Err(UnmountError::Interrupted(point)),
+            UnmountOutcome::Covered => Err(UnmountError::Covered(point)),
+            UnmountOutcome::Interrupted => Err(UnmountError::Interrupted(point)),
         }
     }
 
     /// Error that names the mount below, or the programs that use this one.
     fn busy_error(&self) -> UnmountError {
         let point = self.point();
-        let mut others = all_mounts(&SystemRoots::host()).into_iter().map(|mount| mount.point);
+        let mounts = MountTable::read_all(&SystemRoots::host()).mounts;
+        let mut others = mounts.into_iter().map(|mount| mount.point);
         match others.find(|other| *other != point && other.starts_with(&point)) {
             Some(below) => UnmountError::Below { point, below },
-            None => UnmountError::Busy { by: users::mount_users_text(&point), point },
+            None => UnmountError::Busy { by: mount_users_text(&point), point },
         }
     }
 }
@@ -227,4 +219,77 @@ impl From<UnmountError> for UdisksRefusal {
     fn from(error: UnmountError) -> UdisksRefusal {
         UdisksRefusal::Error(error)
     }
+}
+
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+
+enum UnmountOutcome {
+    Done(Result<(), Errno>),
+    /// Another mount is on top at this place.
+    Covered,
+    /// Interrupted; the call may still succeed.
+    Interrupted,
+}
+
+/// Unmounts a mount that is the top one at its place by umount(2), without force, on a separate thread: the call
+/// returns only when the card has all cached data, and no signal interrupts it.
+fn unmount_direct(mount: &MountEntry, given_up: &dyn Fn() -> bool) -> UnmountOutcome {
+    let (done, wait) = channel();
+    let mount = mount.clone();
+    let started = std::thread::Builder::new().spawn(move || {
+        // umount(2) takes a path and not a mount, and a descriptor that pins the mount would keep it busy: checked
+        // right before.
+        let unmounted = is_on_top(&mount).then(|| unmount(&mount.point, UnmountFlags::NOFOLLOW));
+        let _ = done.send(unmounted.map_or(UnmountOutcome::Covered, UnmountOutcome::Done));
+    });
+    if let Err(error) = started {
+        return UnmountOutcome::Done(Err(Errno::from_io_error(&error).unwrap_or(Errno::AGAIN)));
+    }
+    loop {
+        match wait.recv_timeout(CHECK_INTERVAL) {
+            Ok(outcome) => return outcome,
+            Err(RecvTimeoutError::Timeout) if !given_up() => {}
+            Err(_) => return UnmountOutcome::Interrupted,
+        }
+    }
+}
+
+/// True for the top mount at its place, by mount ID (Linux 5.8) and device number. Accesses no file system.
+fn is_on_top(mount: &MountEntry) -> bool {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT | AtFlags::STATX_DONT_SYNC;
+    let Ok(found) = statx(CWD, &mount.point, flags, StatxFlags::MNT_ID) else { return false };
+    let known = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID);
+    let device = DeviceNumber::from_raw(makedev(found.stx_dev_major, found.stx_dev_minor));
+    // Anonymous device numbers differ by subvolume.
+    let same_device = device == mount.number || mount.number.major == 0 && known;
+    same_device && (!known || found.stx_mnt_id == mount.id)
+}
+
+const MAX_NAMED_USERS: usize = 4;
+
+/// Programs that use a mounted file system by working directory, root, executable or open file (proc(5)), as far as
+/// `/proc` may be read, and loop devices over files of it, worded for a sentence; empty if none is visible.
+fn mount_users_text(point: &Path) -> String {
+    let processes = dir_names("/proc").into_iter().filter(|name| is_number(name));
+    let mut found: Vec<String> = processes.filter_map(|process| describe_user(&process, point)).collect();
+    let over_it =
+        |disk: &BlockDevice| disk.backing_file().is_some_and(|file| Path::new(&file).starts_with(point));
+    let loops = BlockDevice::all_disks(&SystemRoots::host()).into_iter().filter(over_it);
+    found.extend(loops.map(|disk| format!("the loop device /dev/{}", disk.name)));
+    let more = found.len().saturating_sub(MAX_NAMED_USERS);
+    found.truncate(MAX_NAMED_USERS);
+    if more > 0 {
+        found.push(format!("{more} more"));
+    }
+    if found.is_empty() { String::new() } else { format!(" ({})", found.join("; ")) }
+}
+
+fn describe_user(process: &str, point: &Path) -> Option<String> {
+    let dir = Path::new("/proc").join(process);
+    // Reading a link accesses no file system; following it could hang on a dead one.
+    let leads_there = |link: &Path| std::fs::read_link(link).is_ok_and(|target| target.starts_with(point));
+    let own = ["cwd", "root", "exe"].iter().any(|name| leads_there(&dir.join(name)));
+    let uses = own || dir_entries(dir.join("fd")).iter().any(|link| leads_there(link));
+    let program = read_text(dir.join("comm")).unwrap_or_else(|| "unknown".to_owned());
+    uses.then(|| format!("{program}, process {process}"))
 }

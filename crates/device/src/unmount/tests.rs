@@ -69,7 +69,7 @@ fn refuse_to(_: &MountOfCard) -> Result<(), UnmountError> {
 }
 
 fn is_mounted(point: &Path) -> bool {
-    all_mounts(&SystemRoots::host()).iter().any(|mount| mount.point == point)
+    MountTable::read_all(&SystemRoots::host()).mounts.iter().any(|mount| mount.point == point)
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn mounts_of_other_devices_are_not_unmounted() {
     let count = |mounts: Vec<MountEntry>| {
         mounts.iter().filter(|mount| !mount.in_other_namespace && mount.point == over).count()
     };
-    assert_eq!(count(all_mounts(&SystemRoots::host())), 2);
+    assert_eq!(count(MountTable::read_all(&SystemRoots::host()).mounts), 2);
     #[cfg(feature = "udisks")]
     {
         let place = card(&usb).next_mount().unwrap().unwrap();
@@ -176,8 +176,11 @@ fn card_with_loop_image_keeps_mounts() {
 
 #[test]
 fn system_disk_is_refused() {
-    let root =
-        all_mounts(&SystemRoots::host()).into_iter().find(|mount| mount.point == Path::new("/")).unwrap();
+    let root = MountTable::read_all(&SystemRoots::host())
+        .mounts
+        .into_iter()
+        .find(|mount| mount.point == Path::new("/"))
+        .unwrap();
     let system = SystemRoots::host();
     let disk = BlockDevice::by_number(&system, root.number).expect("/ must lie on a block device").disk();
     let refusal =

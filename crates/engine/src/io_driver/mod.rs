@@ -535,8 +535,8 @@ pub enum ProbeStop {
     SuspectReader(Box<SuspectReader>),
     /// The slot holds another card than the one tested so far.
     #[error(
-        "the slot now holds another card ({0}); nothing more was written. Insert the first card and start \
-         again"
+        "the slot now holds another card ({0}); nothing more was written. Insert the first card and \
+             start again"
     )]
     Swapped(String),
 }
