@@ -15,6 +15,9 @@ use embedded::FILES;
 
 const INDEX: &str = "index.html";
 
+const BUILT_WITHOUT: &str = "This Cardscope was built without its app for browsers; it serves the API only \
+    (/api/openapi.json).\nBuild it again where Node 20 or later is installed.\n";
+
 /// True if this binary was built with the app.
 pub(crate) fn is_built_in() -> bool {
     !FILES.is_empty()
@@ -23,26 +26,19 @@ pub(crate) fn is_built_in() -> bool {
 /// Answers with a file of the app, or with its index page.
 pub(crate) async fn serve_app(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     if uri.path().starts_with("/api/") {
-        return RequestRefusal::not_found("such address in the API; /api/openapi.json lists them")
-            .into_response();
+        let unknown = "such address in the API; /api/openapi.json lists them";
+        return RequestRefusal::not_found(unknown).into_response();
     }
     if !matches!(method, Method::GET | Method::HEAD) {
         return ([(ALLOW, "GET, HEAD")], RequestRefusal::wrong_method()).into_response();
     }
     let path = uri.path().trim_start_matches('/');
-    let found = |name: &str| FILES.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes);
-    match (found(path), path.starts_with("assets/")) {
-        (Some(bytes), _) => file_response(path, bytes, &headers),
-        (None, true) => (StatusCode::NOT_FOUND, "there is no such file\n").into_response(),
-        (None, false) => match found(INDEX) {
-            Some(bytes) => file_response(INDEX, bytes, &headers),
-            None => (
-                StatusCode::NOT_FOUND,
-                "This Cardscope was built without its app for browsers; it serves the API only (/api/openapi.json).\n\
-                 Build it again where Node 20 or later is installed.\n",
-            )
-                .into_response(),
-        },
+    let is_asset = path.starts_with("assets/");
+    let file = |wanted: &str| FILES.iter().find(|(name, _)| *name == wanted);
+    match file(path).or_else(|| file(INDEX).filter(|_| !is_asset)) {
+        Some((name, bytes)) => file_response(name, bytes, &headers),
+        None if is_asset => (StatusCode::NOT_FOUND, "there is no such file\n").into_response(),
+        None => (StatusCode::NOT_FOUND, BUILT_WITHOUT).into_response(),
     }
 }
 

@@ -5,14 +5,13 @@
 //! on this computer receive the cookie on their ports too, so its secret only reads.
 
 use crate::connections::ClientConnection;
-use crate::refusal::RequestRefusal;
-use crate::state::ServerState;
-use axum::extract::{Request, State};
+use crate::refusal::{RequestRefusal, Result};
+use crate::state::{ServerState, SharedState};
+use axum::extract::Request;
 use axum::http::header::{COOKIE, HOST, HeaderMap, ORIGIN};
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::sync::Arc;
 
 pub(crate) const TOKEN_HEADER: HeaderName = HeaderName::from_static("cardscope-token");
 
@@ -28,11 +27,7 @@ const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'sel
     frame-ancestors 'none'";
 
 /// Middleware: refuses unauthorized requests and sets the security headers.
-pub(crate) async fn authenticate(
-    State(server): State<Arc<ServerState>>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(crate) async fn authenticate(server: SharedState, request: Request, next: Next) -> Response {
     let api = request.uri().path().starts_with("/api/");
     let mut response = match check_request(&server, &request) {
         Ok(()) => next.run(request).await,
@@ -56,7 +51,7 @@ pub(crate) async fn authenticate(
     response
 }
 
-fn check_request(server: &ServerState, request: &Request) -> Result<(), RequestRefusal> {
+fn check_request(server: &ServerState, request: &Request) -> Result<()> {
     let headers = request.headers();
     let host = single_header(headers, &HOST).unwrap_or_default();
     if !server.hosts.contains(host) {
@@ -65,23 +60,21 @@ fn check_request(server: &ServerState, request: &Request) -> Result<(), RequestR
              --allow-host",
         ));
     }
-    let foreign =
-        |origin: &str| origin.strip_prefix("http://").is_none_or(|from| !from.eq_ignore_ascii_case(host));
-    if single_header(headers, &ORIGIN).is_some_and(foreign) {
+    let is_own = |origin: &str| origin.strip_prefix("http://").is_some_and(|o| o.eq_ignore_ascii_case(host));
+    if single_header(headers, &ORIGIN).is_some_and(|origin| !is_own(origin)) {
         return Err(RequestRefusal::forbidden("the request comes from a page of another site"));
     }
-    if !request.uri().path().starts_with("/api/") || request.uri().path() == PROOF_PATH {
+    let (path, method) = (request.uri().path(), request.method());
+    if !path.starts_with("/api/") || path == PROOF_PATH {
         return Ok(());
     }
-    let question = request.method() == Method::POST && READING_POSTS.contains(&request.uri().path());
-    let reads = question || matches!(*request.method(), Method::GET | Method::HEAD);
-    let known = match single_header(headers, &TOKEN_HEADER) {
+    let reads = matches!(*method, Method::GET | Method::HEAD)
+        || *method == Method::POST && READING_POSTS.contains(&path);
+    let is_authorized = match single_header(headers, &TOKEN_HEADER) {
         Some(token) => server.token.matches(token),
-        None => {
-            reads && cookie_secret(server, headers).is_some_and(|secret| server.read_token.matches(secret))
-        }
+        None => reads && cookie_secret(server, headers).is_some_and(|s| server.read_token.matches(s)),
     };
-    if !known {
+    if !is_authorized {
         return Err(RequestRefusal::unknown_client());
     }
     if let Some(connection) = request.extensions().get::<ClientConnection>() {

@@ -2,16 +2,16 @@
 //! archive changed; JSON answers are cached until then.
 
 use crate::api::{CardQuery, CardWindow};
-use crate::poison::lock_ignoring_poison;
-use crate::refusal::RequestRefusal;
-use crate::rendering;
+use crate::poison;
+use crate::refusal::Result;
 use axum::body::Bytes;
 use cardscope_compare::card_overview;
 use cardscope_model::archive_rows::CardOverview;
+use cardscope_verbs::list::answer_of_document;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex};
 
 /// Limit of cached answers.
 const MAX_ANSWERS: usize = 256;
@@ -23,7 +23,7 @@ const MAX_LIMIT: usize = 1000;
 /// Index of all cards, loaded at first use.
 #[derive(Default)]
 pub(crate) struct CardIndex {
-    read: RwLock<Option<Arc<CardSnapshot>>>,
+    newest: Mutex<Option<Arc<CardSnapshot>>>,
     /// Held while the archive is read, so that concurrent requests wait instead of reading it again.
     reading: Mutex<()>,
 }
@@ -44,35 +44,30 @@ pub(crate) struct CardSnapshot {
 impl CardIndex {
     /// Returns the current snapshot without reading; `None` before the first use.
     pub(crate) fn current(&self) -> Option<Arc<CardSnapshot>> {
-        self.read.read().unwrap_or_else(PoisonError::into_inner).clone()
+        poison::lock(&self.newest).clone()
     }
 
     /// Returns the cards, and reads them at the first use. Later changes need [`CardIndex::refresh`].
-    pub(crate) fn load(&self, archive: Option<&Path>) -> Result<Arc<CardSnapshot>, RequestRefusal> {
-        if let Some(read) = self.current() {
-            return Ok(read);
+    pub(crate) fn load(&self, archive: Option<&Path>) -> Result<Arc<CardSnapshot>> {
+        if let Some(cards) = self.current() {
+            return Ok(cards);
         }
-        let _alone = lock_ignoring_poison(&self.reading);
+        let _alone = poison::lock(&self.reading);
         // Another thread may have read them while this one waited.
-        match self.current() {
-            Some(read) => Ok(read),
-            None => self.reload(archive),
-        }
+        self.current().map_or_else(|| self.reload(archive), Ok)
     }
 
     /// Reads a new snapshot; until then requests get the old one.
-    pub(crate) fn refresh(&self, archive: Option<&Path>) -> Result<(), RequestRefusal> {
-        let _alone = lock_ignoring_poison(&self.reading);
+    pub(crate) fn refresh(&self, archive: Option<&Path>) -> Result<()> {
+        let _alone = poison::lock(&self.reading);
         self.reload(archive).map(drop)
     }
 
-    fn reload(&self, archive: Option<&Path>) -> Result<Arc<CardSnapshot>, RequestRefusal> {
-        let read = Arc::new(CardSnapshot::from_rows(card_overview::card_overviews(
-            archive,
-            rendering::answer_of_document,
-        )?));
-        *self.read.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&read));
-        Ok(read)
+    fn reload(&self, archive: Option<&Path>) -> Result<Arc<CardSnapshot>> {
+        let rows = card_overview::card_overviews(archive, answer_of_document)?;
+        let cards = Arc::new(CardSnapshot::from_rows(rows));
+        *poison::lock(&self.newest) = Some(Arc::clone(&cards));
+        Ok(cards)
     }
 }
 
@@ -83,22 +78,21 @@ impl CardSnapshot {
             let parts = parts.into_iter().flatten().chain(&row.marks).map(|part| part.to_lowercase());
             parts.collect::<Vec<_>>().join("\n")
         };
-        let every =
-            |of: &dyn Fn(&CardOverview) -> Vec<String>| rows.iter().flat_map(of).collect::<BTreeSet<_>>();
+        let sorted = |texts: BTreeSet<&String>| texts.into_iter().cloned().collect();
         let mut often: HashMap<&str, usize> = HashMap::new();
         for test in rows.iter().flat_map(|row| row.speeds.keys()) {
             *often.entry(test).or_default() += 1;
         }
         let mut tests: Vec<(&str, usize)> = often.into_iter().collect();
         tests.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-        let mut verdicts = every(&|row| row.verdict.iter().map(|verdict| verdict.word.clone()).collect());
-        verdicts.remove("");
+        let verdicts = rows.iter().filter_map(|row| row.verdict.as_ref());
+        let verdicts = verdicts.map(|verdict| &verdict.word).filter(|word| !word.is_empty());
         CardSnapshot {
             search_texts: rows.iter().map(words).collect(),
-            brands: every(&|row| row.brand.iter().cloned().collect()).into_iter().collect(),
-            marks: every(&|row| row.marks.clone()).into_iter().collect(),
+            brands: sorted(rows.iter().flat_map(|row| &row.brand).collect()),
+            marks: sorted(rows.iter().flat_map(|row| &row.marks).collect()),
             tests: tests.into_iter().map(|(test, _)| test.to_owned()).collect(),
-            verdicts: verdicts.into_iter().collect(),
+            verdicts: sorted(verdicts.collect()),
             priced: rows.iter().any(|row| row.price.is_some()),
             rows,
             answers: Mutex::default(),
@@ -110,13 +104,13 @@ impl CardSnapshot {
     }
 
     pub(crate) fn cached_answer(&self, question: &str) -> Option<Bytes> {
-        lock_ignoring_poison(&self.answers).get(question).cloned()
+        poison::lock(&self.answers).get(question).cloned()
     }
 
     /// Computes and caches the JSON answer of a query.
     pub(crate) fn answer_query(&self, question: &str, query: &CardQuery) -> Bytes {
         let bytes = Bytes::from(serde_json::to_vec(&self.filter(query)).unwrap_or_default());
-        let mut answers = lock_ignoring_poison(&self.answers);
+        let mut answers = poison::lock(&self.answers);
         if answers.len() >= MAX_ANSWERS {
             answers.clear();
         }
@@ -127,22 +121,21 @@ impl CardSnapshot {
     pub(crate) fn filter(&self, query: &CardQuery) -> CardWindow {
         let asked = query.q.as_deref().unwrap_or_default().to_lowercase();
         let asked: Vec<&str> = asked.split_whitespace().collect();
-        let found = |at: &usize| {
-            asked.iter().all(|word| self.search_texts[*at].contains(word))
-                && matches_query(&self.rows[*at], query)
-        };
-        let mut found: Vec<usize> = (0..self.rows.len()).filter(found).collect();
+        let rows = self.rows.iter().zip(&self.search_texts);
+        let matching = rows
+            .filter(|(row, text)| asked.iter().all(|word| text.contains(word)) && matches_query(row, query));
+        let mut cards: Vec<&CardOverview> = matching.map(|(row, _)| row).collect();
         if let Some(sort) = query.sort.as_deref().filter(|sort| !sort.is_empty()) {
             let descending = query.descending.unwrap_or_default();
-            found.sort_by(|a, b| compare_by(sort, descending, &self.rows[*a], &self.rows[*b]));
+            cards.sort_by(|a, b| compare_by(sort, descending, a, b));
         }
         let offset = query.offset.unwrap_or_default();
         let limit = query.limit.unwrap_or(DEFAULT_LIMIT).min(MAX_LIMIT);
         CardWindow {
-            total: found.len(),
+            total: cards.len(),
             all: self.rows.len(),
             offset,
-            cards: found.into_iter().skip(offset).take(limit).map(|at| self.rows[at].clone()).collect(),
+            cards: cards.into_iter().skip(offset).take(limit).cloned().collect(),
             brands: self.brands.clone(),
             marks: self.marks.clone(),
             tests: self.tests.clone(),
@@ -154,16 +147,14 @@ impl CardSnapshot {
 
 fn matches_query(row: &CardOverview, query: &CardQuery) -> bool {
     let same = |asked: &Option<String>, has: &dyn Fn(&str) -> bool| {
-        asked.as_deref().is_none_or(|one| one.is_empty() || has(one))
+        asked.as_deref().is_none_or(|text| text.is_empty() || has(text))
     };
     let verdict = |asked: &str| match &row.verdict {
         Some(verdict) => verdict.word.eq_ignore_ascii_case(asked),
         None => asked == "none",
     };
     same(&query.mark, &|mark| row.marks.iter().any(|has| has.eq_ignore_ascii_case(mark)))
-        && same(&query.brand, &|brand| {
-            row.brand.as_deref().is_some_and(|has| has.eq_ignore_ascii_case(brand))
-        })
+        && same(&query.brand, &|brand| row.brand.as_ref().is_some_and(|has| has.eq_ignore_ascii_case(brand)))
         && same(&query.verdict, &verdict)
         && query.min_bytes.is_none_or(|least| row.capacity_bytes.is_some_and(|bytes| bytes >= least))
         && query.max_bytes.is_none_or(|most| row.capacity_bytes.is_some_and(|bytes| bytes <= most))
@@ -183,8 +174,9 @@ fn compare_by(sort: &str, descending: bool, a: &CardOverview, b: &CardOverview) 
         (Some(a), Some(b)) => turned(a.cmp(&b)),
         (a, b) => b.is_some().cmp(&a.is_some()),
     };
+    let by_title = a.title.to_lowercase().cmp(&b.title.to_lowercase());
     let order = match sort {
-        "title" => turned(a.title.to_lowercase().cmp(&b.title.to_lowercase())),
+        "title" => turned(by_title),
         "capacity" => numbers(&|row| row.capacity_bytes.map(|bytes| bytes as f64)),
         "price" => numbers(&|row| row.price.as_ref().map(|price| price.amount)),
         "per-gb" => numbers(&|row| row.per_gb),
@@ -193,7 +185,7 @@ fn compare_by(sort: &str, descending: bool, a: &CardOverview, b: &CardOverview) 
         "verdict" => texts(&|row| row.verdict.as_ref().map(|verdict| verdict.text.clone())),
         test => numbers(&|row| row.speeds.get(test).copied()),
     };
-    order.then_with(|| a.title.to_lowercase().cmp(&b.title.to_lowercase()))
+    order.then(by_title)
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use crate::state::ServerState;
 use cardscope_archive as archive;
 use cardscope_identity::verb as identify;
-use serde_json::json;
 use std::sync::{Arc, Weak};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
@@ -35,7 +34,7 @@ fn watch_devices(server: &Weak<ServerState>) {
         let now = identify::presence_text();
         if now != present {
             present = now;
-            server.events.publish("devices", &json!({}));
+            server.events.publish_change("devices");
         }
     }
 }
@@ -58,7 +57,7 @@ fn watch_archive(server: &Weak<ServerState>) {
         if server.card_index.current().is_some() {
             let _ = server.card_index.refresh(path.as_deref());
         }
-        server.events.publish("archive", &json!({}));
+        server.events.publish_change("archive");
         drop(server);
         sleep(POLL_INTERVAL.max(began.elapsed() * PAUSE_FACTOR));
     }

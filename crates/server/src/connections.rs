@@ -3,7 +3,7 @@
 //! thousands of idle ones, and file descriptors remain for the tests.
 
 use crate::peer::SocketOwners;
-use crate::poison::lock_ignoring_poison;
+use crate::poison;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
@@ -59,7 +59,7 @@ impl ClientConnection {
 
 impl AnonymousConnections {
     fn add(&self, rank: CloseOrder, close: &Arc<Notify>) {
-        let mut all = lock_ignoring_poison(&self.0);
+        let mut all = poison::lock(&self.0);
         all.insert(rank, Arc::clone(close));
         if all.len() > MAX_ANONYMOUS {
             all.pop_first().into_iter().for_each(|(_, first)| first.notify_one());
@@ -67,13 +67,12 @@ impl AnonymousConnections {
     }
 
     fn remove(&self, rank: CloseOrder) {
-        lock_ignoring_poison(&self.0).remove(&rank);
+        poison::lock(&self.0).remove(&rank);
     }
 
     fn close_all(&self) {
-        std::mem::take(&mut *lock_ignoring_poison(&self.0))
-            .into_values()
-            .for_each(|connection| connection.notify_one());
+        let all = std::mem::take(&mut *poison::lock(&self.0));
+        all.values().for_each(|connection| connection.notify_one());
     }
 }
 

@@ -1,7 +1,7 @@
 //! Event log with broadcast: events are numbered and the last ones kept, so that a client that reconnects gets the missed
 //! ones, or a `gap` if there were too many.
 
-use crate::poison::lock_ignoring_poison;
+use crate::poison;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -44,7 +44,7 @@ impl EventLog {
     /// Numbers, keeps and broadcasts an event.
     pub(crate) fn publish(&self, name: &'static str, data: &impl Serialize) {
         let data = serde_json::to_string(data).unwrap_or_else(|_| "{}".to_owned());
-        let mut kept = lock_ignoring_poison(&self.kept);
+        let mut kept = poison::lock(&self.kept);
         kept.number += 1;
         let event = ServerEvent { number: kept.number, name, data };
         kept.events.push_back(event.clone());
@@ -55,18 +55,22 @@ impl EventLog {
         let _ = self.sender.send(event);
     }
 
+    /// Publishes an event without data: clients load again what its name says.
+    pub(crate) fn publish_change(&self, name: &'static str) {
+        self.publish(name, &serde_json::json!({}));
+    }
+
     /// Subscribes to new events; `last` is the number of the last event that the client received.
     pub(crate) fn subscribe(&self, last: Option<u64>) -> EventSubscription {
-        let kept = lock_ignoring_poison(&self.kept);
-        let then = self.sender.subscribe();
+        let kept = poison::lock(&self.kept);
         let oldest = kept.events.front().map_or(kept.number + 1, |event| event.number);
-        let first = match last {
+        let missed = match last {
             None => Vec::new(),
             // A number of an earlier server, or one that is too old.
-            Some(last) if last > kept.number || last + 1 < oldest => vec![self::gap_event(kept.number)],
+            Some(last) if last > kept.number || last + 1 < oldest => vec![gap_event(kept.number)],
             Some(last) => kept.events.iter().filter(|event| event.number > last).cloned().collect(),
         };
-        EventSubscription { missed: first, receiver: then }
+        EventSubscription { missed, receiver: self.sender.subscribe() }
     }
 
     pub(crate) fn listener_count(&self) -> usize {

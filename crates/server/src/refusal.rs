@@ -7,6 +7,9 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use cardscope_model::untrusted_text;
 use cardscope_session::frame::Failure;
+use std::fmt::Display;
+
+pub(crate) type Result<T> = std::result::Result<T, RequestRefusal>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RequestRefusal {
@@ -47,6 +50,11 @@ impl RequestRefusal {
         RequestRefusal { needs_consent: true, ..RequestRefusal::conflict(why) }
     }
 
+    /// Input that an error describes.
+    pub(crate) fn invalid(why: impl Display) -> Self {
+        RequestRefusal::unprocessable(why.to_string())
+    }
+
     pub(crate) fn unprocessable(why: impl Into<String>) -> Self {
         RequestRefusal::new(StatusCode::UNPROCESSABLE_ENTITY, why)
     }
@@ -56,10 +64,7 @@ impl From<Failure> for RequestRefusal {
     fn from(failure: Failure) -> Self {
         let status = match failure {
             Failure::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Failure::Io(_)
-            | Failure::SuspectReader(_)
-            | Failure::InterruptedUndone(_)
-            | Failure::Interrupted => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::SERVICE_UNAVAILABLE,
         };
         RequestRefusal::new(status, failure.to_string())
     }

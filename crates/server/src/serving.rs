@@ -3,22 +3,22 @@
 use crate::card_index::CardIndex;
 use crate::claim::ServerClaim;
 use crate::event_log::EventLog;
-use crate::hosts::AllowedHosts;
-use crate::request::ServeRequest;
-use crate::state::ServerState;
+use crate::state::{AllowedHosts, ServerState};
 use crate::tasks::TaskQueue;
 use crate::token::AccessToken;
 use crate::uploads::UploadFolder;
-use crate::{app, auth, change_watchers, claim, connections, redirect_page, rendering, routes};
-use axum::Router;
-use axum::middleware;
-use cardscope_archive as archive;
-use cardscope_archive::AnswerCache;
+use crate::{app, auth, change_watchers, claim, connections, routes, token};
+use axum::{Router, middleware};
+use cardscope_archive::{self as archive, AnswerCache};
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::pending;
-use cardscope_session::frame::Failure;
-use std::io::ErrorKind;
-use std::net::SocketAddr;
+use cardscope_session::arguments::parse_duration;
+use cardscope_session::error::{Failure, Result};
+use cardscope_session::options::ArchiveAt;
+use cardscope_verbs::list::answer_of_document;
+use clap::Args;
+use std::io::{Error, ErrorKind};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +32,40 @@ const RESTORE_TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// Threads for blocking work: opening and reading the archive, rendering pages.
 const BLOCKING_THREADS: usize = 8;
+
+/// Serve the archive and the test bench to a browser
+///
+/// Listens on this computer only, at http://127.0.0.1:7373/, and prints the address with the token that a browser needs, a new one
+/// for each start. Tests that are started there run in processes of their own; Ctrl-C stops them, has the cards' data restored,
+/// and ends.
+#[derive(Debug, Clone, Args)]
+pub struct ServeRequest {
+    /// Port to listen on; 0 takes any that is free
+    #[arg(long, default_value_t = 7373)]
+    pub port: u16,
+    /// Listen on another address of this computer, e.g. 192.168.1.9 or 0.0.0.0: the token, results and names of cards then
+    /// cross the network unencrypted
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", hide_default_value = true)]
+    pub listen: IpAddr,
+    /// Also answer to this name of the computer, e.g. pi.local, with a port if a proxy has another one (repeatable)
+    #[arg(long = "allow-host", value_name = "NAME")]
+    pub hosts: Vec<String>,
+    /// Open the address in this desktop's browser
+    #[arg(long)]
+    pub open: bool,
+    /// Take the token from this file of yours (mode 0600), made if missing, e.g. where the server starts at boot
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// End by itself once no browser has been open and no test has run for so long, e.g. 1h
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub until_idle: Option<Duration>,
+    /// Offer fixed disks and loop devices, too
+    #[arg(long)]
+    pub all: bool,
+    /// The archive that is shown and filled.
+    #[command(flatten)]
+    pub archive: ArchiveAt,
+}
 
 #[derive(Debug, Clone)]
 pub struct StartedServer {
@@ -49,12 +83,8 @@ pub type OnServerStart<'a> = &'a mut dyn FnMut(&StartedServer);
 
 /// Serves until `stop` is raised, then stops the running tests and waits for their restoring. Fails if the address or the
 /// token file cannot be used.
-pub fn serve(
-    request: &ServeRequest,
-    stop: &InterruptFlag,
-    announce: OnServerStart<'_>,
-) -> Result<(), Failure> {
-    let failed = |what: &str, e: std::io::Error| Failure::io_for(format!("{what}: {e}"), e);
+pub fn serve(request: &ServeRequest, stop: &InterruptFlag, announce: OnServerStart<'_>) -> Result<()> {
+    let failed = |what: &str, e: Error| Failure::io_for(format!("{what}: {e}"), e);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(BLOCKING_THREADS)
@@ -68,21 +98,17 @@ pub fn serve(
         Ok(listener) => listener,
         // This user's server already runs there, so its page is opened instead.
         Err(error) if request.open && error.kind() == ErrorKind::AddrInUse && claim::is_served_at(asked) => {
-            let running =
-                AccessToken::of_running_server()?.ok_or_else(|| address_unavailable(asked, error))?;
-            announce(&started_server(
-                request,
-                asked,
-                &running,
-                vec!["note: it is served already".to_owned()],
-            ));
+            let token = AccessToken::of_running_server()?.ok_or_else(|| address_unavailable(asked, error))?;
+            announce(&started_server(request, asked, &token, vec!["note: it is served already".to_owned()]));
             return Ok(());
         }
         Err(error) => return Err(address_unavailable(asked, error)),
     };
     let address = listener.local_addr().map_err(|e| failed("the server has no address", e))?;
+    // If the file was replaced, the kernel reports a path that ends in "(deleted)".
     let program = std::env::current_exe().map_err(|e| failed("the program does not find itself", e))?;
-    let hub = Arc::new(EventLog::new());
+    let program = if program.exists() { program } else { PathBuf::from("/proc/self/exe") };
+    let events = Arc::new(EventLog::new());
     let archive = request.archive.archive.clone();
     let (claim, unclaimed) = match ServerClaim::try_claim(address, &token) {
         Ok(claim) => (claim, None),
@@ -91,12 +117,12 @@ pub fn serve(
     let server = Arc::new(ServerState {
         address,
         hosts: AllowedHosts::from_address(address, &request.hosts),
-        tasks: TaskQueue::new(Arc::clone(&hub), own_program(program), archive.clone(), claim),
+        tasks: TaskQueue::new(Arc::clone(&events), program, archive.clone(), claim),
         archive,
         all_devices: request.all,
-        events: hub,
+        events,
         card_index: CardIndex::default(),
-        answers: AnswerCache::new(rendering::answer_of_document),
+        answers: AnswerCache::new(answer_of_document),
         uploads: UploadFolder::new().map_err(|e| failed("no folder for files that are sent", e))?,
         closing: tokio::sync::watch::Sender::new(false),
         token,
@@ -106,15 +132,9 @@ pub fn serve(
     announce(&started_server(request, address, &server.token, startup_remarks(address, unclaimed.as_ref())));
     let _owing = pending::register_cleanup("the tests that run restore their cards' data and end", "");
     runtime.block_on(run_until_stopped(listener, Arc::clone(&server), stop, request.until_idle));
-    redirect_page::remove_page(address, server.token.text());
+    token::remove_redirect_page(address, &server.token);
     server.tasks.shut_down(RESTORE_TIMEOUT);
     Ok(())
-}
-
-/// Path to start this program by. If the file was replaced, the kernel reports a path that ends in "(deleted)".
-fn own_program(program: PathBuf) -> PathBuf {
-    let link = PathBuf::from("/proc/self/exe");
-    if program.exists() { program } else { link }
 }
 
 async fn run_until_stopped(
@@ -128,9 +148,7 @@ async fn run_until_stopped(
         .fallback(app::serve_app)
         .layer(middleware::from_fn_with_state(Arc::clone(&server), auth::authenticate))
         .with_state(Arc::clone(&server));
-    let serving = tokio::spawn(async move {
-        connections::accept_connections(listener, router).await;
-    });
+    let serving = tokio::spawn(connections::accept_connections(listener, router));
     let mut used = Instant::now();
     while !stop.is_raised() && !serving.is_finished() {
         tokio::time::sleep(POLL_INTERVAL).await;
@@ -153,25 +171,20 @@ fn started_server(
     token: &AccessToken,
     mut remarks: Vec<String>,
 ) -> StartedServer {
-    let link = token_link(address, token);
-    let page =
-        request.open.then(|| redirect_page::write_page(browser_address(address), &link)).and_then(|page| {
-            let cannot = |why| {
-                remarks.push(format!("warning: the browser is not opened: {why}; open the address yourself"));
-            };
-            page.map_err(cannot).ok()
-        });
-    StartedServer {
-        link,
-        address: format!("http://{}/", browser_address(address)),
-        redirect_page: page,
-        remarks,
+    let open_at = browser_address(address);
+    let address = format!("http://{open_at}/");
+    // The token is in the fragment, which browsers never send, so that no server or log sees it.
+    let link = format!("{address}#token={}", token.text());
+    let mut redirect_page = None;
+    if request.open {
+        match token::write_redirect_page(open_at, &link) {
+            Ok(page) => redirect_page = Some(page),
+            Err(why) => {
+                remarks.push(format!("warning: the browser is not opened: {why}; open the address yourself"))
+            }
+        }
     }
-}
-
-/// The token is in the fragment, which browsers never send, so that no server or log sees it.
-fn token_link(address: SocketAddr, token: &AccessToken) -> String {
-    format!("http://{}/#token={}", browser_address(address), token.text())
+    StartedServer { link, address, redirect_page, remarks }
 }
 
 /// Address as a browser can open it: 0.0.0.0 becomes 127.0.0.1.
@@ -183,26 +196,28 @@ fn browser_address(address: SocketAddr) -> SocketAddr {
 }
 
 fn startup_remarks(address: SocketAddr, unclaimed: Option<&Failure>) -> Vec<String> {
-    let wide = (!address.ip().is_loopback()).then(|| {
-        "warning: the token, results and names of cards cross the network unencrypted; use a tunnel (ssh -L 7373:127.0.0.1:7373) \
-         where others could listen"
-            .to_owned()
-    });
-    let bare =
-        (!app::is_built_in()).then(|| "note: built without the app for browsers; the API answers".to_owned());
-    let alone = unclaimed.map(|why| {
+    let mut remarks = Vec::new();
+    if !address.ip().is_loopback() {
+        let why = "warning: the token, results and names of cards cross the network unencrypted; use a tunnel \
+            (ssh -L 7373:127.0.0.1:7373) where others could listen";
+        remarks.push(why.to_owned());
+    }
+    if !app::is_built_in() {
+        remarks.push("note: built without the app for browsers; the API answers".to_owned());
+    }
+    remarks.extend(unclaimed.map(|why| {
         format!(
             "warning: {why}; until then scripts and `cardscope top` find no token, and tests that a killed server leaves are not \
              shown by the next one"
         )
-    });
-    wide.into_iter().chain(bare).chain(alone).collect()
+    }));
+    remarks
 }
 
-fn address_unavailable(address: SocketAddr, error: std::io::Error) -> Failure {
+fn address_unavailable(address: SocketAddr, error: Error) -> Failure {
     let why = match error.kind() {
         ErrorKind::AddrInUse => {
-            "another program listens there, perhaps another `cardscope serve`; give another --port".to_owned()
+            "another program listens there, perhaps another `cardscope serve`; give another --port".into()
         }
         ErrorKind::PermissionDenied => format!("{error}; ports below 1024 are for root: give another --port"),
         ErrorKind::AddrNotAvailable => format!("{error}; this computer has no such address: check --listen"),

@@ -1,5 +1,9 @@
 //! Access token: 256 random bits a start, readable by this user only. It is needed even on the loopback interface, because
 //! other users of the computer reach the port.
+//!
+//! A file redirects a browser to the app. Only this user can read it, while a link with the token in the browser's
+//! arguments would be visible to every user of the computer. It lies in the home folder under a name without a dot,
+//! because sandboxed browsers (snap, flatpak) cannot read hidden files, `/tmp` or `XDG_RUNTIME_DIR`.
 
 use cardscope_model::shell::shell_quote_path;
 use cardscope_session::frame::Failure;
@@ -8,8 +12,9 @@ use cardscope_session::state_file::StateFile;
 use constant_time_eq::constant_time_eq;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use std::fmt::Write;
-use std::path::Path;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 
 /// File of the running server's token, in the state folder.
 const TOKEN_FILE: &str = "server-token";
@@ -23,8 +28,8 @@ const TOKEN_LENGTHS: std::ops::RangeInclusive<usize> = 32..=256;
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken(String);
 
-impl std::fmt::Debug for AccessToken {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for AccessToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(…)")
     }
 }
@@ -40,15 +45,14 @@ impl AccessToken {
     pub(crate) fn for_start(file: Option<&Path>) -> Result<Self, Failure> {
         let Some(file) = file else {
             // An earlier server's token is not reused, but its file must be private, since the new token is written there.
-            StateFile::with_name(TOKEN_FILE)
-                .map_or(Ok(None), |file| private_file::read_secret(&file.path()))?;
+            StateFile::with_name(TOKEN_FILE).map_or(Ok(None), |f| private_file::read_secret(&f.path()))?;
             return AccessToken::random();
         };
         match private_file::read_secret(file)? {
             Some(text) => AccessToken::parse(&text).ok_or_else(|| {
+                let name = shell_quote_path(file);
                 Failure::refused(format!(
-                    "{0} holds no token: a line of 32 to 256 letters, digits, - and _; make one with: openssl rand -hex 32 > {0}",
-                    shell_quote_path(file)
+                    "{name} holds no token: a line of 32 to 256 letters, digits, - and _; make one with: openssl rand -hex 32 > {name}"
                 ))
             }),
             None => {
@@ -64,7 +68,7 @@ impl AccessToken {
         StateFile::with_name(TOKEN_FILE)?.store(self.0.as_bytes())
     }
 
-    /// Removes the file that [`Token::store`] wrote.
+    /// Removes the file that [`AccessToken::publish`] wrote.
     pub(crate) fn unpublish() {
         if let Ok(file) = StateFile::with_name(TOKEN_FILE) {
             file.remove();
@@ -101,11 +105,31 @@ impl AccessToken {
     }
 }
 
+/// Writes or replaces the page that redirects to `link`. Fails without a home folder that only this user can change.
+pub(crate) fn write_redirect_page(address: SocketAddr, link: &str) -> Result<PathBuf, Failure> {
+    let path = page_path(address).ok_or_else(|| Failure::refused("HOME is not set"))?;
+    let page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta http-equiv=\"refresh\" content=\"0; url={link}\">\n<title>Cardscope</title>\n<p><a href=\"{link}\">Open Cardscope</a>\n"
+    );
+    private_file::replace_secret(&path, &page)?;
+    Ok(path)
+}
+
+/// Removes the page if it still holds this token: it was used, or its server has ended.
+pub(crate) fn remove_redirect_page(address: SocketAddr, token: &AccessToken) {
+    if let Some(path) = page_path(address) {
+        private_file::remove_secret(&path, token.text());
+    }
+}
+
+fn page_path(address: SocketAddr) -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
+    Some(home.join(format!("cardscope-{}.html", address.port())))
+}
+
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

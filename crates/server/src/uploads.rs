@@ -2,8 +2,8 @@
 //! name files by ids that the server assigns, never by paths.
 
 use crate::api::UploadedFile;
-use crate::poison::lock_ignoring_poison;
-use crate::refusal::RequestRefusal;
+use crate::poison;
+use crate::refusal::{RequestRefusal, Result};
 use axum::body::Body;
 use axum::http::StatusCode;
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -51,26 +51,18 @@ impl UploadFolder {
         }
     }
 
-    /// Stores a file while its body arrives; `announced` is the Content-Length.
-    pub(crate) async fn receive(
-        &self,
-        name: &str,
-        announced: Option<u64>,
-        body: Body,
-    ) -> Result<UploadedFile, RequestRefusal> {
+    /// Stores a file while its body arrives; `length` is the Content-Length.
+    pub(crate) async fn receive(&self, name: &str, length: Option<u64>, body: Body) -> Result<UploadedFile> {
         let too_large = || {
-            let why = format!(
-                "{name:?} is larger than {} MiB; import it with `cardscope import`",
-                MAX_FILE_BYTES >> 20
-            );
+            let mib = MAX_FILE_BYTES >> 20;
+            let why = format!("{name:?} is larger than {mib} MiB; import it with `cardscope import`");
             RequestRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
         };
-        if announced.is_some_and(|bytes| bytes > MAX_FILE_BYTES) {
+        if length.is_some_and(|bytes| bytes > MAX_FILE_BYTES) {
             return Err(too_large());
         }
-        if lock_ignoring_poison(&self.files).len() >= MAX_FILES
-            || self.bytes.load(Ordering::Relaxed) >= MAX_TOTAL_BYTES
-        {
+        let files = poison::lock(&self.files).len();
+        if files >= MAX_FILES || self.bytes.load(Ordering::Relaxed) >= MAX_TOTAL_BYTES {
             return Err(too_many());
         }
         let name = safe_file_name(name);
@@ -83,19 +75,19 @@ impl UploadFolder {
         coming.write(&path, body, too_large).await?;
         coming.whole = true;
         let upload = UploadedFile { upload: id.clone(), name, bytes: coming.bytes };
-        lock_ignoring_poison(&self.files).insert(id, upload.clone());
+        poison::lock(&self.files).insert(id, upload.clone());
         Ok(upload)
     }
 
     pub(crate) fn path(&self, id: &str) -> Option<PathBuf> {
-        let files = lock_ignoring_poison(&self.files);
+        let files = poison::lock(&self.files);
         let upload = files.get(id)?;
         Some(self.folder.join(&upload.upload).join(&upload.name))
     }
 
     /// Removes a file; false if the id is unknown.
     pub(crate) fn remove(&self, id: &str) -> bool {
-        let Some(upload) = lock_ignoring_poison(&self.files).remove(id) else { return false };
+        let Some(upload) = poison::lock(&self.files).remove(id) else { return false };
         self.bytes.fetch_sub(upload.bytes, Ordering::Relaxed);
         remove_folder(&self.folder.join(upload.upload));
         true
@@ -103,8 +95,8 @@ impl UploadFolder {
 
     /// Writes a text to a temporary file for a child process.
     pub(crate) fn write_text(&self, name: &str, text: &str) -> std::io::Result<TemporaryText> {
-        let file =
-            TemporaryText(self.folder.join(format!("{}-{}", Uuid::now_v7().simple(), safe_file_name(name))));
+        let name = format!("{}-{}", Uuid::now_v7().simple(), safe_file_name(name));
+        let file = TemporaryText(self.folder.join(name));
         File::create_new(&file.0)?.write_all(text.as_bytes())?;
         Ok(file)
     }
@@ -144,20 +136,15 @@ struct UploadInProgress<'a> {
 }
 
 impl UploadInProgress<'_> {
-    async fn write(
-        &mut self,
-        path: &Path,
-        body: Body,
-        too_large: impl Fn() -> RequestRefusal,
-    ) -> Result<(), RequestRefusal> {
+    async fn write(&mut self, path: &Path, body: Body, too_large: impl Fn() -> RequestRefusal) -> Result<()> {
         let mut file = File::create_new(path).map_err(|e| storage_error(&e))?;
         let mut stream = body.into_data_stream();
         while let Some(part) = stream.next().await {
-            let part = part.map_err(|e| {
-                RequestRefusal::new(StatusCode::BAD_REQUEST, format!("the file did not come whole: {e}"))
-            })?;
-            self.bytes += part.len() as u64;
-            let all = part.len() as u64 + self.uploads.bytes.fetch_add(part.len() as u64, Ordering::Relaxed);
+            let cut = |e| format!("the file did not come whole: {e}");
+            let part = part.map_err(|e| RequestRefusal::new(StatusCode::BAD_REQUEST, cut(e)))?;
+            let bytes = part.len() as u64;
+            self.bytes += bytes;
+            let all = bytes + self.uploads.bytes.fetch_add(bytes, Ordering::Relaxed);
             if self.bytes > MAX_FILE_BYTES {
                 return Err(too_large());
             }
@@ -187,13 +174,12 @@ impl Drop for UploadFolder {
 
 fn remove_abandoned(all: &Path) {
     let folders = std::fs::read_dir(all).into_iter().flatten().flatten();
-    let ours = folders.filter(|folder| {
+    for folder in folders {
         let name = folder.file_name();
         let id = name.to_str().and_then(|name| name.strip_prefix(FOLDER_PREFIX));
-        id.is_some_and(|id| Uuid::try_parse(id).is_ok())
-    });
-    for folder in ours {
-        if let Some(_lock) = lock_folder(&folder.path()) {
+        if id.is_some_and(|id| Uuid::try_parse(id).is_ok())
+            && let Some(_lock) = lock_folder(&folder.path())
+        {
             remove_folder(&folder.path());
         }
     }
@@ -228,11 +214,7 @@ fn safe_file_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain: String = last.chars().filter(|c| !c.is_control()).collect();
     // Linux allows 255 bytes; the rest is margin.
-    let mut end = plain.len().min(200);
-    while !plain.is_char_boundary(end) {
-        end -= 1;
-    }
-    match &plain[..end] {
+    match &plain[..plain.floor_char_boundary(200)] {
         "" | "." | ".." => "file".to_owned(),
         name => name.to_owned(),
     }

@@ -3,7 +3,6 @@
 
 pub mod description;
 pub mod list;
-pub mod registry;
 pub mod request;
 #[cfg(feature = "schema")]
 mod schema;

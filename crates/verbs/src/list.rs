@@ -1,6 +1,7 @@
 //! The verbs, each in one row: name, title, page; and where a server runs it, its options and what they do to the card.
 
 use crate::request::{Effect, OptionError, VerbRequest, defaults, read};
+use cardscope_model::answer::Answer;
 use cardscope_model::card_map::MapReport;
 use cardscope_model::check::CheckReport;
 use cardscope_model::endure::EndureReport;
@@ -9,6 +10,7 @@ use cardscope_model::identity::Identity;
 use cardscope_model::log::CardLog;
 use cardscope_model::mark_result::MarksReport;
 use cardscope_model::observe::ObserveReport;
+use cardscope_model::report::NewsTone;
 use cardscope_model::restore::RestoreReport;
 use cardscope_model::result::BenchReport;
 use cardscope_model::sustain::SustainReport;
@@ -136,6 +138,16 @@ impl fmt::Debug for Verb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }
+}
+
+/// Returns the page; `None` for an unknown verb, and for a document of another version that cannot be read.
+pub fn page_of_document(kind: &str, document: &Value) -> Option<Page> {
+    Verb::find(kind)?.page(document)
+}
+
+/// Returns answer and tone of the page, for a line of a list.
+pub fn answer_of_document(kind: &str, document: &Value) -> Option<(Answer, NewsTone)> {
+    page_of_document(kind, document).map(|page| (page.answer, page.tone))
 }
 
 fn render<T: DeserializeOwned + VerbDocument>(document: &Value) -> Option<Page> {

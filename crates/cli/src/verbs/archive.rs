@@ -67,7 +67,7 @@ pub(super) fn run(asked: ArchiveRequest, options: &OutputOptions) -> Result<u8> 
 }
 
 fn answer_cache() -> AnswerCache {
-    AnswerCache::new(cardscope_verbs::registry::answer_of_document)
+    AnswerCache::new(cardscope_verbs::list::answer_of_document)
 }
 
 /// Shows a session or a card.

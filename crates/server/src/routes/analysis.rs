@@ -1,27 +1,25 @@
 //! Routes for comparison, ranking and reports.
 
-use super::cards;
-use super::common::{query_values, run_blocking};
+use super::cards::{publication_of_cards, require_known, with_results};
 use crate::api::{
     Excluded, JobInfo, JobList, JobWorkload, NamedTitle, RankOrder, RankedCards, RankedPlace, RenderedPage,
 };
-use crate::json_body::JsonBody;
-use crate::refusal::RequestRefusal;
+use crate::extract::{JsonBody, query_values};
+use crate::refusal::{RequestRefusal, Result};
 use crate::rendering;
-use crate::state::ServerState;
+use crate::state::{ServerState, SharedState, run_blocking};
 use axum::Json;
-use axum::extract::{RawQuery, State};
+use axum::extract::RawQuery;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use cardscope_compare::page::{publication, ranking};
-use cardscope_compare::verb::compare::{CompareRequest as Compared, MeasurementChoice};
-use cardscope_compare::verb::rank;
-use cardscope_compare::verb::rank::{RankRequest, RankingKey};
-use cardscope_compare::verb::{jobs as known, publish};
+use cardscope_compare::verb::compare::MeasurementChoice;
+use cardscope_compare::verb::jobs as known;
+use cardscope_compare::verb::rank::{self, RankRequest, RankingKey};
+use cardscope_model::job::{Job, JobWork};
 use cardscope_model::publication::Publication;
-use cardscope_session::options::ArchiveAt;
+use cardscope_model::ranking::RankedCard;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Limit of cards in a comparison.
 const MAX_COMPARED: usize = 50;
@@ -31,11 +29,8 @@ const MAX_WEIGHT: f64 = 1e6;
 
 /// Compares cards by their ids.
 #[utoipa::path(get, path = "/api/compare", tag = "analysis", params(("card" = Vec<String>, Query, description = "Ids of cards")), responses((status = 200, body = RenderedPage), (status = 422, body = crate::api::ApiProblem)))]
-pub(super) async fn compare(
-    State(server): State<Arc<ServerState>>,
-    RawQuery(query): RawQuery,
-) -> Result<Json<RenderedPage>, RequestRefusal> {
-    run_blocking(&server, move |server| {
+pub(super) async fn compare(server: SharedState, RawQuery(query): RawQuery) -> Result<Json<RenderedPage>> {
+    run_blocking(server, move |server| {
         let publication = publish_cards(server, query.as_deref())?;
         Ok(Json(rendering::render_document(&publication, publication::page::publication_page)))
     })
@@ -44,38 +39,31 @@ pub(super) async fn compare(
 
 /// Downloads a report on cards: html, markdown, csv, json, svg, png, plotly, crystaldiskmark or kdiskmark.
 #[utoipa::path(get, path = "/api/report", tag = "analysis", params(("card" = Vec<String>, Query, description = "Ids of cards"), ("format" = Option<String>, Query, description = "html unless said otherwise")), responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"), (status = 422, body = crate::api::ApiProblem)))]
-pub(super) async fn report(
-    State(server): State<Arc<ServerState>>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, RequestRefusal> {
-    run_blocking(&server, move |server| {
+pub(super) async fn report(server: SharedState, RawQuery(query): RawQuery) -> Result<Response> {
+    run_blocking(server, move |server| {
         let name = query_values(query.as_deref(), "format").pop().unwrap_or_else(|| "html".to_owned());
         let format = publication::format_by_name(&name)
             .ok_or_else(|| RequestRefusal::unprocessable(format!("there is no format {name:?}")))?;
         let publication = publish_cards(server, query.as_deref())?;
-        let bytes =
-            (format.write)(&publication).map_err(|why| RequestRefusal::unprocessable(why.to_string()))?;
+        let bytes = (format.write)(&publication).map_err(RequestRefusal::invalid)?;
         let file = format!("attachment; filename=\"cardscope.{}\"", format.extension);
-        Ok(([(CONTENT_TYPE, "application/octet-stream".to_owned()), (CONTENT_DISPOSITION, file)], bytes)
-            .into_response())
+        let headers = [(CONTENT_TYPE, "application/octet-stream".to_owned()), (CONTENT_DISPOSITION, file)];
+        Ok((headers, bytes).into_response())
     })
     .await
 }
 
 /// Lists jobs and hosts to rank cards for.
 #[utoipa::path(get, path = "/api/jobs", tag = "analysis", responses((status = 200, body = JobList)))]
-pub(super) async fn jobs(State(server): State<Arc<ServerState>>) -> Result<Json<JobList>, RequestRefusal> {
-    run_blocking(&server, |_| {
+pub(super) async fn jobs(server: SharedState) -> Result<Json<JobList>> {
+    run_blocking(server, |_| {
         let jobs = known::builtin_jobs()?.into_iter().map(|job| {
             let all: f64 = job.work.iter().map(|work| work.weight).sum();
-            let workload = |work: &cardscope_model::job::JobWork| JobWorkload {
-                name: work.what.clone(),
-                weight: work.weight / all,
-            };
+            let workload = |w: &JobWork| JobWorkload { name: w.what.clone(), weight: w.weight / all };
             JobInfo { workloads: job.work.iter().map(workload).collect(), name: job.name, title: job.title }
         });
-        let hosts =
-            known::builtin_hosts()?.into_iter().map(|host| NamedTitle { name: host.name, title: host.title });
+        let hosts = known::builtin_hosts()?.into_iter();
+        let hosts = hosts.map(|host| NamedTitle { name: host.name, title: host.title });
         Ok(Json(JobList { jobs: jobs.collect(), hosts: hosts.collect() }))
     })
     .await
@@ -84,13 +72,13 @@ pub(super) async fn jobs(State(server): State<Arc<ServerState>>) -> Result<Json<
 /// Ranks cards for a job, optionally with other weights and a host.
 #[utoipa::path(post, path = "/api/rank", tag = "analysis", request_body = RankOrder, responses((status = 200, body = RankedCards), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn rank(
-    State(server): State<Arc<ServerState>>,
+    server: SharedState,
     JsonBody(order): JsonBody<RankOrder>,
-) -> Result<Json<RankedCards>, RequestRefusal> {
-    run_blocking(&server, move |server| rank_cards(server, order).map(Json)).await
+) -> Result<Json<RankedCards>> {
+    run_blocking(server, move |server| rank_cards(server, order).map(Json)).await
 }
 
-fn rank_cards(server: &ServerState, order: RankOrder) -> Result<RankedCards, RequestRefusal> {
+fn rank_cards(server: &ServerState, order: RankOrder) -> Result<RankedCards> {
     let job = known::builtin_job(&order.job)
         .map_err(|_| RequestRefusal::unprocessable(format!("there is no job {:?}", order.job)))?;
     let by = RankingKey::CustomJob(Box::new(apply_weights(job, &order.weights)?));
@@ -99,21 +87,13 @@ fn rank_cards(server: &ServerState, order: RankOrder) -> Result<RankedCards, Req
     {
         return Err(RequestRefusal::unprocessable(format!("there is no host {host:?}")));
     }
-    let choice = MeasurementChoice {
-        without_collection: order.own,
-        archive: archive_option(server),
-        ..MeasurementChoice::default()
-    };
-    let request = RankRequest {
-        cards: cards::require_known(server, order.cards)?,
-        job: None,
-        on: order.host,
-        group_by: Vec::new(),
-        choice,
-    };
+    let archive = server.archive_option();
+    let choice = MeasurementChoice { without_collection: order.own, archive, ..MeasurementChoice::default() };
+    let cards = require_known(server, order.cards)?;
+    let request = RankRequest { cards, job: None, on: order.host, group_by: Vec::new(), choice };
     let ranking = rank::rank_cards_by(&request, &by)?;
     let made = rendering::render_document(&ranking, ranking::ranking_page);
-    let place = |card: cardscope_model::ranking::RankedCard| RankedPlace {
+    let place = |card: RankedCard| RankedPlace {
         placement: card.placement,
         card: card.entry.card_id,
         title: card.entry.name,
@@ -122,30 +102,26 @@ fn rank_cards(server: &ServerState, order: RankOrder) -> Result<RankedCards, Req
         price: card.price,
         per_price: card.per_price,
     };
-    let excluded =
-        ranking.excluded.into_iter().map(|card| (card.name, card.reason)).chain(ranking.not_placed);
+    let excluded = ranking.excluded.into_iter().map(|card| (card.name, card.reason));
+    let excluded = excluded.chain(ranking.not_placed).map(|(name, reason)| Excluded { name, reason });
     Ok(RankedCards {
         answer: made.answer,
         html: made.html,
         places: ranking.places.into_iter().map(place).collect(),
-        excluded: excluded.map(|(name, reason)| Excluded { name, reason }).collect(),
+        excluded: excluded.collect(),
     })
 }
 
 /// Applies weights to a job; workloads of weight 0 are dropped.
-fn apply_weights(
-    mut job: cardscope_model::job::Job,
-    weights: &BTreeMap<String, f64>,
-) -> Result<cardscope_model::job::Job, RequestRefusal> {
+fn apply_weights(mut job: Job, weights: &BTreeMap<String, f64>) -> Result<Job> {
     for (name, weight) in weights {
-        let work = job.work.iter_mut().find(|work| work.what == *name);
-        let work = work.ok_or_else(|| {
-            RequestRefusal::unprocessable(format!("job {} has no workload {name:?}", job.name))
-        })?;
+        let Some(work) = job.work.iter_mut().find(|work| work.what == *name) else {
+            let why = format!("job {} has no workload {name:?}", job.name);
+            return Err(RequestRefusal::unprocessable(why));
+        };
         if !(0.0..=MAX_WEIGHT).contains(weight) {
-            return Err(RequestRefusal::unprocessable(format!(
-                "the weight of {name:?} must be a number from 0 to {MAX_WEIGHT}"
-            )));
+            let why = format!("the weight of {name:?} must be a number from 0 to {MAX_WEIGHT}");
+            return Err(RequestRefusal::unprocessable(why));
         }
         work.weight = *weight;
     }
@@ -156,30 +132,17 @@ fn apply_weights(
     }
 }
 
-fn archive_option(server: &ServerState) -> ArchiveAt {
-    ArchiveAt { archive: server.archive.clone() }
-}
-
 /// Publishes the cards of the query. Cards are given by id, since a name could be that of a file; cards without
 /// measurements are left out.
-fn publish_cards(server: &ServerState, query: Option<&str>) -> Result<Publication, RequestRefusal> {
-    let asked = cards::require_known(server, query_values(query, "card"))?;
+fn publish_cards(server: &ServerState, query: Option<&str>) -> Result<Publication> {
+    let asked = require_known(server, query_values(query, "card"))?;
     if asked.is_empty() || asked.len() > MAX_COMPARED {
         return Err(RequestRefusal::unprocessable(format!("choose 1 to {MAX_COMPARED} cards")));
     }
-    let cards: Vec<String> = cards::with_results(server, asked)?;
+    let cards = with_results(server, asked)?;
     if cards.is_empty() {
-        return Err(RequestRefusal::unprocessable(
-            "nothing was measured of these cards; check or benchmark them first",
-        ));
+        let why = "nothing was measured of these cards; check or benchmark them first";
+        return Err(RequestRefusal::unprocessable(why));
     }
-    let compared = Compared {
-        cards,
-        choice: MeasurementChoice { archive: archive_option(server), ..MeasurementChoice::default() },
-        ..Compared::default()
-    };
-    Ok(publish::gather_publication(&publish::PublishRequest {
-        compared,
-        ..publish::PublishRequest::default()
-    })?)
+    publication_of_cards(server, cards)
 }

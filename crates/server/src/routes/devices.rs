@@ -1,50 +1,44 @@
 //! Routes of devices.
 
-use super::common::run_blocking;
 use crate::api::{CardObject, Device, DeviceList, SimulatedLine};
-use crate::json_body::OptionalJsonBody;
-use crate::refusal::RequestRefusal;
-use crate::state::ServerState;
+use crate::extract::{ItemId, OptionalJsonBody};
+use crate::refusal::{RequestRefusal, Result};
+use crate::state::{ServerState, SharedState, run_blocking};
 use axum::Json;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_identity::verb as identify;
-use cardscope_identity::verb::ListRequest;
+use cardscope_identity::verb::{self as identify, ListRequest};
 use cardscope_model::device::DeviceInfo;
-use cardscope_session::simulated_cards;
-use std::sync::Arc;
+use cardscope_session::simulated_cards::{self, SimulatedInfo};
 
 /// Simulated cards in the list of devices, a good one and a fake, for a trial without a real card.
 const EXAMPLES: [&str; 2] = ["sandisk-extremepro-32g-a1", "sandian-1tb-52g"];
 
 /// Lists cards, sticks and readers, and whether they are safe to test.
 #[utoipa::path(get, path = "/api/devices", tag = "devices", responses((status = 200, body = DeviceList)))]
-pub(super) async fn list(State(server): State<Arc<ServerState>>) -> Result<Json<DeviceList>, RequestRefusal> {
-    run_blocking(&server, |server| device_list(server).map(Json)).await
+pub(super) async fn list(server: SharedState) -> Result<Json<DeviceList>> {
+    run_blocking(server, |server| device_list(server).map(Json)).await
 }
 
 /// Unmounts all file systems of a device without force.
 #[utoipa::path(post, path = "/api/devices/{name}/unmount", tag = "devices", params(("name" = String, Path)), request_body = Option<CardObject>, responses((status = 200, body = DeviceList), (status = 404, body = crate::api::ApiProblem), (status = 409, body = crate::api::ApiProblem)))]
 pub(super) async fn unmount(
-    State(server): State<Arc<ServerState>>,
-    name: Result<Path<String>, PathRejection>,
+    server: SharedState,
+    ItemId(name): ItemId,
     OptionalJsonBody(card): OptionalJsonBody<CardObject>,
-) -> Result<Json<DeviceList>, RequestRefusal> {
-    let Path(name) = name?;
-    run_blocking(&server, move |server| {
+) -> Result<Json<DeviceList>> {
+    run_blocking(server, move |server| {
         if list_devices(server)?.iter().all(|entry| entry.name != name) {
             return Err(RequestRefusal::not_found("device of that name"));
         }
         let object = card.object.ok_or_else(|| missing_object(&name))?;
-        identify::unmount_card(&name, Some(&object), &InterruptFlag::default())
-            .map_err(|why| RequestRefusal::conflict(why.to_string()))?;
+        let unmounted = identify::unmount_card(&name, Some(&object), &InterruptFlag::default());
+        unmounted.map_err(|why| RequestRefusal::conflict(why.to_string()))?;
         device_list(server).map(Json)
     })
     .await
 }
 
-pub(super) fn list_devices(server: &ServerState) -> Result<Vec<DeviceInfo>, RequestRefusal> {
+pub(super) fn list_devices(server: &ServerState) -> Result<Vec<DeviceInfo>> {
     Ok(identify::list_devices(&ListRequest { all: server.all_devices, ..ListRequest::default() })?)
 }
 
@@ -55,9 +49,10 @@ pub(super) fn missing_object(device: &str) -> RequestRefusal {
     ))
 }
 
-fn device_list(server: &ServerState) -> Result<DeviceList, RequestRefusal> {
-    let devices: Vec<Device> =
-        list_devices(server)?.into_iter().map(|entry| with_task(server, entry)).collect();
+fn device_list(server: &ServerState) -> Result<DeviceList> {
+    let task = |entry: &DeviceInfo| server.tasks.task_on_target(&entry.path);
+    let with_task = |entry: DeviceInfo| Device { task: task(&entry), ..Device::from(entry) };
+    let devices: Vec<Device> = list_devices(server)?.into_iter().map(with_task).collect();
     let safe = devices.iter().filter(|device| device.info.safe).count();
     let answer = match (devices.len(), safe) {
         (0, _) => "No card, stick or reader found.".to_owned(),
@@ -69,18 +64,14 @@ fn device_list(server: &ServerState) -> Result<DeviceList, RequestRefusal> {
     Ok(DeviceList { answer, devices, examples: example_cards()? })
 }
 
-fn example_cards() -> Result<Vec<SimulatedLine>, RequestRefusal> {
+fn example_cards() -> Result<Vec<SimulatedLine>> {
     let cards = simulated_cards::list_cards()?;
     let of = |name: &str| cards.iter().find(|card| card.name == name).cloned();
     Ok(EXAMPLES.into_iter().filter_map(of).map(SimulatedLine::from).collect())
 }
 
-fn with_task(server: &ServerState, entry: DeviceInfo) -> Device {
-    Device { task: server.tasks.task_on_target(&entry.path), ..Device::from(entry) }
-}
-
-impl From<simulated_cards::SimulatedInfo> for SimulatedLine {
-    fn from(card: simulated_cards::SimulatedInfo) -> Self {
+impl From<SimulatedInfo> for SimulatedLine {
+    fn from(card: SimulatedInfo) -> Self {
         let target = format!("sim:{}", card.name);
         SimulatedLine { target, name: card.name, title: card.title, bytes: card.announced_bytes }
     }

@@ -1,31 +1,81 @@
-//! Builds the OpenAPI document from the routes' annotations, and adds the error answers that groups of routes share.
-//! `docs/openapi.json` is a snapshot of it.
+//! Table of all routes, and the OpenAPI document built from their annotations and from the error answers that groups of
+//! routes share. `docs/openapi.json` is a snapshot of it.
 
-use super::router::router;
-use crate::api::ApiProblem;
-use utoipa::ToSchema;
-use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
+use super::{analysis, cards, devices, events, host, imports, recipes, sessions, simulated, tasks};
+use crate::api::{ApiProblem, TaskSample};
+use crate::state::ServerState;
+use std::sync::Arc;
+use utoipa::openapi::path::{Operation, Parameter, ParameterIn, PathItem};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr, Required, Response, ResponseBuilder};
+use utoipa::{OpenApi as _, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-const COMMON_ERRORS: [(&str, &str); 3] = [
+#[derive(utoipa::OpenApi)]
+#[openapi(
+    info(
+        title = "Cardscope",
+        description = "Tests of memory cards: ordered, watched, listed and published. Sizes are bytes, times seconds, speeds MB/s (10^6 bytes a second), temperatures °C."
+    ),
+    components(schemas(TaskSample, ApiProblem)),
+    security(("token" = []))
+)]
+struct RouteHead;
+
+pub(super) fn router() -> OpenApiRouter<Arc<ServerState>> {
+    OpenApiRouter::with_openapi(RouteHead::openapi())
+        .routes(routes!(host::host))
+        .routes(routes!(host::admit))
+        .routes(routes!(host::proof))
+        .routes(routes!(host::journals))
+        .routes(routes!(host::doctor))
+        .routes(routes!(devices::list))
+        .routes(routes!(devices::unmount))
+        .routes(routes!(tasks::verbs))
+        .routes(routes!(tasks::list, tasks::order))
+        .routes(routes!(tasks::get, tasks::forget))
+        .routes(routes!(tasks::stop))
+        .routes(routes!(events::events))
+        .routes(routes!(cards::list))
+        .routes(routes!(cards::get, cards::change))
+        .routes(routes!(cards::attach))
+        .routes(routes!(cards::attachment))
+        .routes(routes!(sessions::list))
+        .routes(routes!(sessions::get))
+        .routes(routes!(sessions::file))
+        .routes(routes!(analysis::compare))
+        .routes(routes!(analysis::report))
+        .routes(routes!(analysis::jobs))
+        .routes(routes!(analysis::rank))
+        .routes(routes!(imports::upload))
+        .routes(routes!(imports::remove))
+        .routes(routes!(imports::import))
+        .routes(routes!(recipes::list))
+        .routes(routes!(recipes::get))
+        .routes(routes!(recipes::check))
+        .routes(routes!(simulated::list))
+        .routes(routes!(simulated::get))
+}
+
+const COMMON_ERRORS: &[(&str, &str)] = &[
     ("401", "The token is missing or wrong"),
     ("403", "The Host or the Origin is not ours"),
     ("503", "The archive or a device cannot be read or written"),
 ];
 
-const PATH_ERRORS: [(&str, &str); 1] = [("404", "There is none of that name")];
+const PATH_ERRORS: &[(&str, &str)] = &[("404", "There is none of that name")];
 
-const QUERY_ERRORS: [(&str, &str); 1] = [("422", "A value is not understood")];
+const QUERY_ERRORS: &[(&str, &str)] = &[("422", "A value is not understood")];
 
-const BODY_ERRORS: [(&str, &str); 4] = [
+const BODY_ERRORS: &[(&str, &str)] = &[
     ("400", "The body is not JSON, or did not come whole"),
     ("413", "The body is too large"),
     ("415", "The body is not called application/json"),
     ("422", "A value is not understood"),
 ];
 
-const FILE_ERRORS: [(&str, &str); 3] = [
+const FILE_ERRORS: &[(&str, &str)] = &[
     ("400", "The file did not come whole"),
     ("413", "The file is too large"),
     ("507", "The file cannot be stored"),
@@ -53,35 +103,25 @@ fn complete_operation(operation: &mut Operation) {
     let tag = operation.tags.iter().flatten().next().cloned().unwrap_or_default();
     let name = operation.operation_id.take().unwrap_or_default();
     operation.operation_id = Some(if tag == name { name } else { format!("{tag}_{name}") });
-    let has = |place: ParameterIn| {
-        let mut all = operation.parameters.iter().flatten();
-        all.any(|one| matches!(one, RefOr::T(one) if one.parameter_in == place))
-    };
+    let is_in = |one: &RefOr<Parameter>, place: &ParameterIn| matches!(one, RefOr::T(one) if one.parameter_in == *place);
+    let has = |place: ParameterIn| operation.parameters.iter().flatten().any(|one| is_in(one, &place));
     let takes = |media_type: &str| matches!(&operation.request_body, Some(RefOr::T(body)) if body.content.contains_key(media_type));
-    let (has_document, has_file) = (takes("application/json"), takes("application/octet-stream"));
-    let mut reasons = COMMON_ERRORS.to_vec();
-    if has(ParameterIn::Path) {
-        reasons.extend(PATH_ERRORS);
-    }
-    if has(ParameterIn::Query) {
-        reasons.extend(QUERY_ERRORS);
-    }
-    if has_document {
-        reasons.extend(BODY_ERRORS);
-    }
-    if has_file {
-        reasons.extend(FILE_ERRORS);
-    }
+    let has_file = takes("application/octet-stream");
+    let groups = [
+        (true, COMMON_ERRORS),
+        (has(ParameterIn::Path), PATH_ERRORS),
+        (has(ParameterIn::Query), QUERY_ERRORS),
+        (takes("application/json"), BODY_ERRORS),
+        (has_file, FILE_ERRORS),
+    ];
     if let (true, Some(RefOr::T(body))) = (has_file, &mut operation.request_body) {
         // An uploaded file may be empty.
         body.required = Some(Required::False);
     }
-    for (status, reason) in reasons {
-        operation
-            .responses
-            .responses
-            .entry(status.to_owned())
-            .or_insert_with(|| problem_response(reason).into());
+    let responses = &mut operation.responses.responses;
+    for (status, reason) in groups.into_iter().filter(|(applies, _)| *applies).flat_map(|(_, errors)| errors)
+    {
+        responses.entry((*status).to_owned()).or_insert_with(|| problem_response(reason).into());
     }
 }
 

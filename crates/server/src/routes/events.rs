@@ -1,12 +1,10 @@
 //! Route of the event stream.
 
 use crate::event_log::{self, EventSubscription, ServerEvent};
-use crate::state::ServerState;
-use axum::extract::State;
+use crate::state::SharedState;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_stream::{Stream, StreamExt, wrappers::ReceiverStream};
@@ -22,7 +20,7 @@ const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// Each event has an id. A client that reconnects with `Last-Event-ID` gets the missed events, or `gap` if too many.
 #[utoipa::path(get, path = "/api/events", tag = "events", responses((status = 200, content_type = "text/event-stream", body = String)))]
 pub(super) async fn events(
-    State(server): State<Arc<ServerState>>,
+    server: SharedState,
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
@@ -37,12 +35,12 @@ pub(super) async fn events(
             }
         }
         loop {
-            let heard = tokio::select! {
-                heard = events.recv() => heard,
+            let received = tokio::select! {
+                received = events.recv() => received,
                 _ = closing.wait_for(|closing| *closing) => return,
                 () = sender.closed() => return,
             };
-            let event = match heard {
+            let event = match received {
                 Ok(event) => event,
                 Err(RecvError::Lagged(_)) => event_log::gap_event(0),
                 Err(RecvError::Closed) => return,
@@ -52,11 +50,11 @@ pub(super) async fn events(
             }
         }
     });
-    let said = |event: ServerEvent| {
-        let said = Event::default().event(event.name).data(event.data);
+    let sse_event = |event: ServerEvent| {
+        let sent = Event::default().event(event.name).data(event.data);
         // A gap of a slow connection has no number.
-        Ok(if event.number == 0 { said } else { said.id(event.number.to_string()) })
+        Ok(if event.number == 0 { sent } else { sent.id(event.number.to_string()) })
     };
-    Sse::new(ReceiverStream::new(receiver).map(said))
-        .keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL))
+    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE_INTERVAL);
+    Sse::new(ReceiverStream::new(receiver).map(sse_event)).keep_alive(keep_alive)
 }

@@ -1,37 +1,33 @@
 //! Routes about the host computer and authentication.
 
-use super::common::run_blocking;
 use crate::api::{ClientNonce, HostInfo, Journal, JournalList, RenderedPage, TokenProof};
-use crate::refusal::RequestRefusal;
-use crate::state::ServerState;
-use crate::{auth, redirect_page, rendering};
+use crate::extract::QueryOf;
+use crate::refusal::{RequestRefusal, Result};
+use crate::state::{SharedState, run_blocking};
+use crate::{auth, rendering, token};
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderName, StatusCode};
 use cardscope_archive as archive;
 use cardscope_host::page::doctor::page;
-use cardscope_host::verb::doctor;
-use cardscope_host::verb::doctor::DoctorRequest;
+use cardscope_host::verb::doctor::{self, DoctorRequest};
 use cardscope_model::restore::WaitingJournal;
 use cardscope_restore::verb as restore;
-use cardscope_session::options::{ArchiveAt, MachineOptions};
+use cardscope_session::options::MachineOptions;
 use std::path::Path;
-use std::sync::Arc;
 
 const NONCE_DIGITS: std::ops::RangeInclusive<usize> = 32..=128;
 
 /// Describes the computer that runs the server.
 #[utoipa::path(get, path = "/api/host", tag = "host", responses((status = 200, body = HostInfo)))]
-pub(super) async fn host(State(server): State<Arc<ServerState>>) -> Result<Json<HostInfo>, RequestRefusal> {
-    run_blocking(&server, |server| {
-        let (shown, problem) = archive::location_and_problem(server.archive.as_deref());
+pub(super) async fn host(server: SharedState) -> Result<Json<HostInfo>> {
+    run_blocking(server, |server| {
+        let (archive, archive_problem) = archive::location_and_problem(server.archive.as_deref());
         Ok(Json(HostInfo {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
-            archive: shown,
-            archive_problem: problem,
+            archive,
+            archive_problem,
             root: rustix::process::geteuid().is_root(),
         }))
     })
@@ -40,12 +36,10 @@ pub(super) async fn host(State(server): State<Arc<ServerState>>) -> Result<Json<
 
 /// Sets the cookie that reads pictures, downloads and the event stream.
 #[utoipa::path(post, path = "/api/session", tag = "host", responses((status = 204)))]
-pub(super) async fn admit(
-    State(server): State<Arc<ServerState>>,
-) -> Result<(StatusCode, [(HeaderName, String); 1]), RequestRefusal> {
-    run_blocking(&server, |server| {
+pub(super) async fn admit(server: SharedState) -> Result<(StatusCode, [(HeaderName, String); 1])> {
+    run_blocking(server, |server| {
         // The browser has the token now, so the file that contains it is removed.
-        redirect_page::remove_page(server.address, server.token.text());
+        token::remove_redirect_page(server.address, &server.token);
         Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, auth::cookie_header(server))]))
     })
     .await
@@ -54,12 +48,10 @@ pub(super) async fn admit(
 /// Proves that the server knows the token: HMAC-SHA-256 of the nonce under the token, both as text. Needs no token.
 #[utoipa::path(get, path = "/api/proof", tag = "host", params(ClientNonce), security(()), responses((status = 200, body = TokenProof), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn proof(
-    State(server): State<Arc<ServerState>>,
-    asked: Result<Query<ClientNonce>, QueryRejection>,
-) -> Result<Json<TokenProof>, RequestRefusal> {
-    let Query(ClientNonce { nonce }) = asked?;
-    let fits = NONCE_DIGITS.contains(&nonce.len()) && nonce.bytes().all(|b| b.is_ascii_hexdigit());
-    match fits {
+    server: SharedState,
+    QueryOf(ClientNonce { nonce }): QueryOf<ClientNonce>,
+) -> Result<Json<TokenProof>> {
+    match NONCE_DIGITS.contains(&nonce.len()) && nonce.bytes().all(|b| b.is_ascii_hexdigit()) {
         true => Ok(Json(TokenProof { proof: server.token.nonce_proof(&nonce) })),
         false => Err(RequestRefusal::unprocessable("the nonce must have 32 to 128 hex digits")),
     }
@@ -67,10 +59,8 @@ pub(super) async fn proof(
 
 /// Lists saved data that has not been restored.
 #[utoipa::path(get, path = "/api/journals", tag = "host", responses((status = 200, body = JournalList)))]
-pub(super) async fn journals(
-    State(server): State<Arc<ServerState>>,
-) -> Result<Json<JournalList>, RequestRefusal> {
-    run_blocking(&server, |_| {
+pub(super) async fn journals(server: SharedState) -> Result<Json<JournalList>> {
+    run_blocking(server, |_| {
         let journal = |waiting: WaitingJournal| Journal { name: journal_name(&waiting.file), waiting };
         Ok(Json(JournalList { journals: restore::pending_journals()?.into_iter().map(journal).collect() }))
     })
@@ -79,16 +69,10 @@ pub(super) async fn journals(
 
 /// Checks if this computer is fit to measure.
 #[utoipa::path(get, path = "/api/doctor", tag = "host", responses((status = 200, body = RenderedPage)))]
-pub(super) async fn doctor(
-    State(server): State<Arc<ServerState>>,
-) -> Result<Json<RenderedPage>, RequestRefusal> {
-    run_blocking(&server, |server| {
-        let archive = ArchiveAt { archive: server.archive.clone() };
-        let report = doctor::check_machine(&DoctorRequest {
-            target: None,
-            archive,
-            machine: MachineOptions::default(),
-        })?;
+pub(super) async fn doctor(server: SharedState) -> Result<Json<RenderedPage>> {
+    run_blocking(server, |server| {
+        let (archive, machine) = (server.archive_option(), MachineOptions::default());
+        let report = doctor::check_machine(&DoctorRequest { target: None, archive, machine })?;
         Ok(Json(rendering::render_document(&report, page)))
     })
     .await

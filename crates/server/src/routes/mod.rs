@@ -2,18 +2,15 @@
 
 mod analysis;
 mod cards;
-mod common;
 mod devices;
 mod document;
 mod events;
 mod host;
 mod imports;
 mod recipes;
-mod router;
 mod sessions;
 mod simulated;
 mod tasks;
-mod verbs;
 
 pub use document::openapi;
 
@@ -28,7 +25,7 @@ use std::sync::Arc;
 const LARGEST_BODY: usize = 1 << 20;
 
 pub(crate) fn all() -> Router<Arc<ServerState>> {
-    let (router, _) = router::router().split_for_parts();
+    let (router, _) = document::router().split_for_parts();
     router
         .route("/api/openapi.json", get(async || Json(openapi())))
         .method_not_allowed_fallback(async || RequestRefusal::wrong_method())

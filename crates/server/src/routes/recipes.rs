@@ -1,23 +1,20 @@
 //! Routes of recipes.
 
-use super::common::run_blocking;
 use crate::api::{RecipeCheck, RecipeLine, RecipeList, RecipeResource, RecipeText};
-use crate::json_body::JsonBody;
-use crate::refusal::RequestRefusal;
+use crate::extract::{ItemId, JsonBody};
+use crate::refusal::{RequestRefusal, Result};
 use crate::rendering;
-use crate::state::ServerState;
+use crate::state::{SharedState, run_blocking};
 use axum::Json;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
 use cardscope_bench::page::recipes::recipe_page;
 use cardscope_bench::recipes;
-use std::sync::Arc;
+use cardscope_model::recipe::ExplainedRecipe;
 
 /// Lists the recipes that come with the program.
 #[utoipa::path(get, path = "/api/recipes", tag = "recipes", responses((status = 200, body = RecipeList)))]
-pub(super) async fn list(State(server): State<Arc<ServerState>>) -> Result<Json<RecipeList>, RequestRefusal> {
-    run_blocking(&server, |_| {
-        let line = |recipe: cardscope_model::recipe::ExplainedRecipe| RecipeLine {
+pub(super) async fn list(server: SharedState) -> Result<Json<RecipeList>> {
+    run_blocking(server, |_| {
+        let line = |recipe: ExplainedRecipe| RecipeLine {
             tests: recipe.tests.len(),
             seconds: recipe.estimate.seconds,
             name: recipe.name,
@@ -33,16 +30,11 @@ pub(super) async fn list(State(server): State<Arc<ServerState>>) -> Result<Json<
 
 /// Returns a recipe with its source.
 #[utoipa::path(get, path = "/api/recipes/{name}", tag = "recipes", params(("name" = String, Path)), responses((status = 200, body = RecipeResource), (status = 404, body = crate::api::ApiProblem)))]
-pub(super) async fn get(
-    State(server): State<Arc<ServerState>>,
-    name: Result<Path<String>, PathRejection>,
-) -> Result<Json<RecipeResource>, RequestRefusal> {
-    let Path(name) = name?;
-    run_blocking(&server, move |_| {
-        let text =
-            recipes::builtin_text(&name).map_err(|_| RequestRefusal::not_found("recipe of that name"))?;
-        let recipe =
-            recipes::explain_text(text).map_err(|why| RequestRefusal::unprocessable(why.to_string()))?;
+pub(super) async fn get(server: SharedState, ItemId(name): ItemId) -> Result<Json<RecipeResource>> {
+    run_blocking(server, move |_| {
+        let text = recipes::builtin_text(&name);
+        let text = text.map_err(|_| RequestRefusal::not_found("recipe of that name"))?;
+        let recipe = recipes::explain_text(text).map_err(RequestRefusal::invalid)?;
         let html = rendering::render_document(&recipe, recipe_page).html;
         Ok(Json(RecipeResource { name: recipe.name, title: recipe.title, text: text.to_owned(), html }))
     })
@@ -52,29 +44,25 @@ pub(super) async fn get(
 /// Checks a recipe, and explains it or reports its error.
 #[utoipa::path(post, path = "/api/recipes/check", tag = "recipes", request_body = RecipeText, responses((status = 200, body = RecipeCheck)))]
 pub(super) async fn check(
-    State(server): State<Arc<ServerState>>,
+    server: SharedState,
     JsonBody(RecipeText { text }): JsonBody<RecipeText>,
-) -> Result<Json<RecipeCheck>, RequestRefusal> {
-    run_blocking(&server, move |_| {
-        Ok(Json(match recipes::explain_text(&text) {
-            Ok(recipe) => {
-                let made = rendering::render_document(&recipe, recipe_page);
-                RecipeCheck {
-                    ok: true,
-                    writes: recipe.writes,
-                    answer: Some(made.answer),
-                    html: Some(made.html),
-                    ..RecipeCheck::default()
-                }
-            }
-            Err(why) => {
-                let error = why.to_string();
-                let (line, column) = error_position(&error);
-                RecipeCheck { error: Some(error), line, column, ..RecipeCheck::default() }
-            }
-        }))
-    })
-    .await
+) -> Result<Json<RecipeCheck>> {
+    run_blocking(server, move |_| Ok(Json(check_text(&text)))).await
+}
+
+fn check_text(text: &str) -> RecipeCheck {
+    match recipes::explain_text(text) {
+        Ok(recipe) => {
+            let made = rendering::render_document(&recipe, recipe_page);
+            let (answer, html) = (Some(made.answer), Some(made.html));
+            RecipeCheck { ok: true, writes: recipe.writes, answer, html, ..RecipeCheck::default() }
+        }
+        Err(why) => {
+            let error = why.to_string();
+            let (line, column) = error_position(&error);
+            RecipeCheck { error: Some(error), line, column, ..RecipeCheck::default() }
+        }
+    }
 }
 
 /// Line and column in an error message: `line 4, column 9`.

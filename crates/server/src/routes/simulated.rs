@@ -1,15 +1,13 @@
 //! Routes of simulated cards.
 
-use super::common::run_blocking;
 use crate::api::{CardKnob, SimulatedCard, SimulatedCards, SimulatedLine};
-use crate::refusal::RequestRefusal;
-use crate::state::ServerState;
+use crate::extract::ItemId;
+use crate::refusal::{RequestRefusal, Result};
+use crate::state::{SharedState, run_blocking};
 use axum::Json;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::RawQuery;
 use cardscope_session::simulated_cards;
 use serde_json::Value;
-use std::sync::Arc;
 
 /// Editable properties: key of the override, label, suggested values.
 const EDITABLE_PROPERTIES: &[(&str, &str, &[&str])] = &[
@@ -29,10 +27,8 @@ const EDITABLE_PROPERTIES: &[(&str, &str, &[&str])] = &[
 
 /// Lists simulated cards.
 #[utoipa::path(get, path = "/api/simulated", tag = "simulated", responses((status = 200, body = SimulatedCards)))]
-pub(super) async fn list(
-    State(server): State<Arc<ServerState>>,
-) -> Result<Json<SimulatedCards>, RequestRefusal> {
-    run_blocking(&server, |_| {
+pub(super) async fn list(server: SharedState) -> Result<Json<SimulatedCards>> {
+    run_blocking(server, |_| {
         let cards = simulated_cards::list_cards()?.into_iter().map(SimulatedLine::from).collect();
         Ok(Json(SimulatedCards { cards }))
     })
@@ -42,18 +38,15 @@ pub(super) async fn list(
 /// Returns a simulated card with overrides from the query: `?page_bytes=8K&cooling=active`.
 #[utoipa::path(get, path = "/api/simulated/{name}", tag = "simulated", params(("name" = String, Path), ("overrides" = std::collections::BTreeMap<String, String>, Query, style = Form, explode, description = "Properties by their keys")), responses((status = 200, body = SimulatedCard), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn get(
-    State(server): State<Arc<ServerState>>,
-    name: Result<Path<String>, PathRejection>,
+    server: SharedState,
+    ItemId(name): ItemId,
     RawQuery(query): RawQuery,
-) -> Result<Json<SimulatedCard>, RequestRefusal> {
-    let Path(name) = name?;
-    run_blocking(&server, move |_| {
-        let mut asked: Vec<(String, String)> = form_urlencoded::parse(query.unwrap_or_default().as_bytes())
-            .map(|(key, value)| (key.into_owned(), value.into_owned()))
-            .filter(|(_, value)| !value.is_empty())
-            .collect();
-        let signs = ['&', '?', '#', '='];
-        let odd = |part: &str| part.contains(signs) || part.contains(char::is_control);
+) -> Result<Json<SimulatedCard>> {
+    run_blocking(server, move |_| {
+        let query = query.unwrap_or_default();
+        let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
+        let mut asked: Vec<(String, String)> = pairs.filter(|(_, value)| !value.is_empty()).collect();
+        let odd = |part: &str| part.contains(['&', '?', '#', '=']) || part.contains(char::is_control);
         if odd(&name) || asked.iter().any(|(key, value)| odd(key) || odd(value)) {
             return Err(RequestRefusal::unprocessable("a value holds a sign that a card's name cannot have"));
         }
@@ -61,44 +54,40 @@ pub(super) async fn get(
         let overrides: Vec<String> = asked.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let behind = if overrides.is_empty() { String::new() } else { format!("?{}", overrides.join("&")) };
         let target = format!("sim:{name}{behind}");
-        let shown = simulated_cards::explain_for_client(&target)?;
+        let mut card = simulated_cards::explain_for_client(&target)?;
         let knob = |(key, label, choices): &(&str, &str, &[&str])| CardKnob {
             key: (*key).to_owned(),
             label: (*label).to_owned(),
-            value: current_value(&asked, key, &shown.document["archetype"]),
+            value: current_value(&asked, key, &card.document["archetype"]),
             choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
         };
-        Ok(Json(SimulatedCard {
-            knobs: EDITABLE_PROPERTIES.iter().map(knob).collect(),
-            truth: shown.document["truth"].clone(),
-            name: shown.name,
-            title: shown.title,
-            paragraphs: shown.paragraphs,
-            target,
-        }))
+        let knobs = EDITABLE_PROPERTIES.iter().map(knob).collect();
+        let truth = card.document["truth"].take();
+        let (name, title, paragraphs) = (card.name, card.title, card.paragraphs);
+        Ok(Json(SimulatedCard { target, name, title, paragraphs, truth, knobs }))
     })
     .await
 }
 
 /// Adds the sizes of a fake if the client gave only its kind: a quarter of the card is real, and the addresses repeat
 /// after that size or after half of the card.
-fn complete_fake(asked: &mut Vec<(String, String)>, name: &str) -> Result<(), RequestRefusal> {
+fn complete_fake(asked: &mut Vec<(String, String)>, name: &str) -> Result<()> {
     let value = |key: &str| asked.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
     let Some(kind) = value("fake").filter(|kind| kind != "none") else { return Ok(()) };
-    let announced = simulated_cards::list_cards()?
-        .into_iter()
-        .find(|card| card.name == name)
-        .map(|card| card.announced_bytes);
-    let Some(announced) = announced else { return Ok(()) };
-    let real = value("fake_bytes").unwrap_or_else(|| format!("{}M", (announced / 4) >> 20));
+    let Some(card) = simulated_cards::list_cards()?.into_iter().find(|card| card.name == name) else {
+        return Ok(());
+    };
+    let mebibytes = |bytes: u64| format!("{}M", bytes >> 20);
+    let real = value("fake_bytes").unwrap_or_else(|| mebibytes(card.announced_bytes / 4));
     let wrap = match kind.as_str() {
         "wraparound" => Some(real.clone()),
-        "chain" => Some(format!("{}M", (announced / 2) >> 20)),
+        "chain" => Some(mebibytes(card.announced_bytes / 2)),
         _ => None,
     };
-    let wrap = wrap.filter(|_| value("wrap_bytes").is_none()).map(|wrap| ("wrap_bytes".to_owned(), wrap));
-    let real = (value("fake_bytes").is_none()).then(|| ("fake_bytes".to_owned(), real));
-    asked.extend(real.into_iter().chain(wrap));
+    let sizes = [("fake_bytes", Some(real)), ("wrap_bytes", wrap)];
+    let missing = sizes.into_iter().filter(|(key, _)| value(key).is_none());
+    let missing: Vec<_> = missing.filter_map(|(key, size)| Some((key.to_owned(), size?))).collect();
+    asked.extend(missing);
     Ok(())
 }
 

@@ -1,22 +1,20 @@
 //! Routes of tests. Data loss is confirmed as at a terminal: the client repeats the device's name.
 
-use super::common::run_blocking;
 use super::{devices, host};
-use crate::api::{TaskList, TaskResource};
-use crate::json_body::JsonBody;
-use crate::refusal::RequestRefusal;
-use crate::state::ServerState;
+use crate::api::{TaskList, TaskResource, Verbs};
+use crate::extract::{ItemId, JsonBody};
+use crate::refusal::{RequestRefusal, Result};
+use crate::state::{ServerState, SharedState, run_blocking};
 use crate::tasks::ReadyTask;
 use crate::tasks::request::TaskRequest;
 use crate::uploads::TemporaryText;
 use axum::Json;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use cardscope_identity::verb as identify;
 use cardscope_model::units::DecimalSize;
 use cardscope_restore::verb as restore;
 use cardscope_session::simulated_cards;
+use cardscope_verbs::description::VerbDescription;
 use cardscope_verbs::request::Effect;
 use serde_json::Value;
 use std::ffi::OsString;
@@ -26,19 +24,25 @@ use std::sync::Arc;
 /// Limit of an argument in bytes; the kernel accepts more.
 const MAX_ARGUMENT_BYTES: usize = 4096;
 
+/// Verbs that can be ordered, with what they do to a card and their options.
+#[utoipa::path(get, path = "/api/verbs", tag = "verbs", operation_id = "list", responses((status = 200, body = Verbs)))]
+pub(super) async fn verbs() -> Json<Verbs> {
+    Json(Verbs { verbs: VerbDescription::all() })
+}
+
 /// Lists running, waiting and ended tests, newest first.
 #[utoipa::path(get, path = "/api/tasks", tag = "tasks", responses((status = 200, body = TaskList)))]
-pub(super) async fn list(State(server): State<Arc<ServerState>>) -> Json<TaskList> {
+pub(super) async fn list(server: SharedState) -> Json<TaskList> {
     Json(TaskList { tasks: server.tasks.list() })
 }
 
 /// Starts a test, or queues it if another one runs on the device.
 #[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = TaskRequest, responses((status = 201, body = TaskResource), (status = 404, body = crate::api::ApiProblem), (status = 409, body = crate::api::ApiProblem), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn order(
-    State(server): State<Arc<ServerState>>,
+    server: SharedState,
     JsonBody(request): JsonBody<TaskRequest>,
-) -> Result<(StatusCode, Json<TaskResource>), RequestRefusal> {
-    run_blocking(&server, move |server| {
+) -> Result<(StatusCode, Json<TaskResource>)> {
+    run_blocking(server, move |server| {
         let ready = validate_request(server, request)?;
         let task = server.tasks.enqueue(ready).map_err(|why| RequestRefusal::conflict(why.to_string()))?;
         Ok((StatusCode::CREATED, Json(task)))
@@ -48,36 +52,24 @@ pub(super) async fn order(
 
 /// Returns a test with its speed and temperature over time.
 #[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = TaskResource), (status = 404, body = crate::api::ApiProblem)))]
-pub(super) async fn get(
-    State(server): State<Arc<ServerState>>,
-    id: Result<Path<String>, PathRejection>,
-) -> Result<Json<TaskResource>, RequestRefusal> {
-    let Path(id) = id?;
+pub(super) async fn get(server: SharedState, ItemId(id): ItemId) -> Result<Json<TaskResource>> {
     server.tasks.get(&id).map(Json).ok_or_else(unknown_task)
 }
 
 /// Stops a test; the card's data are restored first.
 #[utoipa::path(post, path = "/api/tasks/{id}/stop", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = TaskResource), (status = 404, body = crate::api::ApiProblem)))]
-pub(super) async fn stop(
-    State(server): State<Arc<ServerState>>,
-    id: Result<Path<String>, PathRejection>,
-) -> Result<Json<TaskResource>, RequestRefusal> {
-    let Path(id) = id?;
+pub(super) async fn stop(server: SharedState, ItemId(id): ItemId) -> Result<Json<TaskResource>> {
     // Signals first: writing the file of tasks may be slow.
     let task = server.tasks.stop(&id).ok_or_else(unknown_task)?;
-    save_tasks(&server).await?;
+    save_tasks(server).await?;
     Ok(Json(task))
 }
 
 /// Removes an ended test from the list; its results stay in the archive.
 #[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 204), (status = 404, body = crate::api::ApiProblem), (status = 409, body = crate::api::ApiProblem)))]
-pub(super) async fn forget(
-    State(server): State<Arc<ServerState>>,
-    id: Result<Path<String>, PathRejection>,
-) -> Result<StatusCode, RequestRefusal> {
-    let Path(id) = id?;
+pub(super) async fn forget(server: SharedState, ItemId(id): ItemId) -> Result<StatusCode> {
     if server.tasks.remove(&id) {
-        save_tasks(&server).await?;
+        save_tasks(server).await?;
         return Ok(StatusCode::NO_CONTENT);
     }
     match server.tasks.get(&id) {
@@ -86,7 +78,7 @@ pub(super) async fn forget(
     }
 }
 
-async fn save_tasks(server: &Arc<ServerState>) -> Result<(), RequestRefusal> {
+async fn save_tasks(server: SharedState) -> Result<()> {
     run_blocking(server, |server| {
         server.tasks.save_unfinished();
         Ok(())
@@ -99,9 +91,12 @@ fn unknown_task() -> RequestRefusal {
 }
 
 /// Validates a request. Only targets from the list of devices, and simulated cards, are accepted.
-fn validate_request(server: &ServerState, mut request: TaskRequest) -> Result<ReadyTask, RequestRefusal> {
-    let simulated = request.target.starts_with("sim:");
-    let title = if simulated { simulated_title(&request.target)? } else { device_title(server, &request)? };
+fn validate_request(server: &ServerState, mut request: TaskRequest) -> Result<ReadyTask> {
+    let simulated = request.is_simulated();
+    let title = match simulated {
+        true => simulated_cards::explain_for_client(&request.target)?.title,
+        false => device_title(server, &request)?,
+    };
     let recipe = recipe_file(server, &mut request)?;
     let mut arguments: Vec<OsString> = Vec::new();
     if request.verb.effect == Effect::Restores {
@@ -112,22 +107,19 @@ fn validate_request(server: &ServerState, mut request: TaskRequest) -> Result<Re
     if let Some(object) = request.object.as_ref().filter(|_| !simulated) {
         arguments.push(format!("--object={object}").into());
     }
+    let target = &request.target;
     let loses_data = !simulated && request.verb.effect == Effect::Loses;
-    if loses_data && request.confirm.as_deref() != Some(request.target.as_str()) {
+    if loses_data && request.confirm.as_ref() != Some(target) {
         return Err(RequestRefusal::needs_consent(format!(
-            "this overwrites {title}, and all data on it are lost; type {} to agree",
-            request.target
+            "this overwrites {title}, and all data on it are lost; type {target} to agree"
         )));
     }
     if loses_data {
-        arguments.push(format!("--yes-destroy={}", request.target).into());
+        arguments.push(format!("--yes-destroy={target}").into());
     }
     // The target comes last, so that it cannot be taken for an option's value.
-    arguments.push(request.target.clone().into());
-    if arguments
-        .iter()
-        .any(|argument| argument.len() > MAX_ARGUMENT_BYTES || argument.as_bytes().contains(&0))
-    {
+    arguments.push(target.into());
+    if arguments.iter().any(|arg| arg.len() > MAX_ARGUMENT_BYTES || arg.as_bytes().contains(&0)) {
         return Err(RequestRefusal::unprocessable(format!(
             "a text of the order is longer than {MAX_ARGUMENT_BYTES} bytes or holds a NUL"
         )));
@@ -136,54 +128,40 @@ fn validate_request(server: &ServerState, mut request: TaskRequest) -> Result<Re
 }
 
 /// Stores a recipe that was sent, and names its file in its place.
-fn recipe_file(
-    server: &ServerState,
-    request: &mut TaskRequest,
-) -> Result<Option<Arc<TemporaryText>>, RequestRefusal> {
+fn recipe_file(server: &ServerState, request: &mut TaskRequest) -> Result<Option<Arc<TemporaryText>>> {
     let Some(Value::String(text)) = request.verb.options.remove("recipe_text") else { return Ok(None) };
-    let file = server.uploads.write_text("recipe.toml", &text);
-    let file =
-        file.map_err(|e| RequestRefusal::unprocessable(format!("the recipe cannot be stored: {e}")))?;
+    let unstored = |e| RequestRefusal::unprocessable(format!("the recipe cannot be stored: {e}"));
+    let file = server.uploads.write_text("recipe.toml", &text).map_err(unstored)?;
     request.verb.options.insert("recipe".to_owned(), file.path().display().to_string().into());
     Ok(Some(Arc::new(file)))
 }
 
-fn simulated_title(target: &str) -> Result<String, RequestRefusal> {
-    Ok(simulated_cards::explain_for_client(target)?.title)
-}
-
-fn device_title(server: &ServerState, request: &TaskRequest) -> Result<String, RequestRefusal> {
-    let found = devices::list_devices(server)?.into_iter().find(|entry| entry.path == request.target);
-    let Some(entry) = found else {
-        let why = format!(
-            "{:?} is not in the list of devices; plug it in, or name a simulated card",
-            request.target
-        );
+fn device_title(server: &ServerState, request: &TaskRequest) -> Result<String> {
+    let target = &request.target;
+    let Some(device) = devices::list_devices(server)?.into_iter().find(|device| device.path == *target)
+    else {
+        let why = format!("{target:?} is not in the list of devices; plug it in, or name a simulated card");
         return Err(RequestRefusal::unprocessable(why));
     };
-    match (&request.object, &entry.object) {
-        (None, _) => return Err(devices::missing_object(&request.target)),
+    match (&request.object, &device.object) {
+        (None, _) => return Err(devices::missing_object(target)),
         (Some(agreed), Some(present)) if agreed == present => {}
-        (Some(_), _) => {
-            return Err(RequestRefusal::conflict(
-                identify::changed_card_refusal(&request.target).to_string(),
-            ));
-        }
+        _ => return Err(RequestRefusal::conflict(identify::changed_card_refusal(target).to_string())),
     }
     // If one of this server's tests runs there, this one waits, and the verb itself checks what is in the way by then.
-    let waits = server.tasks.task_on_target(&request.target).is_some();
-    if let (false, false, Some(reason)) = (entry.safe, waits, &entry.reason) {
+    let waits = server.tasks.task_on_target(target).is_some();
+    if let (false, false, Some(reason)) = (device.safe, waits, &device.reason) {
         return Err(RequestRefusal::conflict(reason.clone()));
     }
-    let size = entry.bytes.map(|bytes| DecimalSize(bytes).to_string());
-    Ok([entry.model, size].into_iter().flatten().collect::<Vec<_>>().join(", "))
+    let size = device.bytes.map(|bytes| DecimalSize(bytes).to_string());
+    Ok([device.model, size].into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
 /// File of a journal with unrestored data.
-fn journal_file(name: &str) -> Result<String, RequestRefusal> {
-    let waiting = restore::pending_journals()?;
-    let found = waiting.into_iter().find(|journal| host::journal_name(&journal.file) == name);
-    found.map(|journal| journal.file).ok_or_else(|| RequestRefusal::not_found("journal of that name"))
+fn journal_file(name: &str) -> Result<String> {
+    let mut waiting = restore::pending_journals()?.into_iter();
+    let journal = waiting.find(|journal| host::journal_name(&journal.file) == name);
+    journal.map(|journal| journal.file).ok_or_else(|| RequestRefusal::not_found("journal of that name"))
 }
 
 #[cfg(test)]
@@ -191,13 +169,13 @@ mod tests {
     use super::*;
     use crate::card_index::CardIndex;
     use crate::event_log::EventLog;
-    use crate::hosts::AllowedHosts;
-    use crate::rendering;
+    use crate::state::AllowedHosts;
     use crate::tasks::TaskQueue as Bench;
     use crate::token::AccessToken;
     use crate::uploads::UploadFolder;
     use cardscope_archive::AnswerCache;
     use cardscope_bench::recipes;
+    use cardscope_verbs::list::answer_of_document;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -214,7 +192,7 @@ mod tests {
             tasks: Bench::new(Arc::clone(&hub), "/nonexistent".into(), None, None),
             events: hub,
             card_index: CardIndex::default(),
-            answers: AnswerCache::new(rendering::answer_of_document),
+            answers: AnswerCache::new(answer_of_document),
             uploads: UploadFolder::new().unwrap(),
             closing: tokio::sync::watch::Sender::new(false),
         }

@@ -6,7 +6,7 @@ use cardscope_model::progress::ProgressEvent;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Result};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -16,13 +16,6 @@ const MAX_LINE_BYTES: u64 = 1 << 20;
 
 /// Limit of a document in bytes, some hundred times the largest known.
 const MAX_DOCUMENT_BYTES: u64 = 1 << 30;
-
-#[derive(Debug, Clone)]
-pub(super) struct ChildLaunch<'a> {
-    pub(super) program: &'a Path,
-    pub(super) arguments: Vec<OsString>,
-    pub(super) archive: Option<&'a Path>,
-}
 
 /// Exit status and document of an ended child.
 #[derive(Debug, Clone, Default)]
@@ -35,20 +28,6 @@ pub(super) struct ChildEnd {
 
 pub(super) struct RunningChild(Child);
 
-impl ChildLaunch<'_> {
-    pub(super) fn start(&self) -> std::io::Result<RunningChild> {
-        let mut command = Command::new(self.program);
-        // Ctrl-C at the server's terminal must reach the server alone, which forwards it once: a second signal would end the
-        // verb before it has restored the card.
-        command.process_group(0);
-        command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        if let Some(archive) = self.archive {
-            command.env("CARDSCOPE_ARCHIVE", archive);
-        }
-        Ok(RunningChild(command.spawn()?))
-    }
-}
-
 /// Sends SIGINT, as Ctrl-C does.
 pub(super) fn send_interrupt(pid: u32) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
@@ -57,19 +36,31 @@ pub(super) fn send_interrupt(pid: u32) {
 }
 
 impl RunningChild {
+    pub(super) fn start(program: &Path, arguments: &[OsString], archive: Option<&Path>) -> Result<Self> {
+        let mut command = Command::new(program);
+        // Ctrl-C at the server's terminal must reach the server alone, which forwards it once: a second signal would end the
+        // verb before it has restored the card.
+        command.process_group(0);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(archive) = archive {
+            command.env("CARDSCOPE_ARCHIVE", archive);
+        }
+        command.spawn().map(RunningChild)
+    }
+
     pub(super) fn pid(&self) -> u32 {
         self.0.id()
     }
 
     /// Reads events until the process ends.
-    pub(super) fn read_events(mut self, mut told: impl FnMut(ProgressEvent)) -> ChildEnd {
+    pub(super) fn read_events(mut self, mut handle: impl FnMut(ProgressEvent)) -> ChildEnd {
         let document = self.0.stdout.take().map(|stdout| std::thread::spawn(move || read_document(stdout)));
         if let Some(stderr) = self.0.stderr.take() {
             let mut stderr = BufReader::new(stderr);
             while let Some(line) = next_line(&mut stderr) {
                 // A line that is not an event comes from a tool that the verb runs, or is its final error.
                 let note = |_| ProgressEvent::Note { text: line.clone() };
-                told(serde_json::from_str(&line).unwrap_or_else(note));
+                handle(serde_json::from_str(&line).unwrap_or_else(note));
             }
         }
         let status = self.0.wait().ok().and_then(|status| status.code());
@@ -102,20 +93,20 @@ fn next_line(from: &mut impl BufRead) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn start_shell(script: &str) -> RunningChild {
+        RunningChild::start(Path::new("/bin/sh"), &["-c".into(), script.into()], None).unwrap()
+    }
+
     fn shell(script: &str) -> ChildEnd {
-        let arguments = vec!["-c".into(), script.into()];
-        let launch = ChildLaunch { program: Path::new("/bin/sh"), arguments, archive: None };
-        launch.start().unwrap().read_events(|_| {})
+        start_shell(script).read_events(|_| {})
     }
 
     #[test]
     fn events_arrive_in_order_with_document_at_end() {
         let script =
             r#"echo '{"event":"note","text":"a"}' >&2; echo plain >&2; printf '{"answer":"x"}'; exit 3"#;
-        let arguments = vec!["-c".into(), script.into()];
-        let launch = ChildLaunch { program: Path::new("/bin/sh"), arguments, archive: None };
         let mut heard = Vec::new();
-        let ended = launch.start().unwrap().read_events(|told| heard.push(told));
+        let ended = start_shell(script).read_events(|event| heard.push(event));
         let note = |text: &str| ProgressEvent::Note { text: text.to_owned() };
         assert_eq!(heard, [note("a"), note("plain")]);
         assert_eq!((ended.status, ended.document["answer"].as_str()), (Some(3), Some("x")));

@@ -2,26 +2,21 @@
 //! and broadcast as events.
 
 mod child;
-mod persistence;
 pub(crate) mod request;
-mod sample_history;
 
 use crate::api::{TaskResource, TaskSample, TaskState};
-use crate::claim::ServerClaim;
+use crate::claim::{ServerClaim, TaskStore};
 use crate::event_log::EventLog;
-use crate::poison::lock_ignoring_poison;
-use crate::rendering;
+use crate::poison;
 use crate::uploads::TemporaryText;
 use cardscope_identity::verb as identify;
-use cardscope_model::progress::{ProgressEvent, StagePlan};
-use cardscope_model::report::ExitStatus;
-use cardscope_model::report::NewsTone;
+use cardscope_model::progress::{ProgressEvent, ProgressSample, StagePlan};
+use cardscope_model::report::{ExitStatus, NewsTone};
 use cardscope_session::frame::Failure;
+use cardscope_verbs::list::answer_of_document;
 use cardscope_verbs::request::Effect;
-use child::{ChildEnd, ChildLaunch};
-use persistence::TaskStore;
+use child::{ChildEnd, RunningChild};
 use request::TaskRequest;
-use sample_history::SampleHistory;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -39,6 +34,12 @@ const MAX_WAITING: usize = 200;
 /// Limit of notes, of findings and of speeds of one task.
 const MAX_MESSAGES: usize = 500;
 
+/// Limit of samples.
+const MAX_SAMPLES: usize = 600;
+
+/// Initial interval in seconds.
+const INITIAL_INTERVAL_S: f64 = 0.2;
+
 /// Validated task, ready to start.
 #[derive(Debug, Clone)]
 pub(crate) struct ReadyTask {
@@ -54,7 +55,7 @@ pub(crate) struct ReadyTask {
 
 pub(crate) struct TaskQueue {
     inner: Mutex<QueueState>,
-    hub: Arc<EventLog>,
+    events: Arc<EventLog>,
     program: PathBuf,
     archive: Option<PathBuf>,
     store: TaskStore,
@@ -63,7 +64,6 @@ pub(crate) struct TaskQueue {
     simulated_at_once: usize,
 }
 
-#[derive(Default)]
 struct QueueState {
     /// By id. Ids begin with the time, so the order is that of arrival.
     all: BTreeMap<String, QueuedTask>,
@@ -79,45 +79,37 @@ struct QueuedTask {
 impl TaskQueue {
     /// Loads tasks that a killed server has left, if this server holds the claim.
     pub(crate) fn new(
-        hub: Arc<EventLog>,
+        events: Arc<EventLog>,
         program: PathBuf,
         archive: Option<PathBuf>,
         claim: Option<ServerClaim>,
     ) -> Arc<Self> {
-        let memory = TaskStore::new(claim);
-        let mut inner = QueueState::default();
-        for task in memory.load_interrupted() {
-            inner
-                .all
-                .insert(task.id.clone(), QueuedTask { task, samples: SampleHistory::default(), pid: None });
-        }
-        let simulated_at_once = std::thread::available_parallelism().map_or(1, usize::from);
-        let closing = AtomicBool::new(false);
-        let tasks = TaskQueue {
-            inner: Mutex::new(inner),
-            hub,
+        let store = TaskStore::new(claim);
+        let old = store.load_interrupted().into_iter().map(|task| (task.id.clone(), QueuedTask::new(task)));
+        Arc::new(TaskQueue {
+            inner: Mutex::new(QueueState { all: old.collect(), waiting: HashMap::new() }),
+            events,
             program,
             archive,
-            store: memory,
-            closing,
-            simulated_at_once,
-        };
-        Arc::new(tasks)
+            store,
+            closing: AtomicBool::new(false),
+            simulated_at_once: std::thread::available_parallelism().map_or(1, usize::from),
+        })
     }
 
     pub(crate) fn list(&self) -> Vec<TaskResource> {
-        lock_ignoring_poison(&self.inner).all.values().rev().map(|entry| entry.task.clone()).collect()
+        poison::lock(&self.inner).all.values().rev().map(|entry| entry.task.clone()).collect()
     }
 
     pub(crate) fn get(&self, id: &str) -> Option<TaskResource> {
-        let inner = lock_ignoring_poison(&self.inner);
+        let inner = poison::lock(&self.inner);
         let entry = inner.all.get(id)?;
-        Some(TaskResource { moments: entry.samples.samples(), ..entry.task.clone() })
+        Some(TaskResource { moments: entry.samples.samples.clone(), ..entry.task.clone() })
     }
 
     /// Id of the task that runs or waits on a target.
     pub(crate) fn task_on_target(&self, target: &str) -> Option<String> {
-        let inner = lock_ignoring_poison(&self.inner);
+        let inner = poison::lock(&self.inner);
         let of = |entry: &&QueuedTask| entry.task.target == target && !entry.task.state.has_ended();
         inner.all.values().find(of).map(|entry| entry.task.id.clone())
     }
@@ -136,7 +128,7 @@ impl TaskQueue {
             ..TaskResource::default()
         };
         {
-            let mut inner = lock_ignoring_poison(&self.inner);
+            let mut inner = poison::lock(&self.inner);
             if self.closing.load(Ordering::Relaxed) {
                 return Err(Failure::refused("the server is about to end; start the test after that"));
             }
@@ -145,8 +137,7 @@ impl TaskQueue {
                 return Err(Failure::refused(why));
             }
             inner.waiting.insert(task.id.clone(), ready);
-            let entry = QueuedTask { task: task.clone(), samples: SampleHistory::default(), pid: None };
-            inner.all.insert(task.id.clone(), entry);
+            inner.all.insert(task.id.clone(), QueuedTask::new(task.clone()));
             inner.trim_ended();
         }
         self.broadcast_state(&task.id);
@@ -158,13 +149,11 @@ impl TaskQueue {
     /// Interrupts a task, or drops a waiting one. [`TaskQueue::save_unfinished`] must follow to update the file.
     pub(crate) fn stop(self: &Arc<Self>, id: &str) -> Option<TaskResource> {
         {
-            let mut inner = lock_ignoring_poison(&self.inner);
+            let mut inner = poison::lock(&self.inner);
             let dropped = inner.waiting.remove(id);
             let entry = inner.all.get_mut(id)?;
             match (dropped, entry.pid) {
-                (Some(_), _) => {
-                    entry.set_end(TaskState::Interrupted, Some("stopped before it began".to_owned()));
-                }
+                (Some(_), _) => entry.set_end(TaskState::Interrupted, Some("stopped before it began".into())),
                 // Sent once: a second signal would end the child before it has restored the card.
                 (None, pid) if entry.task.state == TaskState::Running => {
                     entry.task.state = TaskState::Stopping;
@@ -181,12 +170,12 @@ impl TaskQueue {
     /// update the file.
     pub(crate) fn remove(&self, id: &str) -> bool {
         let gone = {
-            let mut inner = lock_ignoring_poison(&self.inner);
+            let mut inner = poison::lock(&self.inner);
             let ended = inner.all.get(id).is_some_and(|entry| entry.task.state.has_ended());
             ended && inner.all.remove(id).is_some()
         };
         if gone {
-            self.hub.publish("forgotten", &serde_json::json!({ "task": id }));
+            self.events.publish("forgotten", &serde_json::json!({ "task": id }));
         }
         gone
     }
@@ -206,48 +195,37 @@ impl TaskQueue {
     }
 
     pub(crate) fn has_unfinished(&self) -> bool {
-        lock_ignoring_poison(&self.inner).all.values().any(|entry| !entry.task.state.has_ended())
+        poison::lock(&self.inner).all.values().any(|entry| !entry.task.state.has_ended())
     }
 
     fn start_ready(self: &Arc<Self>) {
-        loop {
-            let Some((id, ready)) = lock_ignoring_poison(&self.inner).take_next(self.simulated_at_once)
-            else {
-                return;
-            };
-            let tasks = Arc::clone(self);
-            let name = id.clone();
+        let next = || poison::lock(&self.inner).take_next(self.simulated_at_once);
+        while let Some((id, ready)) = next() {
+            let (tasks, name) = (Arc::clone(self), id.clone());
             let thread = std::thread::Builder::new().name("task".into());
             if let Err(error) = thread.spawn(move || tasks.run_task(&name, &ready)) {
-                self.set_ended(
-                    &id,
-                    TaskState::Failed,
-                    Some(format!("no thread can be started: {error}")),
-                    None,
-                );
+                self.set_failed(&id, format!("no thread can be started: {error}"));
             }
         }
     }
 
     /// Runs a task to its end, on its own thread.
     fn run_task(self: &Arc<Self>, id: &str, ready: &ReadyTask) {
+        // Last check before the child's own: the task may have waited for hours.
+        if let Some(changed) = ready.card_change() {
+            self.set_failed(id, changed);
+            return self.start_ready();
+        }
         let mut arguments: Vec<OsString> = vec![ready.request.verb.name.into()];
         arguments.extend(ready.arguments.iter().cloned());
         arguments.extend(["--json", "--events"].map(OsString::from));
-        // Last check before the child's own: the task may have waited for hours.
-        if let Some(changed) = ready.card_change() {
-            self.set_ended(id, TaskState::Failed, Some(changed), None);
-            return self.start_ready();
-        }
-        let launch = ChildLaunch { program: &self.program, arguments, archive: self.archive.as_deref() };
-        match launch.start() {
+        match RunningChild::start(&self.program, &arguments, self.archive.as_deref()) {
             Err(error) => {
-                let why = format!("{} cannot be started: {error}", self.program.display());
-                self.set_ended(id, TaskState::Failed, Some(why), None);
+                self.set_failed(id, format!("{} cannot be started: {error}", self.program.display()))
             }
             Ok(running) => {
                 self.set_started(id, running.pid());
-                let ended = running.read_events(|told| self.handle_event(id, told));
+                let ended = running.read_events(|event| self.handle_event(id, event));
                 let (state, error) = end_state(&ended);
                 self.set_ended(id, state, error, Some(&ended));
             }
@@ -269,27 +247,31 @@ impl TaskQueue {
         self.save_unfinished();
     }
 
-    fn handle_event(&self, id: &str, told: ProgressEvent) {
-        if let ProgressEvent::Sample(moment) = told {
+    fn handle_event(&self, id: &str, event: ProgressEvent) {
+        if let ProgressEvent::Sample(moment) = event {
             self.with(id, |entry| {
                 entry.samples.push(&moment);
                 entry.task.moment = Some(moment.clone());
             });
-            return self.hub.publish("moment", &TaskSample { task: id.to_owned(), moment });
+            return self.events.publish("moment", &TaskSample { task: id.to_owned(), moment });
         }
-        let stored = matches!(told, ProgressEvent::Stored { .. });
-        self.with(id, |entry| entry.apply_event(told));
+        let stored = matches!(event, ProgressEvent::Stored { .. });
+        self.with(id, |entry| entry.apply_event(event));
         self.broadcast_state(id);
         if stored {
             self.save_unfinished();
-            self.hub.publish("archive", &serde_json::json!({}));
+            self.events.publish_change("archive");
         }
+    }
+
+    fn set_failed(&self, id: &str, error: String) {
+        self.set_ended(id, TaskState::Failed, Some(error), None);
     }
 
     fn set_ended(&self, id: &str, state: TaskState, error: Option<String>, ended: Option<&ChildEnd>) {
         // Rendered before the lock is taken, because a long document takes time.
         let verb = self.with(id, |entry| entry.task.verb.clone()).unwrap_or_default();
-        let answered = ended.and_then(|ended| rendering::answer_of_document(&verb, &ended.document));
+        let answered = ended.and_then(|ended| answer_of_document(&verb, &ended.document));
         self.with(id, |entry| {
             if let Some(ended) = ended {
                 entry.apply_result(ended, answered.map(|(_, tone)| tone));
@@ -298,25 +280,25 @@ impl TaskQueue {
         });
         self.broadcast_state(id);
         self.save_unfinished();
-        self.hub.publish("archive", &serde_json::json!({}));
-        self.hub.publish("devices", &serde_json::json!({}));
+        self.events.publish_change("archive");
+        self.events.publish_change("devices");
     }
 
     fn with<T>(&self, id: &str, change: impl FnOnce(&mut QueuedTask) -> T) -> Option<T> {
-        lock_ignoring_poison(&self.inner).all.get_mut(id).map(change)
+        poison::lock(&self.inner).all.get_mut(id).map(change)
     }
 
     /// Broadcasts the state under the lock, so that an older state is never sent after a newer one.
     fn broadcast_state(&self, id: &str) {
-        if let Some(entry) = lock_ignoring_poison(&self.inner).all.get(id) {
-            self.hub.publish("task", &entry.task);
+        if let Some(entry) = poison::lock(&self.inner).all.get(id) {
+            self.events.publish("task", &entry.task);
         }
     }
 
     /// Saves unfinished tasks for the next server.
     pub(crate) fn save_unfinished(&self) {
-        let open: Vec<TaskResource> =
-            self.list().into_iter().filter(|task| !task.state.has_ended()).collect();
+        let mut open = self.list();
+        open.retain(|task| !task.state.has_ended());
         self.store.save(&open);
     }
 }
@@ -324,12 +306,9 @@ impl TaskQueue {
 impl QueueState {
     /// Picks the oldest task whose device is free, and marks it as running.
     fn take_next(&mut self, simulated_at_once: usize) -> Option<(String, ReadyTask)> {
-        let running: Vec<&str> = self
-            .all
-            .values()
-            .filter(|entry| matches!(entry.task.state, TaskState::Running | TaskState::Stopping))
-            .map(|entry| entry.task.target.as_str())
-            .collect();
+        let tasks = self.all.values().map(|entry| &entry.task);
+        let running = tasks.filter(|task| matches!(task.state, TaskState::Running | TaskState::Stopping));
+        let running: Vec<&str> = running.map(|task| task.target.as_str()).collect();
         let simulated = |target: &str| target.starts_with("sim:");
         let room = running.iter().filter(|target| simulated(target)).count() < simulated_at_once;
         // Tests of simulated cards share nothing but the processors.
@@ -345,8 +324,8 @@ impl QueueState {
 
     /// Drops the oldest ended tasks beyond the limit.
     fn trim_ended(&mut self) {
-        let ended: Vec<String> =
-            self.all.values().filter(|e| e.task.state.has_ended()).map(|e| e.task.id.clone()).collect();
+        let ended = self.all.iter().filter(|(_, entry)| entry.task.state.has_ended());
+        let ended: Vec<String> = ended.map(|(id, _)| id.clone()).collect();
         for id in ended.iter().take(ended.len().saturating_sub(MAX_ENDED)) {
             self.all.remove(id);
         }
@@ -354,9 +333,13 @@ impl QueueState {
 }
 
 impl QueuedTask {
-    fn apply_event(&mut self, told: ProgressEvent) {
+    fn new(task: TaskResource) -> Self {
+        QueuedTask { task, samples: SampleHistory::default(), pid: None }
+    }
+
+    fn apply_event(&mut self, event: ProgressEvent) {
         let task = &mut self.task;
-        match told {
+        match event {
             ProgressEvent::Plan(StagePlan { stages, says, .. }) => {
                 task.plan = stages;
                 if !says.is_empty() {
@@ -365,8 +348,8 @@ impl QueuedTask {
             }
             ProgressEvent::Stored { session } => task.session = Some(session),
             ProgressEvent::Figure(figure) => push_bounded(&mut task.figures, figure),
-            ProgressEvent::Finding(found) if task.findings.contains(&found) => {}
-            ProgressEvent::Finding(found) => push_bounded(&mut task.findings, found),
+            ProgressEvent::Finding(finding) if task.findings.contains(&finding) => {}
+            ProgressEvent::Finding(finding) => push_bounded(&mut task.findings, finding),
             ProgressEvent::Note { text } => push_bounded(&mut task.notes, text),
             // Samples never get here, and the child does not send the other events.
             ProgressEvent::Sample(_)
@@ -416,21 +399,15 @@ fn now_utc() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-impl TaskState {
-    pub fn has_ended(self) -> bool {
-        matches!(self, TaskState::Complete | TaskState::Failed | TaskState::Interrupted)
-    }
-}
-
 impl ReadyTask {
     /// True if overwritten data is saved and restored. A simulated card has no data to lose.
     fn restores(&self) -> bool {
-        self.request.verb.effect == Effect::Preserves && !self.request.target.starts_with("sim:")
+        self.request.verb.effect == Effect::Preserves && !self.request.is_simulated()
     }
 
     /// Returns the reason if the device no longer holds the card that the task was ordered for.
     fn card_change(&self) -> Option<String> {
-        let object = self.request.object.as_deref().filter(|_| !self.request.target.starts_with("sim:"))?;
+        let object = self.request.object.as_deref().filter(|_| !self.request.is_simulated())?;
         let changed = identify::check_object(&self.request.target, object).err()?;
         Some(format!("not started: {changed}"))
     }
@@ -438,6 +415,32 @@ impl ReadyTask {
     /// Effect on the card's data, until the verb reports its own.
     fn effect_on_data(&self) -> String {
         if self.restores() { "saves what it overwrites, and restores it".to_owned() } else { String::new() }
+    }
+}
+
+/// Samples of a task over time, thinned to a bounded number: when full, every second one is dropped.
+#[derive(Debug, Clone, Default)]
+struct SampleHistory {
+    samples: Vec<ProgressSample>,
+    interval_s: f64,
+}
+
+impl SampleHistory {
+    /// Adds a sample unless it follows the last one too closely.
+    fn push(&mut self, moment: &ProgressSample) {
+        self.interval_s = self.interval_s.max(INITIAL_INTERVAL_S);
+        if self.samples.last().is_some_and(|last| moment.at < last.at + self.interval_s) {
+            return;
+        }
+        if self.samples.len() == MAX_SAMPLES {
+            let mut keep = false;
+            self.samples.retain(|_| {
+                keep = !keep;
+                keep
+            });
+            self.interval_s *= 2.0;
+        }
+        self.samples.push(moment.clone());
     }
 }
 
@@ -449,9 +452,7 @@ mod tests {
     fn older_state_is_never_sent_after_newer() {
         let hub = Arc::new(EventLog::new());
         let tasks = TaskQueue::new(Arc::clone(&hub), PathBuf::new(), None, None);
-        let entry =
-            QueuedTask { task: TaskResource::default(), samples: SampleHistory::default(), pid: None };
-        lock_ignoring_poison(&tasks.inner).all.insert("one".to_owned(), entry);
+        poison::lock(&tasks.inner).all.insert("one".to_owned(), QueuedTask::new(TaskResource::default()));
         let mut listener = hub.subscribe(None).receiver;
         let change = |entry: &mut QueuedTask| entry.task.notes.push("changed".to_owned());
         std::thread::scope(|scope| {
@@ -471,5 +472,19 @@ mod tests {
         let told: Vec<usize> = told.map(notes).collect();
         assert_eq!(told.len(), 800);
         assert!(told.is_sorted(), "{told:?}");
+    }
+
+    #[test]
+    fn day_of_samples_stays_bounded_and_spans_day() {
+        let mut track = SampleHistory::default();
+        for tick in 0..432_000_u32 {
+            track.push(&ProgressSample { at: f64::from(tick) * 0.2, ..ProgressSample::default() });
+        }
+        let moments = track.samples;
+        assert!(moments.len() <= MAX_SAMPLES && moments.len() > MAX_SAMPLES / 3, "{}", moments.len());
+        assert!(moments.first().is_some_and(|m| m.at < 600.0));
+        assert!(moments.last().is_some_and(|m| m.at > 86_000.0));
+        let gaps = moments.windows(2).map(|pair| pair[1].at - pair[0].at);
+        assert!(gaps.fold(0.0, f64::max) < 600.0);
     }
 }

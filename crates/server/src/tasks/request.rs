@@ -24,6 +24,12 @@ pub(crate) struct TaskRequest {
     pub(crate) confirm: Option<String>,
 }
 
+impl TaskRequest {
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.target.starts_with("sim:")
+    }
+}
+
 #[derive(Deserialize)]
 struct SentRequest {
     verb: String,

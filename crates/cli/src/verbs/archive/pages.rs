@@ -10,7 +10,7 @@ use cardscope_page::figure::{answer_line, join_names, pluralize};
 use cardscope_page::tree::PageFact;
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock};
-use cardscope_verbs::registry;
+use cardscope_verbs::list::page_of_document;
 use serde_json::Value;
 use std::path::Path;
 
@@ -246,7 +246,7 @@ pub(super) fn tables_page(written: &[WrittenTable], folder: &Path) -> Page {
 
 /// Page of a record, or its JSON if its verb cannot read the document.
 pub(super) fn record_page(kind: &str, document: &Value) -> Page {
-    registry::page_of_document(kind, document).unwrap_or_else(|| {
+    page_of_document(kind, document).unwrap_or_else(|| {
         let mut page = Page::from_answer(format!("A session of {kind}, as JSON."));
         page.add_section("", serde_json::to_string_pretty(document).ok().map(PageBlock::Verbatim));
         page
