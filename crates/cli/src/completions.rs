@@ -6,12 +6,26 @@
 use crate::output;
 use cardscope_model::{job::JOBS, recipe::RECIPES};
 use cardscope_session::{Result, simulated_cards};
-use clap::{Arg, Command, ValueEnum};
+use clap::{Arg, Args, Command, ValueEnum};
 use clap_complete::{Shell as Script, generate};
+
+/// Print the completions for a shell
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell that they are for
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+impl Completions {
+    pub(crate) fn run(self, command: Command) -> Result<u8> {
+        output::print_bytes(build_script(self.shell, command)?.as_bytes()).map(|()| 0)
+    }
+}
 
 /// The shells that there are completions for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shell {
+enum Shell {
     Bash,
     Zsh,
     Fish,
@@ -66,18 +80,13 @@ impl ValueSource {
     }
 }
 
-pub(crate) fn print_script(shell: Shell, command: Command) -> Result<u8> {
-    output::print_bytes(build_script(shell, command)?.as_bytes()).map(|()| 0)
-}
-
 fn build_script(shell: Shell, command: Command) -> Result<String> {
-    let mut command = with_placeholders(command);
+    let (mut command, mut written) = (with_placeholders(command), Vec::new());
     let generator = match shell {
         Shell::Bash => Script::Bash,
         Shell::Zsh => Script::Zsh,
         Shell::Fish => Script::Fish,
     };
-    let mut written = Vec::new();
     generate(generator, &mut command, "cardscope", &mut written);
     let script = String::from_utf8_lossy(&written).into_owned();
     match shell {

@@ -1,14 +1,39 @@
-//! Help texts beyond the options: groups of verbs, and examples.
+//! Top level of the command line: a verb, the options of all verbs, and the help with groups of verbs and examples.
 
-use crate::command_line::CommandLine;
+use crate::completions::Completions;
+use crate::output::OutputOptions;
+use crate::verbs::Verb;
 use clap::builder::StyledStr;
-use clap::{Command, CommandFactory};
+use clap::{Command, CommandFactory, Parser, Subcommand};
 use std::fmt::Write;
 
-pub(crate) mod examples;
+use crate::manual::{EXIT_STATUS, Manual, examples_of};
 
-use examples::EXIT_STATUS;
-pub(crate) use examples::examples_of as examples;
+/// Tests memory cards: real or fake, how fast, what is inside, what they suit
+#[derive(Debug, Parser)]
+#[command(
+    name = "cardscope",
+    bin_name = "cardscope",
+    version,
+    propagate_version = true,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    pub(crate) asked: CommandKind,
+    #[command(flatten)]
+    pub(crate) output: OutputOptions,
+}
+
+/// Arguments of the program.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CommandKind {
+    #[command(flatten)]
+    Verb(Box<Verb>),
+    Completions(Completions),
+    Manual(Manual),
+}
 
 /// Verbs in the order in which a user needs them. Each verb must be in one group.
 const GROUPS: [(&str, &[&str]); 7] = [
@@ -24,16 +49,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
 /// Returns the command line with its complete help.
 pub(crate) fn full_command() -> Command {
     let bare = CommandLine::command();
-    let verbs: Vec<String> = bare.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
-    let grouped = grouped_template(&bare);
-    verbs.iter().fold(bare.help_template(grouped), |command, name| {
-        command.mut_subcommand(name, |verb| match examples(name) {
-            [] => verb,
-            examples => {
-                let text = examples_text(&verb, examples);
-                verb.after_help(text)
-            }
-        })
+    let template = grouped_template(&bare);
+    bare.help_template(template).mut_subcommands(|verb| {
+        let text = examples_text(&verb);
+        verb.after_help(text)
     })
 }
 
@@ -52,8 +71,8 @@ fn grouped_template(command: &Command) -> StyledStr {
     for (group, verbs) in GROUPS {
         let _ = writeln!(text, "{header}{group}:{header:#}");
         for name in verbs {
-            let about =
-                command.find_subcommand(name).and_then(Command::get_about).cloned().unwrap_or_default();
+            let verb = command.find_subcommand(name);
+            let about = verb.and_then(Command::get_about).cloned().unwrap_or_default();
             let _ = writeln!(text, "  {literal}{name:<width$}{literal:#}  {about}");
         }
         text.push_str("\n");
@@ -67,11 +86,11 @@ fn grouped_template(command: &Command) -> StyledStr {
     text
 }
 
-fn examples_text(command: &Command, examples: &[&str]) -> StyledStr {
+fn examples_text(command: &Command) -> StyledStr {
     let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
     let mut text = StyledStr::new();
     let _ = write!(text, "{header}Examples:{header:#}");
-    for example in examples {
+    for example in examples_of(command.get_name()) {
         let _ = write!(text, "\n  {literal}{example}{literal:#}");
     }
     text

@@ -2,9 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-mod command_line;
 mod completions;
-mod file_limit;
+
 mod help;
 mod manual;
 mod output;
@@ -15,14 +14,14 @@ mod verbs;
 
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use command_line::{CommandKind, CommandLine};
+use help::{CommandKind, CommandLine};
 use std::process::ExitCode;
 
 /// Stack size in bytes, independent of `ulimit -s`: without optimization the parser and the pages need up to 2 MiB.
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
-    file_limit::ignore_size_limit_signal();
+    output::ignore_size_limit_signal();
     let thread = std::thread::Builder::new().name("main".into()).stack_size(STACK);
     match thread.spawn(run).map(std::thread::JoinHandle::join) {
         Ok(Ok(status)) => status,
@@ -51,7 +50,7 @@ fn run() -> ExitCode {
     };
     let run = || match cli.asked {
         CommandKind::Verb(verb) => signals::install_handlers().and_then(|()| verb.run(&cli.output)),
-        CommandKind::Completions(asked) => completions::print_script(asked.shell, help::full_command()),
+        CommandKind::Completions(completions) => completions.run(help::full_command()),
         CommandKind::Manual(manual) => manual.run(help::full_command(), &cli.output),
     };
     let status = match run() {

@@ -1,10 +1,9 @@
 //! `manual`: writes manual pages generated from the parser's definition.
 
-use crate::help::examples::{EXIT_STATUS, examples_of};
 use crate::output::{self, OutputOptions};
 use cardscope_page::figure::pluralize;
 use cardscope_page::tree::{Page, PageBlock};
-use cardscope_session::output_file::{FileMark, OutputFile};
+use cardscope_session::output_file::FileMark;
 use cardscope_session::{Failure, Result};
 use clap::{Args, Command};
 use clap_mangen::Man;
@@ -20,6 +19,13 @@ pub(crate) struct Manual {
     folder: PathBuf,
 }
 
+/// Meaning of the exit statuses.
+pub(crate) const EXIT_STATUS: &str = "0 nothing bad found, 1 a finding is bad, 2 wrong usage or refused,\n\
+    3 I/O error, 4 not proven, 130 interrupted.";
+
+/// Examples at the end of each verb's help, ready to copy. Text after `#` is a comment in the shell as well.
+pub(crate) const EXAMPLES: &str = include_str!("help/examples.txt");
+
 /// Mark by which an existing page is recognized as generated.
 const PAGE_MARK: FileMark = FileMark::ContainsWord(".TH cardscope");
 
@@ -28,17 +34,8 @@ const PAGE_SOURCE: &str = concat!("cardscope ", env!("CARGO_PKG_VERSION"));
 
 impl Manual {
     pub(crate) fn run(&self, command: Command, options: &OutputOptions) -> Result<u8> {
-        let claim = |(name, page)| {
-            OutputFile::claim("manual", &self.folder.join::<String>(name), None, PAGE_MARK)
-                .map(|file| (file, page))
-        };
-        // Every file is claimed before the first is written, so that foreign pages stay.
-        let claimed = render_pages(command)?.into_iter().map(claim).collect::<Result<Vec<(_, Vec<u8>)>>>()?;
-        let mut written = Vec::new();
-        for (file, page) in claimed {
-            file.write_content(page)?;
-            written.push(file.name().display().to_string());
-        }
+        let written = output::write_files("manual", &self.folder, PAGE_MARK, render_pages(command)?)?;
+        let written: Vec<String> = written.into_iter().map(|(name, _)| name).collect();
         output::print_list(options, "files", &written, |files| {
             let pages = pluralize(files.len() as u64, "manual page");
             let mut page = Page::from_answer(format!("Wrote {pages} to {}.", self.folder.display()));
@@ -73,15 +70,20 @@ fn add_page(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::R
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page)?;
     }
-    writeln!(page, ".SH EXIT STATUS\n{}", EXIT_STATUS)?;
+    writeln!(page, ".SH EXIT STATUS\n{EXIT_STATUS}")?;
     write_examples(command.get_name(), &mut page)?;
     pages.push((man.get_filename(), page));
     command.get_subcommands().try_for_each(|verb| add_page(verb, pages))
 }
 
+/// Returns the examples of a verb.
+pub(crate) fn examples_of(verb: &str) -> impl Iterator<Item = &'static str> {
+    EXAMPLES.lines().filter(move |line| line.split(' ').nth(1) == Some(verb))
+}
+
 fn write_examples(verb: &str, page: &mut Vec<u8>) -> std::io::Result<()> {
-    let examples = examples_of(verb);
-    if examples.is_empty() {
+    let mut examples = examples_of(verb).peekable();
+    if examples.peek().is_none() {
         return Ok(());
     }
     writeln!(page, ".SH EXAMPLES\n.nf")?;

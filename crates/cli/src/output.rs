@@ -3,26 +3,26 @@
 //! All output goes through this module, which quotes control characters of foreign text (`model::outside`), so that no
 //! verb can steer the terminal by it.
 
-use crate::file_limit;
 use cardscope_engine::pending::{CleanupGuard, register_cleanup};
-use cardscope_model::report::NewsTone;
-use cardscope_model::report::{ExitStatus, ReportDocument};
+use cardscope_model::report::{ExitStatus, NewsTone, ReportDocument};
 use cardscope_model::{json, untrusted_text};
 use cardscope_page::figure::wrap_text;
 use cardscope_page::tree::Page;
-use cardscope_page::tree::terminal;
-use cardscope_page::tree::terminal::ScreenOptions;
+use cardscope_page::tree::terminal::{self, LineSpan, ScreenOptions, SpanStyle};
 use cardscope_session::frame::VerbOutcome;
+use cardscope_session::output_file::{FileMark, OutputFile};
 use cardscope_session::{Failure, Result};
 use clap::error::{ContextValue, Error as UsageError};
 use clap::{Args, ColorChoice};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use signal_hook::consts::SIGXFSZ;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::sync::LazyLock;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 /// Options of every verb.
 #[derive(Debug, Clone, Args)]
@@ -53,6 +53,15 @@ pub(crate) struct OutputOptions {
 
 /// True if the running verb reacts to the interrupt itself and ends with a result.
 static INTERRUPTIBLE: AtomicBool = AtomicBool::new(false);
+
+/// True after a write beyond the size limit of files (`ulimit -f`, RLIMIT_FSIZE).
+static LIMIT_REACHED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Makes such writes fail with EFBIG instead of ending the program by SIGXFSZ. Child processes get the default action
+/// again. If no handler can be installed, the first such write kills the program.
+pub(crate) fn ignore_size_limit_signal() {
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::clone(&LIMIT_REACHED));
+}
 
 /// Declares that the verb reacts to the interrupt itself and prints its result so far.
 pub(crate) fn set_interruptible() {
@@ -97,15 +106,7 @@ pub(crate) fn print_document<T: Serialize + DeserializeOwned>(
     document: &T,
     page: impl FnOnce(&T) -> Page,
 ) -> Result<u8> {
-    let _owing = guard_printing();
-    match options.json {
-        true => print_answered(&page(document).answer, document)?,
-        false => {
-            let within = untrusted_text::escape_document(document);
-            print_page(options, &page(within.as_ref().unwrap_or(document)))?;
-        }
-    }
-    Ok(0)
+    print_answered(options, document, document, page)
 }
 
 /// Prints a list, as a JSON object with the field `name` or as its page; returns the exit status.
@@ -115,20 +116,24 @@ pub(crate) fn print_list<T: Serialize + DeserializeOwned>(
     list: &T,
     page: impl FnOnce(&T) -> Page,
 ) -> Result<u8> {
-    let _owing = guard_printing();
-    match options.json {
-        true => print_answered(&page(list).answer, &BTreeMap::from([(name, list)]))?,
-        false => {
-            let within = untrusted_text::escape_document(list);
-            print_page(options, &page(within.as_ref().unwrap_or(list)))?;
-        }
-    }
-    Ok(0)
+    print_answered(options, list, &BTreeMap::from([(name, list)]), page)
 }
 
-/// Prints a document as JSON, with the answer of its page first.
-fn print_answered(answer: &str, document: &impl Serialize) -> Result<()> {
-    print_json_text(json::to_answered_json(answer, document))
+/// Prints the page of `shown`, or `document` as JSON with the page's answer first.
+fn print_answered<T: Serialize + DeserializeOwned>(
+    options: &OutputOptions,
+    shown: &T,
+    document: &impl Serialize,
+    page: impl FnOnce(&T) -> Page,
+) -> Result<u8> {
+    let _owing = guard_printing();
+    if options.json {
+        print_json_text(json::to_answered_json(&page(shown).answer, document))?;
+    } else {
+        let escaped = untrusted_text::escape_document(shown);
+        print_page(options, &page(escaped.as_ref().unwrap_or(shown)))?;
+    }
+    Ok(0)
 }
 
 pub(crate) fn print_json(document: &impl Serialize) -> Result<()> {
@@ -147,10 +152,8 @@ pub(crate) fn print_page(options: &OutputOptions, page: &Page) -> Result<()> {
     let screen = ScreenOptions { columns: terminal_width(), details: options.details };
     let mut out = String::new();
     for line in terminal::render_lines(page, &screen) {
-        let line: String = line
-            .iter()
-            .map(|span| paint(&untrusted_text::escape_line(&span.text), span.style, coloured))
-            .collect();
+        let paint = |span: &LineSpan| paint(&untrusted_text::escape_line(&span.text), span.style, coloured);
+        let line: String = line.iter().map(paint).collect();
         out += line.trim_end();
         out.push('\n');
     }
@@ -176,18 +179,15 @@ pub(crate) fn uses_colours(choice: ColorChoice) -> bool {
     }
 }
 
-fn paint(text: &str, style: terminal::SpanStyle, coloured: bool) -> String {
+fn paint(text: &str, style: SpanStyle, coloured: bool) -> String {
     use anstyle::{AnsiColor, Style};
     let style = match style {
-        terminal::SpanStyle::Plain => Style::new(),
-        terminal::SpanStyle::Strong => Style::new().bold(),
-        terminal::SpanStyle::Dim => Style::new().dimmed(),
-        terminal::SpanStyle::Message(tone) => match tone {
-            NewsTone::Plain => Style::new().bold(),
-            NewsTone::Good => AnsiColor::Green.on_default().bold(),
-            NewsTone::Warning => AnsiColor::Yellow.on_default().bold(),
-            NewsTone::Bad => AnsiColor::Red.on_default().bold(),
-        },
+        SpanStyle::Plain => Style::new(),
+        SpanStyle::Strong | SpanStyle::Message(NewsTone::Plain) => Style::new().bold(),
+        SpanStyle::Dim => Style::new().dimmed(),
+        SpanStyle::Message(NewsTone::Good) => AnsiColor::Green.on_default().bold(),
+        SpanStyle::Message(NewsTone::Warning) => AnsiColor::Yellow.on_default().bold(),
+        SpanStyle::Message(NewsTone::Bad) => AnsiColor::Red.on_default().bold(),
     };
     if coloured && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_owned() }
 }
@@ -204,13 +204,30 @@ fn print_text(body: &str) -> Result<()> {
 /// Writes bytes to stdout unchanged.
 pub(crate) fn print_bytes(body: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(body).and_then(|()| out.flush());
-    match written {
+    match out.write_all(body).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::io_for(format!("stdout cannot be written: {error}"), error))
         }
         _ => Ok(()),
     }
+}
+
+/// Writes each file atomically; returns names and sizes. All files are claimed before the first is written, so that
+/// foreign files stay unless the mark allows any.
+pub(crate) fn write_files(
+    option: &'static str,
+    folder: &Path,
+    mark: FileMark,
+    files: Vec<(String, Vec<u8>)>,
+) -> Result<Vec<(String, usize)>> {
+    let claim =
+        |(name, bytes)| Ok((OutputFile::claim(option, &folder.join::<String>(name), None, mark)?, bytes));
+    let claimed = files.into_iter().map(claim).collect::<Result<Vec<(_, Vec<u8>)>>>()?;
+    let write = |(file, bytes): (OutputFile, Vec<u8>)| {
+        file.write_content(&bytes)?;
+        Ok((file.name().display().to_string(), bytes.len()))
+    };
+    claimed.into_iter().map(write).collect()
 }
 
 /// Prints a failure on stderr, and with `--json` also as a document on stdout, where scripts read.
@@ -242,7 +259,7 @@ pub(crate) fn print_failure_reason(failure: &Failure) {
 /// Text of a failure. Adds the size limit of files, which the system signals to this process only.
 fn failure_text(failure: &Failure) -> String {
     let mut words = shortened(&failure.to_string()).into_owned();
-    if file_limit::is_limit_reached() {
+    if LIMIT_REACHED.load(Ordering::Relaxed) {
         words +=
             "; a file reached the size limit of this shell: raise it (`ulimit -f unlimited`) and try again";
     }
@@ -263,26 +280,25 @@ pub(crate) fn print_note(line: &str) {
 
 /// Prints a question on stderr without a line end.
 pub(crate) fn print_question(question: &str) {
-    let mut err = std::io::stderr();
-    let _ = write!(err, "{}", untrusted_text::escape_line(&shortened(question)));
-    let _ = err.flush();
+    let text = untrusted_text::escape_line(&shortened(question)).into_owned();
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 /// Prints the parser's error with quoted and shortened arguments.
 pub(crate) fn print_usage_error(mut error: UsageError) {
-    let typed: Vec<_> = error.context().map(|(kind, value)| (kind, value.clone())).collect();
+    let line = |text: &str| untrusted_text::escape_line(&untrusted_text::shorten_text(text)).into_owned();
+    let escaped = |value: &ContextValue| match value {
+        ContextValue::String(text) => ContextValue::String(line(text)),
+        ContextValue::Strings(all) => ContextValue::Strings(all.iter().map(|text| line(text)).collect()),
+        ContextValue::StyledStrs(all) => {
+            ContextValue::StyledStrs(all.iter().map(|text| line(&text.to_string()).into()).collect())
+        }
+        other => other.clone(),
+    };
+    let typed: Vec<_> = error.context().map(|(kind, value)| (kind, escaped(value))).collect();
     for (kind, value) in typed {
-        let line = |text: &str| untrusted_text::escape_line(&untrusted_text::shorten_text(text)).into_owned();
-        let shown = match value {
-            ContextValue::String(text) => ContextValue::String(line(&text)),
-            ContextValue::Strings(all) => ContextValue::Strings(all.iter().map(|text| line(text)).collect()),
-            ContextValue::StyledStrs(all) => {
-                ContextValue::StyledStrs(all.iter().map(|text| line(&text.to_string()).into()).collect())
-            }
-            _ => continue,
-        };
-        error.insert(kind, shown);
+        error.insert(kind, value);
     }
-    let _ =
-        write!(std::io::stderr(), "{}", untrusted_text::escape_page(&shortened(&error.render().to_string())));
+    let text = error.render().to_string();
+    let _ = write!(std::io::stderr(), "{}", untrusted_text::escape_page(&shortened(&text)));
 }

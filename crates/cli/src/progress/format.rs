@@ -3,6 +3,9 @@
 use cardscope_model::units::{MB, decimal_places};
 pub(crate) use cardscope_page::tree::display_width as columns;
 
+/// Characters of a bar chart, by height.
+pub(crate) const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
 /// `132 of 540 MB`, with one unit for both.
 pub(crate) fn bytes_of_total(done: u64, all: u64) -> String {
     let (unit, name) = match all {

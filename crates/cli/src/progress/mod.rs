@@ -34,11 +34,7 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(200);
 const LONG_WAIT_S: f64 = 30.0;
 
 /// Progress listener of the command line.
-pub(crate) struct ProgressDisplay {
-    mode: ProgressMode,
-}
-
-enum ProgressMode {
+pub(crate) enum ProgressDisplay {
     Quiet,
     /// Plain lines for output to a file.
     Lines(Box<ProgressState>),
@@ -50,63 +46,49 @@ enum ProgressMode {
 impl ProgressDisplay {
     /// Chooses the mode by `--quiet`, `--events` and the kind of stderr.
     pub(crate) fn new(options: &OutputOptions, interrupt: &InterruptFlag) -> Self {
-        let mode = match (options.quiet, options.events) {
-            (true, _) => ProgressMode::Quiet,
-            (_, true) => {
-                let events = |watcher| ProgressMode::Events(watcher, interrupt.clone());
-                DisplayThread::start(interrupt, print_samples_until_over).map_or(ProgressMode::Quiet, events)
-            }
-            _ if screen::can_draw() => DisplayThread::start(interrupt, draw_until_over)
-                .map_or_else(ProgressMode::plain_lines, ProgressMode::Drawn),
-            _ => ProgressMode::plain_lines(),
-        };
-        ProgressDisplay { mode }
-    }
-}
-
-impl ProgressMode {
-    fn plain_lines() -> Self {
-        ProgressMode::Lines(Box::default())
-    }
-
-    fn apply(&mut self, event: &ProgressEvent) {
-        match self {
-            ProgressMode::Quiet => {}
-            ProgressMode::Lines(state) => state.apply(event),
-            ProgressMode::Drawn(watcher) | ProgressMode::Events(watcher, _) => {
-                lock_state(&watcher.state).apply(event)
-            }
+        let start = |watch| DisplayThread::start(interrupt, watch);
+        let events = |thread| ProgressDisplay::Events(thread, interrupt.clone());
+        let drawn = || start(draw_until_over).map(ProgressDisplay::Drawn);
+        match (options.quiet, options.events) {
+            (true, _) => ProgressDisplay::Quiet,
+            (_, true) => start(print_samples_until_over).map_or(ProgressDisplay::Quiet, events),
+            _ => screen::can_draw()
+                .then(drawn)
+                .flatten()
+                .unwrap_or_else(|| ProgressDisplay::Lines(Box::default())),
         }
     }
 }
 
 impl Listener for ProgressDisplay {
     fn event(&mut self, event: &ProgressEvent) {
-        if let ProgressMode::Events(watcher, interrupt) = &self.mode {
-            lock_state(&watcher.state).apply(event);
-            if event.is_published() {
-                print_event(event, interrupt);
+        let lines = match (self, event) {
+            (ProgressDisplay::Quiet, _) => return,
+            (ProgressDisplay::Events(thread, interrupt), _) => {
+                lock_state(&thread.state).apply(event);
+                if event.is_published() {
+                    print_event(event, interrupt);
+                }
+                return;
             }
-            return;
-        }
-        let lines = match (&mut self.mode, event) {
-            (ProgressMode::Quiet, _) => Vec::new(),
             (_, ProgressEvent::Note { text }) => vec![text.clone()],
-            (ProgressMode::Drawn(_), ProgressEvent::Figure(SpeedFigure { what, mb_s })) => {
+            (ProgressDisplay::Drawn(_), ProgressEvent::Figure(SpeedFigure { what, mb_s })) => {
                 vec![format!("{what}: {}", SpeedMbS(*mb_s))]
             }
-            (mode, event) => {
-                mode.apply(event);
-                match (mode, event) {
-                    (ProgressMode::Lines(state), ProgressEvent::Stage(_)) => vec![state.announcement()],
-                    (ProgressMode::Lines(_), ProgressEvent::Wait(seconds)) if *seconds >= LONG_WAIT_S => {
+            (ProgressDisplay::Drawn(thread), _) => {
+                lock_state(&thread.state).apply(event);
+                let ProgressEvent::Plan(plan) = event else { return };
+                wrap_text(&untrusted_text::escape_line(&plan.says), screen::line_width())
+            }
+            (ProgressDisplay::Lines(state), _) => {
+                state.apply(event);
+                match event {
+                    ProgressEvent::Stage(_) => vec![state.announcement()],
+                    ProgressEvent::Wait(seconds) if *seconds >= LONG_WAIT_S => {
                         vec![state::waiting_message(*seconds)]
                     }
-                    (ProgressMode::Drawn(_), ProgressEvent::Plan(plan)) if !plan.says.is_empty() => {
-                        wrap_text(&untrusted_text::escape_line(&plan.says), screen::line_width())
-                    }
-                    (_, ProgressEvent::Plan(plan)) if !plan.says.is_empty() => vec![plan.says.clone()],
-                    _ => Vec::new(),
+                    ProgressEvent::Plan(plan) if !plan.says.is_empty() => vec![plan.says.clone()],
+                    _ => return,
                 }
             }
         };
@@ -121,7 +103,7 @@ pub(crate) fn pending_restore() -> PendingRestore {
 }
 
 /// Thread that shows progress even during a single long I/O.
-struct DisplayThread {
+pub(crate) struct DisplayThread {
     state: Arc<Mutex<ProgressState>>,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -163,7 +145,7 @@ fn read_process_state(began: Instant, interrupt: &InterruptFlag) -> ProcessState
         silent_s: silent.as_ref().map_or(0.0, |(_, since)| since.as_secs_f64()),
         waits_for: silent.and_then(|(wait, _)| match wait {
             PendingWait::Call(what) => Some(what.to_string()),
-            PendingWait::Io { .. } | PendingWait::OwnershipCheck => None,
+            _ => None,
         }),
         stopping: interrupt.is_raised().then(pending_restore),
     }

@@ -2,12 +2,8 @@
 
 use super::format;
 use cardscope_engine::io_counters::IoCounters;
+use cardscope_model::thinned_series::{Thinned, ThinnedSeries};
 use cardscope_model::units::{MB, SpeedMbS, three_digits};
-
-const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-
-/// Limit of intervals; when reached, adjacent ones are merged.
-const MAX_INTERVALS: usize = 512;
 
 /// Initial length of an interval in seconds.
 const INITIAL_INTERVAL_S: f64 = 0.5;
@@ -16,70 +12,52 @@ const INITIAL_INTERVAL_S: f64 = 0.5;
 const MIN_CHARACTERS: usize = 8;
 
 /// Interval with its traffic and highest temperature.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct SparklineInterval {
     seconds: f64,
     bytes: u64,
     celsius: Option<f64>,
 }
 
-impl SparklineInterval {
-    fn merged_with(self, other: SparklineInterval) -> SparklineInterval {
+impl Thinned for SparklineInterval {
+    const MOST: usize = 512;
+
+    fn has_room(&self, _next: &Self, width: u32, _pushed: u32) -> bool {
+        self.seconds < INITIAL_INTERVAL_S * f64::from(width)
+    }
+
+    fn merge(self, next: Self, _before: Option<&Self>) -> Self {
         SparklineInterval {
-            seconds: self.seconds + other.seconds,
-            bytes: self.bytes + other.bytes,
-            celsius: [self.celsius, other.celsius].into_iter().flatten().reduce(f64::max),
+            seconds: self.seconds + next.seconds,
+            bytes: self.bytes + next.bytes,
+            celsius: [self.celsius, next.celsius].into_iter().flatten().reduce(f64::max),
         }
     }
 }
 
 /// Bytes and temperatures over time in a bounded number of intervals.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct SparklineHistory {
-    intervals: Vec<SparklineInterval>,
-    current: SparklineInterval,
-    interval_s: f64,
+    intervals: ThinnedSeries<SparklineInterval>,
     last: Option<IoCounters>,
 }
 
-impl Default for SparklineHistory {
-    fn default() -> Self {
-        SparklineHistory {
-            intervals: Vec::new(),
-            current: SparklineInterval::default(),
-            interval_s: INITIAL_INTERVAL_S,
-            last: None,
-        }
-    }
-}
-
 impl SparklineHistory {
-    pub(super) fn push(&mut self, pulse: IoCounters) {
-        let Some(last) = self.last.replace(pulse) else { return };
-        let (seconds, bytes) =
-            (pulse.card_seconds - last.card_seconds, pulse.bytes.saturating_sub(last.bytes));
-        self.current = self.current.merged_with(SparklineInterval { seconds, bytes, celsius: pulse.celsius });
-        if self.current.seconds < self.interval_s {
-            return;
-        }
-        self.intervals.push(std::mem::take(&mut self.current));
-        if self.intervals.len() == MAX_INTERVALS {
-            self.interval_s *= 2.0;
-            self.intervals = self.intervals.chunks(2).map(merge_all).collect();
-        }
+    pub(super) fn push(&mut self, now: IoCounters) {
+        let Some(last) = self.last.replace(now) else { return };
+        let (seconds, bytes) = (now.card_seconds - last.card_seconds, now.bytes.saturating_sub(last.bytes));
+        self.intervals.push(SparklineInterval { seconds, bytes, celsius: now.celsius });
     }
 
     /// Lines of at most `width` columns; empty without room or data.
     pub(super) fn lines(&self, width: usize) -> Vec<String> {
-        let speed = |stretch: &SparklineInterval| {
-            (stretch.seconds > 0.0).then(|| stretch.bytes as f64 / MB / stretch.seconds)
-        };
-        let celsius = |stretch: &SparklineInterval| stretch.celsius;
+        let speed =
+            |part: &SparklineInterval| (part.seconds > 0.0).then(|| part.bytes as f64 / MB / part.seconds);
+        let speeds = |low, high| format!("{} to {}", three_digits(low), SpeedMbS(high));
+        let degrees = |low, high| format!("{low:.0} to {high:.0} °C");
         let lines = [
-            self.sparkline("speed", width, &speed, |low, high| {
-                format!("{} to {}", three_digits(low), SpeedMbS(high))
-            }),
-            self.sparkline("temp.", width, &celsius, |low, high| format!("{low:.0} to {high:.0} °C")),
+            self.sparkline("speed", width, speed, speeds),
+            self.sparkline("temp.", width, |part| part.celsius, degrees),
         ];
         lines.into_iter().flatten().collect()
     }
@@ -88,8 +66,8 @@ impl SparklineHistory {
         &self,
         name: &str,
         width: usize,
-        value: &dyn Fn(&SparklineInterval) -> Option<f64>,
-        range: impl Fn(f64, f64) -> String,
+        value: fn(&SparklineInterval) -> Option<f64>,
+        range: fn(f64, f64) -> String,
     ) -> Option<String> {
         let all: Vec<f64> = self.intervals.iter().filter_map(value).collect();
         if all.len() < MIN_CHARACTERS {
@@ -98,21 +76,21 @@ impl SparklineHistory {
         let low = all.iter().copied().reduce(f64::min)?;
         let high = all.iter().copied().reduce(f64::max)?;
         let range = range(low, high);
-        let room = width
-            .checked_sub(name.len() + format::columns(&range) + 2)
-            .filter(|room| *room >= MIN_CHARACTERS)?;
+        let room = width.checked_sub(name.len() + format::columns(&range) + 2)?;
+        if room < MIN_CHARACTERS {
+            return None;
+        }
         let each = self.intervals.len().div_ceil(room).max(1);
         let level = |value: f64| {
             let share = if high > low { (value - low) / (high - low) } else { 1.0 };
-            BLOCKS[((share * 7.0).round() as usize).min(7)]
+            format::BLOCKS[((share * 7.0).round() as usize).min(7)]
         };
-        let strip = self.intervals.chunks(each).map(|chunk| value(&merge_all(chunk)).map_or(' ', level));
-        Some(format!("{name} {} {range}", strip.collect::<String>()))
+        let merged =
+            |part: &[SparklineInterval]| part.iter().copied().reduce(|one, next| one.merge(next, None));
+        let chunks = self.intervals.chunks(each).filter_map(merged);
+        let strip: String = chunks.map(|part| value(&part).map_or(' ', level)).collect();
+        Some(format!("{name} {strip} {range}"))
     }
-}
-
-fn merge_all(stretches: &[SparklineInterval]) -> SparklineInterval {
-    stretches.iter().copied().fold(SparklineInterval::default(), SparklineInterval::merged_with)
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub(crate) struct PendingRestore {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct ProgressState {
+pub(crate) struct ProgressState {
     position: PlanPosition,
     stage: ProgressStep,
     phase: ProgressStep,
@@ -98,11 +98,7 @@ impl ProgressState {
             ProgressEvent::Wait(seconds) => {
                 self.wait = Some((self.now + seconds, self.process.counters.bytes))
             }
-            ProgressEvent::Stored { .. }
-            | ProgressEvent::Sample(_)
-            | ProgressEvent::Figure(_)
-            | ProgressEvent::Finding(_)
-            | ProgressEvent::Note { .. } => {}
+            _ => {}
         }
         self.update_estimate();
     }
@@ -124,8 +120,8 @@ impl ProgressState {
             self.speed = Some(before + (speed - before) * (1.0 - (-passed / SMOOTHING_S).exp()));
         }
         if pulse.ios > last.counters.ios {
-            let ios = (pulse.ios - last.counters.ios) as f64;
-            self.latency_us = Some((pulse.latency_sum_s - last.counters.latency_sum_s).max(0.0) * 1e6 / ios);
+            let seconds = (pulse.latency_sum_s - last.counters.latency_sum_s).max(0.0);
+            self.latency_us = Some(seconds * 1e6 / (pulse.ios - last.counters.ios) as f64);
         }
         if self.wait.is_some_and(|(until, bytes)| self.now >= until || pulse.bytes > bytes) {
             self.wait = None;
@@ -133,10 +129,8 @@ impl ProgressState {
         if self.position.plan.long {
             self.history.push(pulse);
         }
-        self.stopping = match (&self.process.stopping, self.stopping.take()) {
-            (Some(pending), None) => Some((pending.clone(), self.now)),
-            (_, before) => before,
-        };
+        let stopping = self.process.stopping.clone().map(|pending| (pending, self.now));
+        self.stopping = self.stopping.take().or(stopping);
         self.update_estimate();
     }
 
@@ -150,9 +144,9 @@ impl ProgressState {
     }
 
     fn current_step(&self) -> &ProgressStep {
-        let of_phase =
-            self.phase.bytes.is_some() || self.phase.seconds.is_some() || !self.phase.name.is_empty();
-        if of_phase { &self.phase } else { &self.stage }
+        let phase = &self.phase;
+        let begun = phase.bytes.is_some() || phase.seconds.is_some() || !phase.name.is_empty();
+        if begun { phase } else { &self.stage }
     }
 
     fn seconds_in_step(&self) -> f64 {
@@ -169,8 +163,8 @@ impl ProgressState {
     /// Lines for the terminal, each at most `width` columns wide.
     pub(super) fn lines(&self, width: usize) -> Vec<String> {
         if let Some((pending, since)) = &self.stopping {
-            let seconds =
-                pending.seconds.map(|seconds| seconds - (self.now - since)).filter(|left| *left > 0.0);
+            let left = pending.seconds.map(|seconds| seconds - (self.now - since));
+            let seconds = left.filter(|left| *left > 0.0);
             let pending = PendingRestore { bytes: self.bytes_to_restore(pending), seconds };
             return vec![format::cut_to_width(&stop_message(&pending), width)];
         }
@@ -214,21 +208,18 @@ impl ProgressState {
 
     /// Main line, without its least important parts if they do not fit.
     fn main_line(&self, width: usize) -> String {
-        let head = format!("{} {}{}", self.spinner(), self.stage_prefix(), self.stage.name);
-        let (phase, done) = (self.phase.name.clone(), self.done_of_total());
-        let [speed, celsius, time_left] = [self.speed_text(), self.temperature_text(), self.time_left_text()];
-        let full = [phase, done, speed, celsius, time_left];
+        let spinner = ['|', '/', '-', '\\'][(self.process.wall_s * 4.0) as usize % 4];
+        let head = format!("{spinner} {}{}", self.stage_prefix(), self.stage.name);
+        let celsius = self.process.counters.celsius.map(|celsius| format!("{celsius:.0} °C"));
+        let left = self.eta.seconds().map(|left| format!("{} left", format::format_time(left)));
+        let (phase, done, speed) = (self.phase.name.clone(), self.done_of_total(), self.speed_text());
+        let full = [phase, done, speed, celsius.unwrap_or_default(), left.unwrap_or_default()];
         // Indices of `full`. Dropped first: temperature, then done of total, speed, phase, and the time left.
         let keeps = [&[0, 1, 2, 3, 4][..], &[0, 1, 2, 4], &[0, 2, 4], &[0, 4], &[4], &[]];
-        let lines =
-            keeps.iter().map(|keep| join_parts(&head, keep.iter().map(|at| (*at, full[*at].as_str()))));
-        let mut lines = lines.map(|line| untrusted_text::escape_line(&line).into_owned());
+        let parts = |keep: &&[usize]| join_parts(&head, keep.iter().map(|at| (*at, full[*at].as_str())));
+        let mut lines = keeps.iter().map(|keep| untrusted_text::escape_line(&parts(keep)).into_owned());
         let fitting = lines.find(|line| format::columns(line) <= width);
         fitting.unwrap_or_else(|| format::cut_to_width(&untrusted_text::escape_line(&head), width))
-    }
-
-    fn spinner(&self) -> char {
-        ['|', '/', '-', '\\'][(self.process.wall_s * 4.0) as usize % 4]
     }
 
     fn stage_prefix(&self) -> String {
@@ -241,11 +232,9 @@ impl ProgressState {
             return waiting_message(until - self.now);
         }
         let ProgressStep { bytes, seconds, .. } = self.current_step();
-        match (bytes, self.bytes, seconds) {
-            (Some(all), done, _) if *all > 0 => {
-                format::bytes_of_total(done.unwrap_or_default().min(*all), *all)
-            }
-            (_, _, Some(all)) if *all >= 1.0 => format::time_of_total(self.seconds_in_step().min(*all), *all),
+        match (*bytes, self.bytes, *seconds) {
+            (Some(all @ 1..), done, _) => format::bytes_of_total(done.unwrap_or_default().min(all), all),
+            (_, _, Some(all)) if all >= 1.0 => format::time_of_total(self.seconds_in_step().min(all), all),
             (None, Some(done), _) if done > 0 => DecimalSize(done).in_table(),
             _ => String::new(),
         }
@@ -263,22 +252,12 @@ impl ProgressState {
         speed.map(|speed| SpeedMbS(speed).to_string()).unwrap_or_default()
     }
 
-    fn temperature_text(&self) -> String {
-        self.process.counters.celsius.map_or_else(String::new, |celsius| format!("{celsius:.0} °C"))
-    }
-
-    fn time_left_text(&self) -> String {
-        self.eta.seconds().map_or_else(String::new, |left| format!("{} left", format::format_time(left)))
-    }
-
     /// Name and planned size of the stage, for output to a file.
     pub(super) fn announcement(&self) -> String {
         let ProgressStep { name, bytes, seconds, .. } = &self.stage;
-        let bytes = bytes.map(|bytes| DecimalSize(bytes).to_string());
-        let planned = bytes
-            .or(seconds.map(format::format_time))
-            .map_or_else(String::new, |planned| format!(", {planned}"));
-        format!("{}{name}{planned}", self.stage_prefix())
+        let bytes = bytes.map(|bytes| format!(", {}", DecimalSize(bytes)));
+        let planned = bytes.or(seconds.map(|seconds| format!(", {}", format::format_time(seconds))));
+        format!("{}{name}{}", self.stage_prefix(), planned.unwrap_or_default())
     }
 }
 
@@ -301,12 +280,10 @@ pub(super) fn waiting_message(seconds: f64) -> String {
 
 /// Message after the user asked to stop.
 pub(crate) fn stop_message(pending: &PendingRestore) -> String {
-    match (pending.bytes, pending.seconds) {
-        (0, _) => "stopping".to_owned(),
-        (bytes, None) => format!("stopping: restoring {}", DecimalSize(bytes)),
-        (bytes, Some(seconds)) => {
-            format!("stopping: restoring {}, {}", DecimalSize(bytes), format::format_time(seconds))
-        }
+    let time = pending.seconds.map(|seconds| format!(", {}", format::format_time(seconds)));
+    match pending.bytes {
+        0 => "stopping".to_owned(),
+        bytes => format!("stopping: restoring {}{}", DecimalSize(bytes), time.unwrap_or_default()),
     }
 }
 

@@ -2,9 +2,7 @@
 
 use super::execution::with_progress;
 use crate::output::{self, OutputOptions};
-use cardscope_archive as archive;
-use cardscope_archive::tables;
-use cardscope_archive::{AnswerCache, ArchiveAction, ArchiveRequest, FoundItem};
+use cardscope_archive::{self as archive, AnswerCache, ArchiveAction, ArchiveRequest, FoundItem, tables};
 use cardscope_page::tree::Page;
 use cardscope_session::Result;
 use cardscope_session::stored_document::StoredDocument;
@@ -21,14 +19,12 @@ pub(super) fn run(asked: ArchiveRequest, options: &OutputOptions) -> Result<u8> 
             output::print_list(options, "sessions", &sessions, |sessions| pages::sessions_page(sessions))
         }
         ArchiveAction::Cards { builtin: true } => {
-            output::print_list(options, "cards", &cardscope_compare::card_source::builtin_cards()?, |cards| {
-                pages::builtin_page(cards)
-            })
+            let cards = cardscope_compare::card_source::builtin_cards()?;
+            output::print_list(options, "cards", &cards, |cards| pages::builtin_page(cards))
         }
         ArchiveAction::Cards { builtin: false } => {
-            output::print_list(options, "cards", &archive::list_cards(path)?, |cards| {
-                pages::cards_page(cards)
-            })
+            let cards = archive::list_cards(path)?;
+            output::print_list(options, "cards", &cards, |cards| pages::cards_page(cards))
         }
         ArchiveAction::Show { what } => show_item(options, path, &what),
         ArchiveAction::Edit(edit) => {
@@ -74,14 +70,12 @@ fn answer_cache() -> AnswerCache {
 fn show_item(options: &OutputOptions, path: Option<&Path>, what: &str) -> Result<u8> {
     match archive::find_session_or_card(path, what, &answer_cache())? {
         FoundItem::Card(card) => output::print_document(options, &*card, pages::card_page),
-        FoundItem::Session(StoredDocument::Bench(report)) => {
-            output::print_document(options, &*report, VerbDocument::page)
-        }
-        FoundItem::Session(StoredDocument::Log(log)) => {
-            output::print_document(options, &*log, VerbDocument::page)
-        }
-        FoundItem::Session(StoredDocument::Record { kind, document }) => {
-            output::print_document(options, &document, |document| pages::record_page(&kind, document))
-        }
+        FoundItem::Session(document) => match document {
+            StoredDocument::Bench(report) => output::print_document(options, &*report, VerbDocument::page),
+            StoredDocument::Log(log) => output::print_document(options, &*log, VerbDocument::page),
+            StoredDocument::Record { kind, document } => {
+                output::print_document(options, &document, |document| pages::record_page(&kind, document))
+            }
+        },
     }
 }

@@ -8,8 +8,7 @@ use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_model::report::{ExitStatus, Report};
 use cardscope_page::tree::{Page, html};
 use cardscope_session::Result;
-use cardscope_session::frame;
-use cardscope_session::frame::{Procedure, VerbOutcome};
+use cardscope_session::frame::{self, Procedure, VerbOutcome};
 use cardscope_session::output_file::{FileMark, OutputFile};
 use clap::Args;
 use serde::Serialize;
@@ -20,7 +19,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct PageCommand<R: Args> {
     #[command(flatten)]
-    request: R,
+    pub(super) request: R,
     /// Write the page to FILE as HTML, too: one file that needs no network
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -30,31 +29,24 @@ impl<R: Args + Procedure> PageCommand<R>
 where
     R::Body: Serialize + DeserializeOwned,
 {
-    pub(super) fn request(&self) -> &R {
-        &self.request
-    }
-
     /// Runs the verb, prints its document, and writes the page if requested; returns the exit status.
-    pub(super) fn run(
-        &self,
-        options: &OutputOptions,
-        shown: impl Fn(&Report<R::Body>) -> Page,
-    ) -> Result<u8> {
+    pub(super) fn run(&self, options: &OutputOptions, page: impl Fn(&Report<R::Body>) -> Page) -> Result<u8> {
         // The file is claimed first: minutes of work must not end in an unwritable page, and the page must not overwrite the card.
         let mark = FileMark::BeginsWith(cardscope_page::HTML_HEAD);
         let target = &self.request.common().target;
         let claim = |file| OutputFile::claim("--html", file, Some(target), mark);
         let file = self.html.as_deref().map(claim).transpose()?;
         let outcome = execute_verb(&self.request, options)?;
-        let status = output::print_outcome(options, &outcome, &shown)?;
-        let written = file.map(|file| file.write_content(html::render_document(&shown(&outcome.report))));
-        let Some(Err(failure)) = written else {
-            return Ok(status);
-        };
-        output::print_failure_reason(&failure);
-        // The verb's own failure outweighs that of the page.
-        let ended_early = ExitStatus::from_code(status).is_none();
-        Ok(if ended_early { status } else { failure.exit_status() })
+        let status = output::print_outcome(options, &outcome, &page)?;
+        let written = file.map(|file| file.write_content(html::render_document(&page(&outcome.report))));
+        match written {
+            Some(Err(failure)) => {
+                output::print_failure_reason(&failure);
+                // The verb's own failure outweighs that of the page.
+                Ok(ExitStatus::from_code(status).map_or(status, |_| failure.exit_status()))
+            }
+            _ => Ok(status),
+        }
     }
 }
 
@@ -62,12 +54,12 @@ where
 pub(super) fn run_and_print<P: Procedure>(
     asked: &P,
     options: &OutputOptions,
-    shown: impl FnOnce(&Report<P::Body>) -> Page,
+    page: impl FnOnce(&Report<P::Body>) -> Page,
 ) -> Result<u8>
 where
     P::Body: Serialize + DeserializeOwned,
 {
-    output::print_outcome(options, &execute_verb(asked, options)?, shown)
+    output::print_outcome(options, &execute_verb(asked, options)?, page)
 }
 
 /// Runs a verb without printing its document.

@@ -22,8 +22,8 @@ pub(super) fn devices_page(devices: &[DeviceInfo], all: bool) -> Page {
     page.add_section("", [PageBlock::Table(table.never_dropped(["size", "safe to test"]))]);
     let advice = |d: &DeviceInfo| Some(format!("{}: {}.", d.path, d.advice.as_deref()?));
     page.add_section("To test one of them", [PageBlock::Lines(devices.iter().filter_map(advice).collect())]);
-    let held =
-        devices.iter().map(|d| (d.path.clone(), file_systems_text(d))).filter(|(_, held)| !held.is_empty());
+    let held = devices.iter().map(|d| (d.path.clone(), file_systems_text(d)));
+    let held = held.filter(|(_, held)| !held.is_empty());
     page.add_detail("Partitions and file systems", [PageBlock::Facts(held.collect())]);
     match safe.first() {
         Some(device) => page.add_step("Test it:", Some(format!("cardscope check {}", device.path))),
@@ -60,17 +60,20 @@ fn size_text(d: &DeviceInfo) -> String {
 
 /// File systems and their mount points in one line.
 fn file_systems_text(d: &DeviceInfo) -> String {
-    let of = |name: &str, system: &Option<String>, mounted: &[String]| {
+    let (whole, parts) = volume_lines(d);
+    parts.into_iter().chain(whole).collect::<Vec<_>>().join("; ")
+}
+
+/// File systems of a device and of its partitions, with their mount points.
+pub(super) fn volume_lines(d: &DeviceInfo) -> (Option<String>, Vec<String>) {
+    let line = |name: &str, system: &Option<String>, mounted: &[String]| {
         let system = system.as_deref().unwrap_or("unknown");
         let at = if mounted.is_empty() { String::new() } else { format!(" at {}", mounted.join(", ")) };
         format!("{name}: {system}{at}")
     };
-    let mut parts: Vec<String> =
-        d.partitions.iter().map(|p| of(&p.name, &p.filesystem, &p.mounted_at)).collect();
-    if d.filesystem.is_some() || !d.mounted_at.is_empty() {
-        parts.push(of(&d.name, &d.filesystem, &d.mounted_at));
-    }
-    parts.join("; ")
+    let used = d.filesystem.is_some() || !d.mounted_at.is_empty();
+    let parts = d.partitions.iter().map(|p| line(&p.name, &p.filesystem, &p.mounted_at));
+    (used.then(|| line(&d.name, &d.filesystem, &d.mounted_at)), parts.collect())
 }
 
 #[cfg(test)]

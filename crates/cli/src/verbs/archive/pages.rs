@@ -7,9 +7,8 @@ use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::report::NewsTone;
 use cardscope_model::units::DecimalSize;
 use cardscope_page::figure::{answer_line, join_names, pluralize};
-use cardscope_page::tree::PageFact;
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Page, PageBlock};
+use cardscope_page::tree::{Page, PageBlock, fact};
 use cardscope_verbs::list::page_of_document;
 use serde_json::Value;
 use std::path::Path;
@@ -28,8 +27,8 @@ pub(super) fn sessions_page(sessions: &[SessionLine]) -> Page {
     let (parts, whole): (Vec<&SessionLine>, Vec<&SessionLine>) =
         sessions.iter().partition(|line| line.session.part_of.is_some());
     let checked = if parts.is_empty() { "" } else { ", the parts of checks not counted" };
-    let mut page =
-        Page::from_answer(format!("{} in the archive{checked}.", pluralize(whole.len() as u64, "session")));
+    let count = pluralize(whole.len() as u64, "session");
+    let mut page = Page::from_answer(format!("{count} in the archive{checked}."));
     page.add_section("", [PageBlock::Table(session_table(&whole))]);
     page.add_detail("Parts of checks", [PageBlock::Table(session_table(&parts))]);
     page.add_step("Show one:", Some("cardscope archive show ID".to_owned()));
@@ -46,10 +45,8 @@ fn session_table(sessions: &[&SessionLine]) -> Table {
             ("date", &|s: &SessionLine| date_part(&s.session.started_at).to_owned()),
             ("card", &|s| card_title(s).to_owned()),
             ("what", &|s| {
-                [&s.session.kind, s.session.recipe.as_deref().unwrap_or_default()]
-                    .join(" ")
-                    .trim_end()
-                    .to_owned()
+                let recipe = s.session.recipe.as_deref().unwrap_or_default();
+                format!("{} {recipe}", s.session.kind).trim_end().to_owned()
             }),
             ("result", &session_result),
             ("id", &|s| {
@@ -89,10 +86,8 @@ fn date_part(text: &str) -> &str {
 pub(super) fn cards_page(cards: &[StoredCard]) -> Page {
     if cards.is_empty() {
         let mut page = empty_page("The archive has no cards yet.");
-        page.add_step(
-            "List those that come with the program:",
-            Some("cardscope archive cards --builtin".to_owned()),
-        );
+        let command = "cardscope archive cards --builtin".to_owned();
+        page.add_step("List those that come with the program:", Some(command));
         return page;
     }
     let mut page = Page::from_answer(format!("{} in the archive.", pluralize(cards.len() as u64, "card")));
@@ -113,18 +108,15 @@ pub(super) fn cards_page(cards: &[StoredCard]) -> Page {
             ("measured", &measured),
         ],
     );
-    page.add_section(
-        "",
-        [PageBlock::Table(table.left_aligned(["id", "measured"]).least_important(["units", "measured"]))],
-    );
+    let table = table.left_aligned(["id", "measured"]).least_important(["units", "measured"]);
+    page.add_section("", [PageBlock::Table(table)]);
     page
 }
 
 /// Page of the cards that come with the program, with their reports.
 pub(super) fn builtin_page(cards: &[StoredCard]) -> Page {
-    let answer =
-        format!("{} of published reports come with the program.", pluralize(cards.len() as u64, "card"));
-    let mut page = Page::from_answer(answer);
+    let count = pluralize(cards.len() as u64, "card");
+    let mut page = Page::from_answer(format!("{count} of published reports come with the program."));
     let report = |card: &StoredCard| card.id.split(':').next().unwrap_or_default().to_owned();
     let table = Table::from_items(
         cards,
@@ -159,14 +151,11 @@ pub(super) fn merged_page(from: &str, shown: &CardPage) -> Page {
 pub(super) fn card_page(card: &CardPage) -> Page {
     let line = &card.card;
     let mut page = Page::from_answer(answer_line(&format!("{}: {}", line.title, amount_text(line))));
-    let fact = |name: &str, value: String| -> PageFact { (name.to_owned(), value) };
-    let mut known = vec![fact("id", line.id.clone())];
+
+    let mut known = vec![fact("id", &line.id)];
     let mut facts = line.facts.clone();
-    known.extend(
-        archive::text_facts(&mut facts)
-            .into_iter()
-            .filter_map(|(word, value)| Some(fact(word, value.clone()?))),
-    );
+    let texts = archive::text_facts(&mut facts).into_iter();
+    known.extend(texts.filter_map(|(word, value)| Some(fact(word, value.as_ref()?))));
     if !facts.marks.is_empty() {
         known.push(fact("marks", facts.marks.join(" ")));
     }
@@ -180,10 +169,8 @@ pub(super) fn card_page(card: &CardPage) -> Page {
         fact(event.date.as_deref().unwrap_or("no date"), format!("{kind}{price}{note}{source}"))
     };
     page.add_section("History", [PageBlock::Facts(card.events.iter().map(event).collect())]);
-    let files = card
-        .attachments
-        .iter()
-        .map(|file| format!("{} ({}, {})", file.name, file.media_type, file.hash.get(..12).unwrap_or("")));
+    let files = card.attachments.iter();
+    let files = files.map(|f| format!("{} ({}, {})", f.name, f.media_type, f.hash.get(..12).unwrap_or("")));
     page.add_section("Attached", [PageBlock::Lines(files.collect())]);
     // The column would repeat the card of this page.
     let mut of_one_card = card.session_lines.clone();
@@ -201,26 +188,23 @@ fn amount_text(card: &StoredCard) -> String {
 pub(super) fn imported_page(files: &[TakenFile]) -> Page {
     let new = files.iter().filter(|f| f.session.is_some()).count();
     let known = files.iter().filter(|f| f.known).count();
-    let failed: Vec<String> =
-        files.iter().filter_map(|f| Some(format!("{}: {}", f.file, f.error.as_ref()?))).collect();
+    let failed = files.iter().filter_map(|f| Some(format!("{}: {}", f.file, f.error.as_ref()?)));
+    let failed: Vec<String> = failed.collect();
     let tone = if failed.is_empty() { NewsTone::Plain } else { NewsTone::Bad };
     let answer = format!("Imported {} of {}.", new, pluralize(files.len() as u64, "file"));
     let mut page = Page::new("", tone, answer);
-    page.add_reasons(
-        NewsTone::Plain,
-        (known > 0).then(|| format!("{}: imported before.", pluralize(known as u64, "file"))),
-    );
+    let before = (known > 0).then(|| format!("{}: imported before.", pluralize(known as u64, "file")));
+    page.add_reasons(NewsTone::Plain, before);
     page.add_section("Not imported", [PageBlock::Lines(failed)]);
     page
 }
 
 pub(super) fn exported_page(files: &[ExportedFile], folder: &str) -> Page {
-    match files.len() as u64 {
-        0 => empty_page("Nothing to export: the archive is empty."),
-        sessions => {
-            Page::from_answer(answer_line(&format!("Wrote {} to {folder}", pluralize(sessions, "session"))))
-        }
+    if files.is_empty() {
+        return empty_page("Nothing to export: the archive is empty.");
     }
+    let sessions = pluralize(files.len() as u64, "session");
+    Page::from_answer(answer_line(&format!("Wrote {sessions} to {folder}")))
 }
 
 pub(super) fn tables_page(written: &[WrittenTable], folder: &Path) -> Page {

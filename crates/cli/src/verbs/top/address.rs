@@ -41,20 +41,13 @@ impl ServerAddress {
             }
             _ => (authority, 80),
         };
-        let here = ["127.0.0.1", "localhost", "[::1]"].contains(&host);
-        let of_link = fragment.strip_prefix("token=").map(str::to_owned);
-        let given = token.or(of_link);
-        if !here && given.is_none() {
-            return Err(odd(
-                "give the token that `cardscope serve` printed there, in --token or CARDSCOPE_TOKEN",
-            ));
+        let port = ["127.0.0.1", "localhost", "[::1]"].contains(&host).then_some(port);
+        let given_token = token.or(fragment.strip_prefix("token=").map(str::to_owned));
+        if port.is_none() && given_token.is_none() {
+            let advice = "give the token that `cardscope serve` printed there, in --token or CARDSCOPE_TOKEN";
+            return Err(odd(advice));
         }
-        Ok(ServerAddress {
-            url: url.to_owned(),
-            given_token: given,
-            port: here.then_some(port),
-            is_explicit: true,
-        })
+        Ok(ServerAddress { url: url.to_owned(), given_token, port, is_explicit: true })
     }
 
     /// Token to send, or a sentence why there is none. This user's own token is sent only to a server of this user or root,

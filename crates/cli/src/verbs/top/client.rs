@@ -11,13 +11,15 @@ use cardscope_server::api::{ApiProblem, Device, DeviceList, HostInfo, TaskList, 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::time::{Duration, Instant};
 use ureq::http::Response;
-use ureq::{Agent, Body};
+use ureq::typestate::WithoutBody;
+use ureq::{Agent, Body, RequestBuilder};
 
 /// Capacity of the channel. If the screen is slow, the server notices and drops events.
 const CHANNEL_CAPACITY: usize = 256;
@@ -91,6 +93,7 @@ pub(super) struct DeviceTraffic {
     pub(super) latency_us: Option<f64>,
 }
 
+/// Order of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ClientRequest {
     StopTask(String),
@@ -117,33 +120,27 @@ impl ApiClient {
         ApiClient { agent: config.timeout_per_read(Some(STREAM_TIMEOUT)).build().new_agent(), address }
     }
 
-    fn url(&self, path: &str) -> String {
-        format!("{}/api/{path}", self.address.url)
+    fn request(&self, path: &str) -> Result<RequestBuilder<WithoutBody>, String> {
+        let request = self.agent.get(format!("{}/api/{path}", self.address.url));
+        Ok(request.header(TOKEN_HEADER, self.address.token_to_send()?))
     }
 
     /// Opens the event stream after the event `last`.
     fn open_stream(&self, last: Option<&str>) -> Result<impl BufRead + use<>, String> {
-        let mut request =
-            self.agent.get(self.url("events")).header(TOKEN_HEADER, self.address.token_to_send()?);
+        let mut request = self.request("events")?;
         if let Some(last) = last {
             request = request.header("Last-Event-ID", last);
         }
-        let mut answer = request.call().map_err(|error| describe_error(&error))?;
-        match answer.status().is_success() {
-            true => Ok(BufReader::new(answer.into_body().into_reader())),
-            false => Err(error_message(answer.status().as_u16(), answer.body_mut())),
-        }
+        Ok(BufReader::new(successful_body(request.call())?.into_reader()))
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, String> {
-        parse_answer(
-            self.agent.get(self.url(path)).header(TOKEN_HEADER, self.address.token_to_send()?).call(),
-        )
+        parse_answer(self.request(path)?.call())
     }
 
-    fn stop_task(&self, task: &str) -> Result<TaskResource, String> {
-        let request = self.agent.post(self.url(&format!("tasks/{task}/stop")));
-        parse_answer(request.header(TOKEN_HEADER, self.address.token_to_send()?).send_empty())
+    fn stop_task(&self, task: &str) -> Result<Box<TaskResource>, String> {
+        let url = format!("{}/api/tasks/{task}/stop", self.address.url);
+        parse_answer(self.agent.post(url).header(TOKEN_HEADER, self.address.token_to_send()?).send_empty())
     }
 
     /// Loads the complete state of the server.
@@ -162,12 +159,16 @@ fn read_body(body: &mut Body) -> Result<Vec<u8>, String> {
     body.with_config().limit(MAX_BYTES).read_to_vec().map_err(|error| describe_error(&error))
 }
 
-fn parse_answer<T: DeserializeOwned>(answer: Result<Response<Body>, ureq::Error>) -> Result<T, String> {
+fn successful_body(answer: Result<Response<Body>, ureq::Error>) -> Result<Body, String> {
     let mut answer = answer.map_err(|error| describe_error(&error))?;
     match answer.status().is_success() {
-        true => parse_json(&read_body(answer.body_mut())?),
+        true => Ok(answer.into_body()),
         false => Err(error_message(answer.status().as_u16(), answer.body_mut())),
     }
+}
+
+fn parse_answer<T: DeserializeOwned>(answer: Result<Response<Body>, ureq::Error>) -> Result<T, String> {
+    parse_json(&read_body(&mut successful_body(answer)?)?)
 }
 
 fn parse_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
@@ -178,9 +179,8 @@ fn parse_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
 /// Error message of an answer.
 fn error_message(status: u16, answer: &mut Body) -> String {
     if status == 401 {
-        let why =
-            "the token is missing or wrong; give the one that `cardscope serve` printed in CARDSCOPE_TOKEN";
-        return why.to_owned();
+        let advice = "give the one that `cardscope serve` printed in CARDSCOPE_TOKEN";
+        return format!("the token is missing or wrong; {advice}");
     }
     let said = read_body(answer).ok().and_then(|text| serde_json::from_slice::<ApiProblem>(&text).ok());
     said.map_or_else(|| format!("it answers with HTTP status {status}"), |problem| problem.error)
@@ -188,9 +188,7 @@ fn error_message(status: u16, answer: &mut Body) -> String {
 
 fn describe_error(error: &ureq::Error) -> String {
     match error {
-        ureq::Error::Io(error) if error.kind() == ErrorKind::ConnectionRefused => {
-            "no server answers".to_owned()
-        }
+        ureq::Error::Io(e) if e.kind() == ErrorKind::ConnectionRefused => "no server answers".to_owned(),
         ureq::Error::Timeout(_) => "no answer in time".to_owned(),
         error => error.to_string(),
     }
@@ -259,21 +257,27 @@ pub(super) fn start_threads(address: ServerAddress, all: bool) -> std::io::Resul
     Ok(ClientChannels { news, orders })
 }
 
-/// Error after the screen has closed its channel.
-struct ScreenClosed;
+/// Reason why the event stream is no longer followed.
+enum StreamEnd {
+    ScreenClosed,
+    Broken(String),
+}
 
-fn send_event(to: &SyncSender<ClientEvent>, news: ClientEvent) -> Result<(), ScreenClosed> {
-    to.send(news).map_err(|_| ScreenClosed)
+impl From<String> for StreamEnd {
+    fn from(why: String) -> Self {
+        StreamEnd::Broken(why)
+    }
+}
+
+fn send_event(to: &SyncSender<ClientEvent>, news: ClientEvent) -> Result<(), StreamEnd> {
+    to.send(news).map_err(|_| StreamEnd::ScreenClosed)
 }
 
 /// Follows the event stream and reconnects, until the screen closes.
 fn follow_with_retries(client: &ApiClient, to: &SyncSender<ClientEvent>, served: &AtomicBool) {
     let mut last = None;
     loop {
-        let why = match follow_stream(client, &mut last, to, served) {
-            Ok(why) => why,
-            Err(ScreenClosed) => return,
-        };
+        let Err(StreamEnd::Broken(why)) = follow_stream(client, &mut last, to, served) else { return };
         if send_event(to, ClientEvent::Link(ConnectionState::Unreachable(why))).is_err() {
             return;
         }
@@ -282,80 +286,61 @@ fn follow_with_retries(client: &ApiClient, to: &SyncSender<ClientEvent>, served:
     }
 }
 
-/// Follows the event stream until it ends; returns the reason.
+/// Follows the event stream until it ends.
 fn follow_stream(
     client: &ApiClient,
     last: &mut Option<String>,
     to: &SyncSender<ClientEvent>,
     served: &AtomicBool,
-) -> Result<String, ScreenClosed> {
-    macro_rules! or_why {
-        ($said:expr) => {
-            match $said {
-                Ok(said) => said,
-                Err(why) => return Ok(why),
-            }
-        };
-    }
+) -> Result<Infallible, StreamEnd> {
     // Subscribes before loading the state, so that no event in between is missed.
-    let mut stream = or_why!(client.open_stream(last.as_deref()));
-    or_why!(send_everything(client, to)?);
+    let mut stream = client.open_stream(last.as_deref())?;
+    send_everything(client, to)?;
     served.store(true, Ordering::Relaxed);
     send_event(to, ClientEvent::Link(ConnectionState::Connected))?;
     loop {
         let event = match next_event(&mut stream) {
             Ok(Some(event)) => event,
-            Ok(None) => return Ok("the server has ended".to_owned()),
-            Err(error) if error.kind() == ErrorKind::TimedOut => return Ok("no answer in time".to_owned()),
-            Err(error) => return Ok(format!("the connection broke: {error}")),
+            Ok(None) => return Err(StreamEnd::Broken("the server has ended".to_owned())),
+            Err(error) if error.kind() == ErrorKind::TimedOut => {
+                return Err(StreamEnd::Broken("no answer in time".to_owned()));
+            }
+            Err(error) => return Err(StreamEnd::Broken(format!("the connection broke: {error}"))),
         };
         *last = event.id.or(last.take());
         let data = event.data.as_bytes();
-        match event.name.as_str() {
-            "task" => send_event(to, ClientEvent::Task(Box::new(or_why!(parse_json(data)))))?,
-            "moment" => send_event(to, ClientEvent::Sample(or_why!(parse_json(data))))?,
-            "forgotten" => {
-                send_event(to, ClientEvent::TaskRemoved(or_why!(parse_json::<RemovedTask>(data)).task))?
+        let news = match event.name.as_str() {
+            "task" => ClientEvent::Task(parse_json(data)?),
+            "moment" => ClientEvent::Sample(parse_json(data)?),
+            "forgotten" => ClientEvent::TaskRemoved(parse_json::<RemovedTask>(data)?.task),
+            "devices" => ClientEvent::Devices(client.get::<DeviceList>("devices")?.devices),
+            "gap" => {
+                // The server has dropped events.
+                send_everything(client, to)?;
+                continue;
             }
-            "devices" => {
-                send_event(to, ClientEvent::Devices(or_why!(client.get::<DeviceList>("devices")).devices))?
-            }
-            // The server has dropped events.
-            "gap" => or_why!(send_everything(client, to)?),
-            _ => {}
-        }
+            _ => continue,
+        };
+        send_event(to, news)?;
     }
 }
 
 /// Sends the complete state and the samples of all open tests.
-fn send_everything(
-    client: &ApiClient,
-    to: &SyncSender<ClientEvent>,
-) -> Result<Result<(), String>, ScreenClosed> {
-    let (host, devices, tasks) = match client.load_everything() {
-        Ok(everything) => everything,
-        Err(why) => return Ok(Err(why)),
-    };
-    let open: Vec<String> =
-        tasks.iter().filter(|task| !task.state.has_ended()).map(|task| task.id.clone()).collect();
+fn send_everything(client: &ApiClient, to: &SyncSender<ClientEvent>) -> Result<(), StreamEnd> {
+    let (host, devices, tasks) = client.load_everything()?;
+    let open = tasks.iter().filter(|task| !task.state.has_ended());
+    let open: Vec<String> = open.map(|task| task.id.clone()).collect();
     send_event(to, ClientEvent::Everything { computer: host.hostname, devices, tasks })?;
-    for id in open {
-        // A test that was removed meanwhile has no samples.
-        if let Ok(track) = client.load_samples(id) {
-            send_event(to, track)?;
-        }
-    }
-    Ok(Ok(()))
+    // A test that was removed meanwhile has no samples.
+    open.into_iter().filter_map(|id| client.load_samples(id).ok()).try_for_each(|news| send_event(to, news))
 }
 
 /// Sends the requests of the screen one by one.
 fn serve_requests(client: &ApiClient, orders: &Receiver<ClientRequest>, to: &SyncSender<ClientEvent>) {
     for order in orders {
         let news = match order {
-            ClientRequest::StopTask(task) => {
-                client.stop_task(&task).map(|task| ClientEvent::Task(Box::new(task)))
-            }
-            ClientRequest::LoadSamples(task) => client.load_samples(task),
+            ClientRequest::StopTask(id) => client.stop_task(&id).map(ClientEvent::Task),
+            ClientRequest::LoadSamples(id) => client.load_samples(id),
         };
         if send_event(to, news.unwrap_or_else(ClientEvent::RequestError)).is_err() {
             return;

@@ -13,6 +13,7 @@ use crate::output::{self, OutputOptions};
 use crate::signals;
 use address::ServerAddress;
 use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_page::figure::pluralize;
 use cardscope_page::tree::Page;
 use cardscope_server::api::{Device, TaskResource};
 use cardscope_session::{Failure, Result};
@@ -113,9 +114,8 @@ fn load_once(address: ServerAddress, all: bool) -> Result<TopDocument> {
         }
         Err(why) if named => Err(Failure::io(format!("{url}: {why}"))),
         Err(why) => {
-            output::print_note(&format!(
-                "warning: {url}: {why}; only the devices of this computer are listed"
-            ));
+            let why = format!("{url}: {why}; only the devices of this computer are listed");
+            output::print_note(&format!("warning: {why}"));
             let (computer, devices) = (client::host_name(), client::local_devices(all));
             Ok(TopDocument { computer, server: None, devices, tasks: Vec::new() })
         }
@@ -124,11 +124,10 @@ fn load_once(address: ServerAddress, all: bool) -> Result<TopDocument> {
 
 fn summary_answer(seen: &TopDocument) -> String {
     let devices = count_text(&seen.devices);
-    let run = seen.tasks.iter().filter(|task| !task.state.has_ended()).count();
-    match (&seen.server, run) {
-        (None, _) => format!("{devices}; no server answers."),
-        (Some(_), 1) => format!("{devices}, 1 test under way."),
-        (Some(_), run) => format!("{devices}, {run} tests under way."),
+    let run = seen.tasks.iter().filter(|task| !task.state.has_ended()).count() as u64;
+    match &seen.server {
+        None => format!("{devices}; no server answers."),
+        Some(_) => format!("{devices}, {} under way.", pluralize(run, "test")),
     }
 }
 
@@ -173,9 +172,8 @@ fn run_screen(
                 Ok(news) => state.apply_event(news, clock_time),
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => {
-                    return Err(std::io::Error::other(
-                        "the threads that ask the server have ended; please report this",
-                    ));
+                    let why = "the threads that ask the server have ended; please report this";
+                    return Err(std::io::Error::other(why));
                 }
             }
             new = true;

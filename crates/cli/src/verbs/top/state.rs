@@ -3,6 +3,7 @@
 use super::client::{ClientEvent, ClientRequest, ConnectionState, DeviceTraffic};
 use super::keys::{KeyAction, ScreenMode};
 use super::series::SpeedSeries;
+use cardscope_model::progress::ProgressSample;
 use cardscope_model::report::NewsTone;
 use cardscope_model::units::{DecimalSize, three_digits};
 use cardscope_server::api::{Device, TaskResource, TaskState as Progress};
@@ -34,9 +35,10 @@ pub(super) struct TopState {
     pub(super) was_connected: bool,
     /// Host name of the computer with these devices.
     pub(super) computer: String,
-    devices: Vec<Device>,
+    /// Includes empty readers.
+    pub(super) devices: Vec<Device>,
     /// By id. Ids begin with the time, so the order is that of arrival.
-    tasks: BTreeMap<String, TaskResource>,
+    pub(super) tasks: BTreeMap<String, TaskResource>,
     /// Last ended test of each device, by path, until its card is removed.
     last_task: HashMap<String, String>,
     series_by_task: HashMap<String, SpeedSeries>,
@@ -56,15 +58,8 @@ impl TopState {
 
     /// Applies an event; `clock` returns the time of day.
     pub(super) fn apply_event(&mut self, news: ClientEvent, clock: impl FnOnce() -> String) {
-        let is_event = matches!(
-            news,
-            ClientEvent::Task(_)
-                | ClientEvent::Sample(_)
-                | ClientEvent::TaskRemoved(_)
-                | ClientEvent::Devices(_)
-                | ClientEvent::Traffic(_)
-        );
-        if is_event {
+        use ClientEvent::{Devices, Sample, Task, TaskRemoved, Traffic};
+        if matches!(news, Task(_) | Sample(_) | TaskRemoved(_) | Devices(_) | Traffic(_)) {
             self.newest_event = Some(clock());
         }
         match news {
@@ -83,13 +78,10 @@ impl TopState {
                 self.set_devices(devices);
                 // A test that ended while the server was unreachable may have used another card of that model. So ended tests are
                 // assigned to devices only at the first connection.
-                let ended = self.tasks.values().filter(|task| task.state.has_ended() && !self.was_connected);
-                for task in ended {
+                for task in self.tasks.values().filter(|task| task.state.has_ended() && !self.was_connected) {
+                    let same = |d: &Device| d.info.path == task.target && device_title(d) == task.title;
                     // Later tests overwrite earlier ones.
-                    let same = |device: &&Device| {
-                        device.info.path == task.target && device_title(device) == task.title
-                    };
-                    if self.devices.iter().any(|device| same(&device)) {
+                    if self.devices.iter().any(same) {
                         self.last_task.insert(task.target.clone(), task.id.clone());
                     }
                 }
@@ -102,11 +94,7 @@ impl TopState {
                     task.moment = Some(moment);
                 }
             }
-            ClientEvent::TaskRemoved(id) => {
-                self.tasks.remove(&id);
-                self.series_by_task.remove(&id);
-                self.last_task.retain(|_, last| *last != id);
-            }
+            ClientEvent::TaskRemoved(id) => self.remove_task(&id),
             ClientEvent::Devices(devices) => self.set_devices(devices),
             ClientEvent::Samples { task, moments } => {
                 let mut series = SpeedSeries::default();
@@ -158,14 +146,14 @@ impl TopState {
     fn trim_tasks(&mut self) {
         while self.tasks.len() > MAX_TASKS {
             let Some((id, _)) = self.tasks.pop_first() else { return };
-            self.series_by_task.remove(&id);
-            self.last_task.retain(|_, last| *last != id);
+            self.remove_task(&id);
         }
     }
 
-    /// Devices including empty readers.
-    pub(super) fn devices(&self) -> &[Device] {
-        &self.devices
+    fn remove_task(&mut self, id: &str) {
+        self.tasks.remove(id);
+        self.series_by_task.remove(id);
+        self.last_task.retain(|_, last| last != id);
     }
 
     /// Rows: devices first, then tests on other targets, running before ended, newest first.
@@ -198,8 +186,7 @@ impl TopState {
         device: Option<&'a Device>,
         task: Option<&'a TaskResource>,
     ) -> TopRow<'a> {
-        let traffic =
-            device.and_then(|device| self.traffic.get(&device.info.name)).filter(|_| task.is_none());
+        let traffic = device.filter(|_| task.is_none()).and_then(|d| self.traffic.get(&d.info.name));
         let of_task = task.and_then(|task| self.series_by_task.get(&task.id));
         let series = of_task.or(traffic.map(|(_, series)| series));
         TopRow { key, device, task, traffic: traffic.map(|(traffic, _)| traffic), series }
@@ -207,16 +194,14 @@ impl TopState {
 
     /// Index of the selected row.
     pub(super) fn selected_index(&self, rows: &[TopRow<'_>]) -> usize {
-        let by_key = |key: &String| rows.iter().position(|row| row.key == key);
-        // A row of an ended test without a device becomes the device's row when its next test starts.
-        let by_task = |key: &String| rows.iter().position(|row| row.task.is_some_and(|task| task.id == *key));
-        let first_that_runs =
-            || rows.iter().position(|row| row.task.is_some_and(|task| !task.state.has_ended()));
-        let chosen = self.selected.as_ref();
-        chosen
-            .and_then(|key| by_key(key).or_else(|| by_task(key)))
-            .or_else(first_that_runs)
-            .unwrap_or_default()
+        let find = |wanted: &dyn Fn(&TopRow<'_>) -> bool| rows.iter().position(wanted);
+        let chosen = self.selected.as_ref().and_then(|key| {
+            // A row of an ended test without a device becomes the device's row when its next test starts.
+            let by_task = || find(&|row| row.task.is_some_and(|task| task.id == *key));
+            find(&|row| row.key == key).or_else(by_task)
+        });
+        let running = || find(&|row| row.task.is_some_and(|task| !task.state.has_ended()));
+        chosen.or_else(running).unwrap_or_default()
     }
 
     /// Applies a key; returns the request to send, if any.
@@ -253,13 +238,9 @@ impl TopState {
                 return Some(ClientRequest::StopTask(id));
             }
             (ScreenMode::List, _) => {}
-            (
-                ScreenMode::Details(_) | ScreenMode::Help | ScreenMode::Confirm(_),
-                KeyAction::Enter | KeyAction::Back | KeyAction::No,
-            ) => {
-                self.mode = ScreenMode::List;
+            (ScreenMode::Help, _) | (_, KeyAction::Enter | KeyAction::Back | KeyAction::No) => {
+                self.mode = ScreenMode::List
             }
-            (ScreenMode::Help, _) => self.mode = ScreenMode::List,
             _ => {}
         }
         self.samples_request(task)
@@ -267,11 +248,8 @@ impl TopState {
 
     /// Selects a row, at most the last one.
     fn select(&mut self, at: usize) {
-        let key = {
-            let rows = self.rows();
-            rows.get(at.min(rows.len().saturating_sub(1))).map(|row| row.key.to_owned())
-        };
-        self.selected = key;
+        let rows = self.rows();
+        self.selected = rows.get(at.min(rows.len().saturating_sub(1))).map(|row| row.key.to_owned());
     }
 
     /// Request for the samples of the selected test if they are not loaded yet.
@@ -282,10 +260,6 @@ impl TopState {
         let unknown = !self.series_by_task.contains_key(&task.id) && task.started_at.is_some();
         (new && unknown && self.link == ConnectionState::Connected)
             .then(|| ClientRequest::LoadSamples(task.id.clone()))
-    }
-
-    pub(super) fn find_task(&self, id: &str) -> Option<&TaskResource> {
-        self.tasks.get(id)
     }
 
     /// Limits scrolling to `last`, which only the drawing code knows.
@@ -353,43 +327,27 @@ impl TopRow<'_> {
         }
     }
 
-    /// Test that has not ended.
-    fn unfinished_task(&self) -> Option<&TaskResource> {
-        self.task.filter(|task| !task.state.has_ended())
+    /// Newest sample of a test that has not ended.
+    fn sample(&self) -> Option<&ProgressSample> {
+        self.task.filter(|task| !task.state.has_ended())?.moment.as_ref()
     }
 
-    pub(super) fn done_text(&self) -> String {
-        let done = self.unfinished_task().and_then(|task| task.moment.as_ref()?.done);
-        done.map(|done| format!("{:.0} %", (done * 100.0).floor())).unwrap_or_default()
-    }
-
-    /// MB/s.
-    pub(super) fn speed_text(&self) -> String {
-        let moved =
-            |traffic: &DeviceTraffic| Some(traffic.read_mb_s + traffic.write_mb_s).filter(|mb_s| *mb_s > 0.0);
-        let of_task = self.unfinished_task().and_then(|task| task.moment.as_ref()?.mb_s);
-        of_task.or(self.traffic.and_then(moved)).map(short_number).unwrap_or_default()
-    }
-
-    pub(super) fn latency_text(&self) -> String {
-        let of_task = self.unfinished_task().and_then(|task| task.moment.as_ref()?.latency_us);
-        of_task
-            .or(self.traffic.and_then(|traffic| traffic.latency_us))
-            .map(format_latency)
-            .unwrap_or_default()
-    }
-
-    /// °C.
-    pub(super) fn celsius_text(&self) -> String {
-        let celsius = self.unfinished_task().and_then(|task| task.moment.as_ref()?.celsius);
-        celsius.map(|celsius| format!("{celsius:.0}")).unwrap_or_default()
-    }
-
-    pub(super) fn time_left_text(&self) -> String {
-        self.unfinished_task()
-            .and_then(|task| task.moment.as_ref()?.left_s)
-            .map(format_countdown)
-            .unwrap_or_default()
+    /// Cells of the table: card, size, model, state, share done, MB/s, latency, °C and time left.
+    pub(super) fn cells(&self, state: String) -> [String; 9] {
+        let (sample, traffic) = (self.sample(), self.traffic);
+        let moved = traffic.map(|traffic| traffic.read_mb_s + traffic.write_mb_s).filter(|mb_s| *mb_s > 0.0);
+        let speed = sample.and_then(|sample| sample.mb_s).or(moved);
+        let latency = sample.and_then(|sample| sample.latency_us).or(traffic.and_then(|t| t.latency_us));
+        let figures = [
+            sample.and_then(|sample| sample.done).map(|done| format!("{:.0} %", (done * 100.0).floor())),
+            speed.map(short_number),
+            latency.map(format_latency),
+            sample.and_then(|sample| sample.celsius).map(|celsius| format!("{celsius:.0}")),
+            sample.and_then(|sample| sample.left_s).map(format_countdown),
+        ];
+        let [done, speed, latency, celsius, left] = figures.map(Option::unwrap_or_default);
+        let (name, model) = (self.short_name().to_owned(), self.model_text().to_owned());
+        [name, self.size_text(), model, state, done, speed, latency, celsius, left]
     }
 }
 
@@ -401,25 +359,22 @@ fn size_in_title(title: &str) -> Option<&str> {
 
 /// Stage of a running test, or result of an ended one.
 pub(super) fn progress_text(task: &TaskResource) -> String {
-    let stage = |task: &TaskResource| match &task.moment {
-        Some(moment) if moment.stages > 1 && moment.stage_number > 0 => {
-            format!("{} {}/{} {}", task.verb, moment.stage_number, moment.stages, moment.stage)
+    let verb = &task.verb;
+    let stage = || match &task.moment {
+        Some(ProgressSample { stage, stage_number: number @ 1.., stages: all @ 2.., .. }) => {
+            format!("{verb} {number}/{all} {stage}")
         }
-        Some(moment) if !moment.stage.is_empty() => format!("{}: {}", task.verb, moment.stage),
-        _ => format!("{} begins", task.verb),
+        Some(moment) if !moment.stage.is_empty() => format!("{verb}: {}", moment.stage),
+        _ => format!("{verb} begins"),
     };
-    let came_to = |task: &TaskResource| {
-        task.answer.clone().or(task.error.clone()).unwrap_or_else(|| "no result".to_owned())
-    };
+    let result = || task.answer.as_deref().or(task.error.as_deref()).unwrap_or("no result");
     match task.state {
-        Progress::Queued => format!("{} waits", task.verb),
-        Progress::Running => stage(task),
-        Progress::Stopping => format!("stopping {}", stage(task)),
-        Progress::Complete => came_to(task),
-        Progress::Failed => {
-            format!("{} failed: {}", task.verb, task.error.as_deref().unwrap_or("reason unknown"))
-        }
-        Progress::Interrupted => format!("stopped: {}", came_to(task)),
+        Progress::Queued => format!("{verb} waits"),
+        Progress::Running => stage(),
+        Progress::Stopping => format!("stopping {}", stage()),
+        Progress::Complete => result().to_owned(),
+        Progress::Failed => format!("{verb} failed: {}", task.error.as_deref().unwrap_or("reason unknown")),
+        Progress::Interrupted => format!("stopped: {}", result()),
     }
 }
 

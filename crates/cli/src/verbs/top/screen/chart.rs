@@ -1,7 +1,7 @@
 //! Bar charts of speed and temperature over time.
 
 use super::styled_text::{RowCursor, ScreenStyle, padded_cell, safe_span, styled_line};
-use crate::progress::format::format_time;
+use crate::progress::format::{BLOCKS, format_time};
 use crate::verbs::top::series::{SpeedPoint, SpeedSeries};
 use cardscope_model::units::{SpeedMbS, three_digits};
 use ratatui::Frame;
@@ -11,8 +11,6 @@ use ratatui::text::Line;
 
 /// Width of the labels left of a chart.
 const LABEL_WIDTH: u16 = 17;
-
-const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Draws speed, temperature and the time axis.
 pub(super) fn draw_charts(frame: &mut Frame<'_>, series: &SpeedSeries, area: Rect, looks: ScreenStyle) {
@@ -25,48 +23,32 @@ pub(super) fn draw_charts(frame: &mut Frame<'_>, series: &SpeedSeries, area: Rec
     let mut rows = RowCursor { remaining: area };
     let axis = u16::from(area.height >= 3);
     let above = area.height.saturating_sub(below + axis);
+    let mut draw = |value: fn(&SpeedPoint) -> Option<f64>, range, scale: [String; 2], height, color| {
+        let values = series.column_values(usize::from(area.width.saturating_sub(LABEL_WIDTH)), value);
+        draw_chart(frame, &values, range, &scale, rows.take_rows(height), looks.colour_style(color));
+    };
+    let label = |name: &str, text: String| format!("{name} {text:>10}");
+    let low_label = |text: String| format!("{text:>16}");
     if let Some((_, high)) = series.range(SpeedPoint::mb_s) {
-        let scale = [format!("speed {:>10}", SpeedMbS(high).to_string()), format!("{:>16}", "0")];
-        draw_chart(
-            frame,
-            &series.column_values(value_columns(area), SpeedPoint::mb_s),
-            (0.0, high),
-            &scale,
-            rows.take_rows(above),
-            looks.colour_style(Color::Cyan),
-        );
+        let scale = [label("speed", SpeedMbS(high).to_string()), low_label("0".to_owned())];
+        draw(SpeedPoint::mb_s, (0.0, high), scale, above, Color::Cyan);
     }
     if let (Some((low, high)), true) = (hot, below > 0) {
         // A constant temperature is a line at the bottom, so the scale spans at least 5 °C.
         let top = high.max(low + 5.0);
-        let scale =
-            [format!("temp. {:>10}", format!("{top:.0} °C")), format!("{:>16}", format!("{low:.0} °C"))];
-        let one = [format!("temp. {:>10}", format!("{low:.0}–{high:.0} °C")), String::new()];
-        let scale = if below == 1 { one } else { scale };
-        draw_chart(
-            frame,
-            &series.column_values(value_columns(area), SpeedPoint::celsius),
-            (low, top),
-            &scale,
-            rows.take_rows(below),
-            looks.colour_style(Color::Magenta),
-        );
+        let scale = match below {
+            1 => [label("temp.", format!("{low:.0}–{high:.0} °C")), String::new()],
+            _ => [label("temp.", format!("{top:.0} °C")), low_label(format!("{low:.0} °C"))],
+        };
+        draw(SpeedPoint::celsius, (low, top), scale, below, Color::Magenta);
     }
     if axis > 0 {
         let span_s = series.seconds();
         let all = if span_s < 10.0 { format!("{} s", three_digits(span_s)) } else { format_time(span_s) };
-        let line = format!(
-            "{}0 s{}",
-            " ".repeat(usize::from(LABEL_WIDTH)),
-            padded_cell(&all, area.width.saturating_sub(LABEL_WIDTH + 3), true)
-        );
+        let end = padded_cell(&all, area.width.saturating_sub(LABEL_WIDTH + 3), true);
+        let line = format!("{:width$}0 s{end}", "", width = usize::from(LABEL_WIDTH));
         frame.render_widget(styled_line(&line, looks.dim_style()), rows.take_rows(1));
     }
-}
-
-/// Number of columns for values.
-fn value_columns(area: Rect) -> usize {
-    usize::from(area.width.saturating_sub(LABEL_WIDTH))
 }
 
 /// Draws bars of at least one eighth; the scale's limits are on the left.

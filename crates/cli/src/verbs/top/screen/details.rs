@@ -1,8 +1,9 @@
 //! Details of the selected row.
 
-use super::list::row_title;
+use super::card_table::row_title;
 use super::panel::{device_lines, task_lines, weight_label};
 use super::styled_text::{RowCursor, ScreenStyle, draw_lines, padded_cell, styled_line, wrap_lines};
+use crate::verbs::list::volume_lines;
 use crate::verbs::top::state::{TopRow, TopState};
 use cardscope_model::units::SpeedMbS;
 use cardscope_server::api::{Device, TaskResource, TaskState as Progress};
@@ -81,11 +82,8 @@ fn add_test(page: &mut DetailLines, task: &TaskResource, looks: ScreenStyle) {
         page.add_heading("Figures");
     }
     for figure in &task.figures {
-        page.add_text(&format!(
-            "{} {:>11}",
-            padded_cell(&figure.what, 28, false),
-            SpeedMbS(figure.mb_s).to_string()
-        ));
+        let speed = SpeedMbS(figure.mb_s).to_string();
+        page.add_text(&format!("{} {speed:>11}", padded_cell(&figure.what, 28, false)));
     }
     if !task.plan.is_empty() {
         page.add_heading("Stages");
@@ -118,17 +116,9 @@ fn add_test(page: &mut DetailLines, task: &TaskResource, looks: ScreenStyle) {
 
 fn add_device(page: &mut DetailLines, device: &Device) {
     page.add_heading("Device");
-    let holds = |name: &str, system: &Option<String>, mounted: &[String]| {
-        let at = if mounted.is_empty() { String::new() } else { format!(" at {}", mounted.join(", ")) };
-        format!("{name}: {}{at}", system.as_deref().unwrap_or("unknown"))
-    };
-    let taken_out = if device.info.removable { "removable" } else { "fixed" };
+    let removable = if device.info.removable { "removable" } else { "fixed" };
     let writes = if device.info.read_only { ", read-only" } else { "" };
-    page.add_text(&format!("{} ({}, {taken_out}{writes})", device.info.path, device.info.bus));
-    if device.info.filesystem.is_some() || !device.info.mounted_at.is_empty() {
-        page.add_text(&holds(&device.info.name, &device.info.filesystem, &device.info.mounted_at));
-    }
-    for part in &device.info.partitions {
-        page.add_text(&holds(&part.name, &part.filesystem, &part.mounted_at));
-    }
+    page.add_text(&format!("{} ({}, {removable}{writes})", device.info.path, device.info.bus));
+    let (whole, parts) = volume_lines(&device.info);
+    whole.into_iter().chain(parts).for_each(|line| page.add_text(&line));
 }

@@ -1,20 +1,18 @@
 //! Layout of the screen: header, table, panel and footer. Foreign text is quoted as in `model::outside`.
 
+mod card_table;
 mod chart;
 mod details;
-mod list;
 mod panel;
 mod styled_text;
 
 use super::client::ConnectionState;
 use super::keys::{self, ScreenMode};
 use super::state::{self, TopState};
-use crate::progress::format::cut_to_width;
+use card_table::draw_list;
 use cardscope_model::report::NewsTone;
-use cardscope_model::untrusted_text;
 use cardscope_server::api::TaskState as Progress;
 use details::draw_details;
-use list::draw_list;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -32,14 +30,9 @@ pub(super) fn draw_frame(frame: &mut Frame<'_>, state: &TopState, looks: ScreenS
     let area = frame.area();
     if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
         let short = format!("{}×{} characters; cardscope top needs", area.width, area.height);
-        for (text, y) in
-            [short, format!("{}×{}. q quits.", MIN_SIZE.0, MIN_SIZE.1)].iter().zip(0..area.height)
-        {
-            frame.render_widget(
-                plain_line(&cut_to_width(text, usize::from(area.width))),
-                Rect { y, height: 1, ..area },
-            );
-        }
+        let needed = format!("{}×{}. q quits.", MIN_SIZE.0, MIN_SIZE.1);
+        let lines = [short, needed].map(|text| plain_line(&cut_text(&text, area.width)));
+        draw_lines(frame, &lines, area);
         return 0;
     }
     let mut rows = RowCursor { remaining: Rect { height: area.height - 1, ..area } };
@@ -48,21 +41,19 @@ pub(super) fn draw_frame(frame: &mut Frame<'_>, state: &TopState, looks: ScreenS
     for line in hint.iter().take(2) {
         frame.render_widget(styled_line(line, looks.tone_style(NewsTone::Warning)), rows.take_rows(1));
     }
-    let last = match &state.mode {
+    let mut last = 0;
+    match &state.mode {
         ScreenMode::Help => draw_help(frame, rows.remaining),
-        ScreenMode::Details(from) => draw_details(frame, state, *from, rows.remaining, looks),
-        ScreenMode::List | ScreenMode::Confirm(_) => {
-            draw_list(frame, state, &mut rows, looks);
-            0
-        }
-    };
+        ScreenMode::Details(from) => last = draw_details(frame, state, *from, rows.remaining, looks),
+        ScreenMode::List | ScreenMode::Confirm(_) => draw_list(frame, state, &mut rows, looks),
+    }
     let foot = Rect { y: area.y + area.height - 1, height: 1, ..area };
     frame.render_widget(footer_line(state, area.width, looks), foot);
     last
 }
 
 fn header_line(state: &TopState, wide: u16, looks: ScreenStyle) -> Line<'static> {
-    let cards = state::count_text(state.devices());
+    let cards = state::count_text(&state.devices);
     let link = match state.link {
         ConnectionState::Connecting => "connecting",
         ConnectionState::Connected => "connected",
@@ -73,10 +64,8 @@ fn header_line(state: &TopState, wide: u16, looks: ScreenStyle) -> Line<'static>
     let computer = cut_text(&state.computer, wide / 3);
     let parts = [Some(computer).filter(|name| !name.is_empty()), Some(cards), newest, Some(link.to_owned())];
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    Line::from(vec![
-        safe_span("cardscope top", looks.strong_style()),
-        safe_span(&format!(" · {text}"), Style::new()),
-    ])
+    let text = safe_span(&format!(" · {text}"), Style::new());
+    Line::from(vec![safe_span("cardscope top", looks.strong_style()), text])
 }
 
 /// Hint for the user if the server does not answer.
@@ -85,52 +74,43 @@ fn server_hint(state: &TopState) -> Option<String> {
     let url = state.url.trim_start_matches("http://");
     Some(match (state.was_connected, why.as_str()) {
         (true, why) => format!("{url}: {why}. Tests are shown as they last were."),
-        (false, "no server answers") => {
-            format!("No server at {url}. To run and see tests: `cardscope serve`")
-        }
+        (_, "no server answers") => format!("No server at {url}. To run and see tests: `cardscope serve`"),
         (false, why) => format!("{url}: {why}"),
     })
 }
 
 fn footer_line(state: &TopState, wide: u16, looks: ScreenStyle) -> Line<'static> {
-    let wide = usize::from(wide);
     let question = |id: &str| {
-        let task = state.find_task(id)?;
-        let what = cut_to_width(
-            &untrusted_text::escape_line(&format!("Stop {} of {}?", task.verb, task.target)),
-            wide.saturating_sub(48).max(24),
-        );
+        let task = state.tasks.get(id)?;
+        let what = format!("Stop {} of {}?", task.verb, task.target);
         let then = match (task.state, task.loses_data) {
             (Progress::Queued, _) => "It has not begun.",
             (_, true) => "The card's data are lost.",
             (_, false) => "The card's data are restored first.",
         };
-        Some(format!("{what} {then} y/n"))
+        Some(format!("{} {then} y/n", cut_text(&what, wide.saturating_sub(48).max(24))))
     };
-    let text = match (&state.mode, &state.message) {
-        (ScreenMode::Confirm(id), _) => question(id).unwrap_or_else(|| "The test is gone. n".to_owned()),
-        (_, Some(said)) => cut_to_width(&untrusted_text::escape_line(said), wide),
-        (ScreenMode::List, None) => {
-            let keys = "↑↓ select  Enter details  s stop  ? help  q quit";
-            return styled_line(keys, looks.dim_style());
+    let keys = match (&state.mode, &state.message) {
+        (ScreenMode::Confirm(id), _) => {
+            let text = question(id).unwrap_or_else(|| "The test is gone. n".to_owned());
+            return styled_line(&text, looks.strong_style());
         }
-        (ScreenMode::Details(_), None) => {
-            return styled_line("↑↓ scroll  Esc back  s stop  ? help  q quit", looks.dim_style());
-        }
-        (ScreenMode::Help, None) => return styled_line("Esc back  q quit", looks.dim_style()),
+        (_, Some(message)) => return styled_line(&cut_text(message, wide), looks.strong_style()),
+        (ScreenMode::List, None) => "↑↓ select  Enter details  s stop  ? help  q quit",
+        (ScreenMode::Details(_), None) => "↑↓ scroll  Esc back  s stop  ? help  q quit",
+        (ScreenMode::Help, None) => "Esc back  q quit",
     };
-    styled_line(&text, looks.strong_style())
+    styled_line(keys, looks.dim_style())
 }
 
-fn draw_help(frame: &mut Frame<'_>, area: Rect) -> usize {
-    let mut lines: Vec<Line<'static>> = vec![Line::default()];
-    lines.extend(
-        keys::HELP.iter().map(|(key, what)| plain_line(&format!("  {} {what}", padded_cell(key, 19, false)))),
-    );
+fn draw_help(frame: &mut Frame<'_>, area: Rect) {
+    let key_line =
+        |(key, what): &(&str, &str)| plain_line(&format!("  {} {what}", padded_cell(key, 19, false)));
+    let mut lines = vec![Line::default()];
+    lines.extend(keys::HELP.iter().map(key_line));
     lines.push(Line::default());
     lines.push(plain_line("  ✓ good   ! warning   ✗ bad: the answer of a test that has ended"));
     draw_lines(frame, &lines, area);
-    0
 }
 
 #[cfg(test)]

@@ -70,29 +70,24 @@ fn answer_lines(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<
     };
     let style = looks.tone_style(tone).add_modifier(Modifier::BOLD);
     let text = format!("{word}{}", state::progress_text(task));
-    let mut lines: Vec<Line<'static>> =
-        wrap_lines(&text, wide).iter().map(|line| styled_line(line, style)).collect();
-    let why = task.error.as_ref().filter(|why| !text.contains(why.as_str()));
-    lines.extend(why.into_iter().flat_map(|why| wrap_lines(why, wide)).map(|line| plain_line(&line)));
-    let ended = task
-        .ended_at
-        .as_ref()
-        .map(|at| format!("{} ended {}", task.verb, at.replace('T', " ").replace('Z', " UTC")));
-    lines.extend(ended.map(|ended| styled_line(&ended, looks.dim_style())));
-    lines
+    let answer = wrap_lines(&text, wide).into_iter().map(|line| styled_line(&line, style));
+    let why = task.error.iter().filter(|why| !text.contains(why.as_str()));
+    let why = why.flat_map(|why| wrap_lines(why, wide)).map(|line| plain_line(&line));
+    let ended = task.ended_at.iter().map(|at| at.replace('T', " ").replace('Z', " UTC"));
+    let ended = ended.map(|at| styled_line(&format!("{} ended {at}", task.verb), looks.dim_style()));
+    answer.chain(why).chain(ended).collect()
 }
 
 /// Lines about a device without a test.
 pub(super) fn device_lines(device: &Device, row: &TopRow<'_>, wide: u16) -> Vec<Line<'static>> {
-    let mut lines: Vec<String> = Vec::new();
-    match (device.info.safe, &device.info.reason) {
-        (true, _) => lines.push(format!("Safe to test: `cardscope check {}`", device.info.path)),
+    let mut lines = vec![match (device.info.safe, &device.info.reason) {
+        (true, _) => format!("Safe to test: `cardscope check {}`", device.info.path),
         (false, reason) => {
             let reason = reason.as_deref().unwrap_or("reason unknown");
             let advice = device.advice.as_ref().map(|advice| format!("; {advice}"));
-            lines.push(format!("Not safe to test: {reason}{}", advice.unwrap_or_default()));
+            format!("Not safe to test: {reason}{}", advice.unwrap_or_default())
         }
-    }
+    }];
     if let Some(traffic) = row.traffic {
         let speeds = [traffic.read_mb_s, traffic.write_mb_s].map(|mb_s| SpeedMbS(mb_s).to_string());
         lines.push(format!("The kernel counts: reads {}, writes {}", speeds[0], speeds[1]));
@@ -110,14 +105,12 @@ pub(super) fn weight_label(weight: FindingWeight, looks: ScreenStyle) -> (&'stat
 
 /// Speeds and findings, one line each.
 fn result_lines(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
-    let found = task.findings.iter().map(|found| {
-        let (word, style) = weight_label(found.weight, looks);
-        (format!("{word}: {}", found.verdict), style)
+    let line = |text: String, style| styled_line(&cut_text(&text, wide), style);
+    let findings = task.findings.iter().map(|finding| {
+        let (word, style) = weight_label(finding.weight, looks);
+        line(format!("{word}: {}", finding.verdict), style)
     });
-    let speeds = task
-        .figures
-        .iter()
-        .map(|figure| (format!("{}: {}", figure.what, SpeedMbS(figure.mb_s)), Style::new()));
-    let all: Vec<(String, Style)> = speeds.chain(found).collect();
-    all.iter().map(|(text, style)| styled_line(&cut_text(text, wide), *style)).collect()
+    let figures = task.figures.iter();
+    let figures = figures.map(|f| line(format!("{}: {}", f.what, SpeedMbS(f.mb_s)), Style::new()));
+    figures.chain(findings).collect()
 }

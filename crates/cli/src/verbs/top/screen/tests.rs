@@ -102,7 +102,7 @@ fn foreign_names_cannot_break_lines_or_control_terminal() {
         state.apply_action(action);
         for (columns, lines) in [(80, 24), (60, 15), (200, 60), (81, 16)] {
             let shown = drawn(&state, columns, lines);
-            let odd = shown.chars().find(|c| *c != '\n' && untrusted_text::is_hidden(*c));
+            let odd = shown.chars().find(|c| *c != '\n' && cardscope_model::untrusted_text::is_hidden(*c));
             assert_eq!(odd, None, "{shown}");
         }
     }

@@ -11,46 +11,30 @@ use cardscope_page::tree::display_width as columns;
 use ratatui::Frame;
 use ratatui::style::Modifier;
 use ratatui::text::Line;
+use std::ops::Range;
 
 /// Minimum width of the columns for latency and model.
 const WIDE_LAYOUT_COLUMNS: u16 = 80;
 
-struct ColumnWidths {
-    model: u16,
-    state: u16,
-    latency: u16,
-}
-
-impl ColumnWidths {
-    const NAME: u16 = 9;
-    const SIZE: u16 = 7;
-    const DONE: u16 = 5;
-    const SPEED: u16 = 5;
-    const LATENCY: u16 = 7;
-    const CELSIUS: u16 = 3;
-    const LEFT: u16 = 5;
-
-    fn for_width(wide: u16) -> Self {
-        let latency = if wide >= WIDE_LAYOUT_COLUMNS { Self::LATENCY } else { 0 };
-        let fixed = [2, Self::NAME, Self::SIZE, Self::DONE, Self::SPEED, latency, Self::CELSIUS, Self::LEFT];
-        // A blank after each column, except the mark and the last column.
-        let blanks = if wide >= WIDE_LAYOUT_COLUMNS { 8 } else { 6 };
-        let free = wide.saturating_sub(fixed.iter().sum::<u16>() + blanks);
-        let model = if wide >= WIDE_LAYOUT_COLUMNS { (free * 2 / 5).min(30) } else { 0 };
-        ColumnWidths { model, state: free - model, latency }
-    }
+/// Widths of card, size, model, state, done, speed, latency, temperature and time left; 0 hides a column.
+fn column_widths(wide: u16) -> [u16; 9] {
+    let roomy = wide >= WIDE_LAYOUT_COLUMNS;
+    let mut widths = [9, 7, 0, 0, 5, 5, if roomy { 7 } else { 0 }, 3, 5];
+    // A blank after each column, except the mark and the last column.
+    let blanks = if roomy { 8 } else { 6 };
+    let free = wide.saturating_sub(2 + widths.iter().sum::<u16>() + blanks);
+    widths[2] = if roomy { (free * 2 / 5).min(30) } else { 0 };
+    widths[3] = free - widths[2];
+    widths
 }
 
 /// Draws the table and the panel of the selected row.
 pub(super) fn draw_list(frame: &mut Frame<'_>, state: &TopState, rows: &mut RowCursor, looks: ScreenStyle) {
     let (wide, all) = (rows.remaining.width, state.rows());
-    let widths = ColumnWidths::for_width(wide);
-    let heads = ["card", "size", "model", "state"].map(str::to_owned);
-    let figures = ["done", "MB/s", "latency", "°C", "left"].map(str::to_owned);
-    frame.render_widget(
-        styled_line(&table_line("  ", &heads, Some(&figures), &widths, wide), looks.dim_style()),
-        rows.take_rows(1),
-    );
+    let heads =
+        ["card", "size", "model", "state", "done", "MB/s", "latency", "°C", "left"].map(str::to_owned);
+    let heads = styled_line(&table_line("  ", &heads, wide), looks.dim_style());
+    frame.render_widget(heads, rows.take_rows(1));
     if all.is_empty() {
         draw_lines(frame, &empty_lines(state), rows.take_rows(2));
         return;
@@ -61,8 +45,7 @@ pub(super) fn draw_list(frame: &mut Frame<'_>, state: &TopState, rows: &mut RowC
     let first = (selected + 1).saturating_sub(height);
     let area = rows.take_rows(u16::try_from(height).unwrap_or(u16::MAX));
     let shown = all.iter().enumerate().skip(first).take(height);
-    let lines: Vec<Line<'static>> =
-        shown.map(|(at, row)| row_line(row, at == selected, &widths, wide, looks)).collect();
+    let lines: Vec<_> = shown.map(|(at, row)| row_line(row, at == selected, wide, looks)).collect();
     draw_lines(frame, &lines, area);
     if let Some(row) = all.get(selected) {
         let more = all.len().saturating_sub(first + height);
@@ -83,48 +66,19 @@ fn empty_lines(state: &TopState) -> Vec<Line<'static>> {
 }
 
 /// Line of the table; without figures the state uses their columns.
-fn table_line(
-    mark: &str,
-    [name, size, model, state]: &[String; 4],
-    figures: Option<&[String; 5]>,
-    widths: &ColumnWidths,
-    wide: u16,
-) -> String {
-    let mut line = format!(
-        "{mark}{} {} ",
-        padded_cell(name, ColumnWidths::NAME, false),
-        padded_cell(size, ColumnWidths::SIZE, true)
-    );
-    if widths.model > 0 {
-        line += &format!("{} ", padded_cell(model, widths.model, false));
+fn table_line(mark: &str, cells: &[String; 9], wide: u16) -> String {
+    let widths = column_widths(wide);
+    let cell = |at: usize| padded_cell(&cells[at], widths[at], matches!(at, 1 | 4..));
+    let join = |at: Range<usize>| at.filter(|at| widths[*at] > 0).map(cell).collect::<Vec<_>>().join(" ");
+    if cells[4..].iter().any(|figure| !figure.is_empty()) {
+        return format!("{mark}{}", join(0..9));
     }
-    let Some([done, speed, latency, celsius, left]) = figures else {
-        let room = usize::from(wide).saturating_sub(columns(&line));
-        return line + &padded_cell(state, u16::try_from(room).unwrap_or_default(), false);
-    };
-    line += &format!(
-        "{} {} {} ",
-        padded_cell(state, widths.state, false),
-        padded_cell(done, ColumnWidths::DONE, true),
-        padded_cell(speed, ColumnWidths::SPEED, true)
-    );
-    if widths.latency > 0 {
-        line += &format!("{} ", padded_cell(latency, widths.latency, true));
-    }
-    line + &format!(
-        "{} {}",
-        padded_cell(celsius, ColumnWidths::CELSIUS, true),
-        padded_cell(left, ColumnWidths::LEFT, true)
-    )
+    let line = format!("{mark}{} ", join(0..3));
+    let room = wide.saturating_sub(u16::try_from(columns(&line)).unwrap_or(wide));
+    line + &padded_cell(&cells[3], room, false)
 }
 
-fn row_line(
-    row: &TopRow<'_>,
-    selected: bool,
-    widths: &ColumnWidths,
-    wide: u16,
-    looks: ScreenStyle,
-) -> Line<'static> {
+fn row_line(row: &TopRow<'_>, selected: bool, wide: u16, looks: ScreenStyle) -> Line<'static> {
     let (state, tone) = row.state_text();
     let sign = match tone {
         NewsTone::Plain => "",
@@ -132,13 +86,8 @@ fn row_line(
         NewsTone::Warning => "! ",
         NewsTone::Bad => "✗ ",
     };
-    let figures =
-        [row.done_text(), row.speed_text(), row.latency_text(), row.celsius_text(), row.time_left_text()];
-    let some = figures.iter().any(|figure| !figure.is_empty());
-    let words =
-        [row.short_name().to_owned(), row.size_text(), row.model_text().to_owned(), format!("{sign}{state}")];
     let mark = if selected { "> " } else { "  " };
-    let text = table_line(mark, &words, some.then_some(&figures), widths, wide);
+    let text = table_line(mark, &row.cells(format!("{sign}{state}")), wide);
     let style = looks.tone_style(tone);
     styled_line(&text, if selected { style.add_modifier(Modifier::REVERSED) } else { style })
 }
