@@ -31,16 +31,16 @@ const NAME: &str = "cooling_of";
 /// Words that are usual after "is no". "There is no card" is usual, too.
 const USUAL_AFTER_NO: [&str; 4] = ["longer", "more", "less", "such"];
 
-pub fn root() -> PathBuf {
+pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-pub fn entries(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn entries(folder: &Path) -> Vec<PathBuf> {
     let all = std::fs::read_dir(folder).expect("a folder can be read");
     all.map(|entry| entry.expect("a folder can be read").path()).collect()
 }
 
-pub fn files(folder: &Path, ending: &str, into: &mut Vec<PathBuf>) {
+pub(super) fn files(folder: &Path, ending: &str, into: &mut Vec<PathBuf>) {
     for path in entries(folder) {
         match path.is_dir() {
             true => files(&path, ending, into),
@@ -70,18 +70,18 @@ fn banned(text: &str) -> Option<&'static str> {
 
 /// True for files with nothing but tests and their helpers. The documents in `sample.rs` appear in output and are
 /// checked.
-pub fn is_for_tests(path: &Path) -> bool {
+pub(super) fn is_for_tests(path: &Path) -> bool {
     let is_named_so = |name: &str| ["tests", "testing"].contains(&name) || name.ends_with("_tests");
     let parts = path.components().filter_map(|part| part.as_os_str().to_str());
     parts.skip_while(|part| *part != "src").any(|part| is_named_so(part.trim_end_matches(".rs")))
 }
 
-pub fn is_test(attribute: &syn::Attribute) -> bool {
+pub(super) fn is_test(attribute: &syn::Attribute) -> bool {
     attribute.path().is_ident("cfg") && attribute.to_token_stream().to_string().contains("test")
 }
 
 /// Texts in a source: literals, and docs that clap shows as help, without those of tests.
-pub fn shown(source: &str) -> Vec<String> {
+pub(super) fn shown(source: &str) -> Vec<String> {
     let mut file = syn::parse_file(source).expect("a source that is built can be read");
     file.items.retain(|item| !matches!(item, syn::Item::Mod(module) if module.attrs.iter().any(is_test)));
     let mut found = Vec::new();
@@ -90,7 +90,7 @@ pub fn shown(source: &str) -> Vec<String> {
 }
 
 /// Adds the literals of a token stream. Docs appear in it as `#[doc = "…"]`, one a line.
-pub fn literals(stream: TokenStream, with_docs: bool, into: &mut Vec<String>) {
+pub(super) fn literals(stream: TokenStream, with_docs: bool, into: &mut Vec<String>) {
     let mut doc = String::new();
     for token in stream {
         match token {
