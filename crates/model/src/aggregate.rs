@@ -91,10 +91,8 @@ fn mean_latency_s(aggregate: LoopAggregate, result: &TestResult) -> f64 {
 fn printed_by_tool(test: &RecipeTest, recipe_value: f64, latency_s: f64) -> Option<ToolPrints> {
     let prints = test.prints.as_ref()?;
     let rate = iops_of_speed(recipe_value, test.name.pattern.block);
-    Some(ToolPrints {
-        value: prints.printed_figure(recipe_value * MB, rate, latency_s),
-        unit: prints.unit.clone(),
-    })
+    let value = prints.printed_figure(recipe_value * MB, rate, latency_s);
+    Some(ToolPrints { value, unit: prints.unit.clone() })
 }
 
 /// Covers all loops, because discarded loops heat the card as well.

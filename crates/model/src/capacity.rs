@@ -86,26 +86,23 @@ pub fn factor_capacity(bytes: u64) -> Option<CapacityFactors> {
         power_of_two_bytes,
         odd,
         odd_primes: if odd <= LARGEST_FACTORED { prime_factors(odd) } else { Vec::new() },
-        says: describe_factors(bytes, power_of_two_bytes, odd),
+        says: describe_factors(bytes, power_of_two, odd),
     })
 }
 
-fn describe_factors(bytes: u64, power_bytes: u64, odd: u64) -> String {
-    let block = BinarySize(power_bytes);
-    let mut text = format!(
-        "{bytes} = 2^{} × {odd}: if the capacity is a whole number of erase blocks and a block is a power of two, a block is at most {block}; a larger one would mean that the last block is cut",
-        power_bytes.trailing_zeros()
-    );
+fn describe_factors(bytes: u64, power: u32, odd: u64) -> String {
     if odd == 1 {
-        text = format!(
-            "{bytes} = 2^{}: a power of two, which bounds no block size",
-            power_bytes.trailing_zeros()
-        );
-    } else if odd.is_multiple_of(3) {
-        let tlc = BinarySize(power_bytes.saturating_mul(3));
-        text.push_str(&format!(
+        return format!("{bytes} = 2^{power}: a power of two, which bounds no block size");
+    }
+    let block = BinarySize(1 << power);
+    let mut text = format!(
+        "{bytes} = 2^{power} × {odd}: if the capacity is a whole number of erase blocks and a block is a power of two, a block is at most {block}; a larger one would mean that the last block is cut"
+    );
+    if odd.is_multiple_of(3) {
+        let tlc = BinarySize((1u64 << power).saturating_mul(3));
+        text += &format!(
             "; the factor 3 also allows blocks of 3 × 2^n bytes, as TLC flash has them, up to {tlc}"
-        ));
+        );
     }
     text
 }

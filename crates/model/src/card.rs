@@ -2,6 +2,7 @@
 
 use cardscope_sd::maker::NO_MAKER;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// Facts printed on a card, sold with it or read from it. Unknown ones are absent.
 #[serde_with::skip_serializing_none]
@@ -37,57 +38,29 @@ pub struct CardFacts {
 const SIMULATED: &str = "sim:";
 
 impl CardFacts {
+    /// Returns the known facts by name.
+    fn known_facts(&self) -> Map<String, Value> {
+        serde_json::to_value(self).ok().and_then(|facts| facts.as_object().cloned()).unwrap_or_default()
+    }
+
     pub fn fill_missing_from(&mut self, other: &CardFacts) {
-        let mine = [
-            (&mut self.brand, &other.brand),
-            (&mut self.name, &other.name),
-            (&mut self.model, &other.model),
-            (&mut self.maker, &other.maker),
-            (&mut self.capacity_label, &other.capacity_label),
-            (&mut self.form, &other.form),
-            (&mut self.firmware, &other.firmware),
-            (&mut self.made, &other.made),
-            (&mut self.serial, &other.serial),
-            (&mut self.cid, &other.cid),
-            (&mut self.csd, &other.csd),
-            (&mut self.generation, &other.generation),
-            (&mut self.note, &other.note),
-        ];
-        for (mine, theirs) in mine {
-            if mine.is_none() {
-                mine.clone_from(theirs);
-            }
-        }
-        self.capacity_bytes = self.capacity_bytes.or(other.capacity_bytes);
-        if self.marks.is_empty() {
-            self.marks.clone_from(&other.marks);
+        let mut facts = other.known_facts();
+        facts.extend(self.known_facts());
+        if let Ok(filled) = CardFacts::deserialize(Value::Object(facts)) {
+            *self = filled;
         }
     }
 
-    /// True if both sets have a fact with different values, ignoring case and spaces.
+    /// True if both sets have a fact with different values, ignoring case and spaces. Marks and notes do not count.
     pub fn differs_from(&self, other: &CardFacts) -> bool {
-        let plain = |text: &String| -> String {
-            text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
+        let plain = |fact: &Value| {
+            let text = fact.as_str().map_or_else(|| fact.to_string(), str::to_owned);
+            text.split_whitespace().collect::<String>().to_lowercase()
         };
-        let texts = [
-            (&self.brand, &other.brand),
-            (&self.name, &other.name),
-            (&self.model, &other.model),
-            (&self.maker, &other.maker),
-            (&self.capacity_label, &other.capacity_label),
-            (&self.form, &other.form),
-            (&self.firmware, &other.firmware),
-            (&self.made, &other.made),
-            (&self.serial, &other.serial),
-            (&self.cid, &other.cid),
-            (&self.csd, &other.csd),
-            (&self.generation, &other.generation),
-        ];
-        let bytes = self.capacity_bytes.zip(other.capacity_bytes);
-        bytes.is_some_and(|(mine, theirs)| mine != theirs)
-            || texts.iter().any(|(mine, theirs)| {
-                mine.as_ref().zip(theirs.as_ref()).is_some_and(|(a, b)| plain(a) != plain(b))
-            })
+        let theirs = other.known_facts();
+        let mut compared =
+            self.known_facts().into_iter().filter(|(name, _)| name != "marks" && name != "note");
+        compared.any(|(name, mine)| theirs.get(&name).is_some_and(|theirs| plain(&mine) != plain(theirs)))
     }
 
     /// Returns the target of a simulated card that has no other name, or None for real products.
@@ -108,14 +81,12 @@ impl CardFacts {
         let called = self.name.as_ref().or(self.model.as_ref());
         let maker = self.maker.as_ref().filter(|maker| *maker != NO_MAKER);
         let brand = self.brand.as_ref().or(maker);
-        let holds = |part: &String, in_: &Option<&String>| {
-            in_.is_some_and(|text| text.to_lowercase().contains(&part.to_lowercase()))
-        };
-        let mut words: Vec<String> = Vec::new();
-        words.extend(brand.filter(|b| !holds(b, &called)).cloned());
-        words.extend(called.cloned());
-        words.extend(size.filter(|s| !holds(s, &called)));
-        words.extend(self.generation.as_ref().map(|g| format!("({g})")));
+        let name = called.map(|called| called.to_lowercase()).unwrap_or_default();
+        let is_new = |part: &String| !name.contains(&part.to_lowercase());
+        let brand = brand.cloned().filter(is_new);
+        let generation = self.generation.as_ref().map(|generation| format!("({generation})"));
+        let words = [brand, called.cloned(), size.filter(is_new), generation];
+        let words: Vec<String> = words.into_iter().flatten().collect();
         if words.is_empty() { "unnamed card".to_owned() } else { words.join(" ") }
     }
 

@@ -79,8 +79,8 @@ impl CardDetails {
         let cooling = condition.get("cooling").map(str::to_owned);
         match self.temperatures.iter_mut().find(|known| known.cooling == cooling) {
             Some(known) => {
-                known.idle_c = combine_options(known.idle_c, idle_c, f64::min);
-                known.peak_c = combine_options(known.peak_c, peak_c, f64::max);
+                known.idle_c = [known.idle_c, idle_c].into_iter().flatten().reduce(f64::min);
+                known.peak_c = [known.peak_c, peak_c].into_iter().flatten().reduce(f64::max);
             }
             None => self.temperatures.push(CardTemperatures { cooling, idle_c, peak_c }),
         }
@@ -89,10 +89,6 @@ impl CardDetails {
 
 fn replace_if_some<T>(known: &mut Option<T>, said: Option<T>) {
     *known = said.or(known.take());
-}
-
-fn combine_options(a: Option<f64>, b: Option<f64>, of: fn(f64, f64) -> f64) -> Option<f64> {
-    a.zip(b).map(|(a, b)| of(a, b)).or(a).or(b)
 }
 
 fn celsius_before(text: &str, word: &str) -> Option<f64> {

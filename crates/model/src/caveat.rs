@@ -77,13 +77,11 @@ pub(crate) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Caveat>, D:
         Coded(Caveat),
         Sentence(String),
     }
-    let doubts = Vec::<CaveatText>::deserialize(from)?.into_iter();
-    Ok(doubts
-        .map(|doubt| match doubt {
-            CaveatText::Coded(caveat) => caveat,
-            CaveatText::Sentence(text) => Caveat::Other { text },
-        })
-        .collect())
+    let caveat = |doubt| match doubt {
+        CaveatText::Coded(caveat) => caveat,
+        CaveatText::Sentence(text) => Caveat::Other { text },
+    };
+    Ok(Vec::<CaveatText>::deserialize(from)?.into_iter().map(caveat).collect())
 }
 
 pub fn add_new_caveats(into: &mut Vec<Caveat>, more: impl IntoIterator<Item = Caveat>) {

@@ -52,17 +52,11 @@ fn session_log(file: SessionFile) -> Option<CardLog> {
     for (word, value) in file.condition.iter() {
         condition.set(word, value, *file.origins.get(word)?);
     }
-    Some(CardLog { condition, runs: file.runs.into_iter().map(convert_run).collect(), ..file.log? })
-}
-
-fn convert_run(run: FileRun) -> Run {
-    Run {
-        run: run.run,
-        size_bytes: run.size_bytes,
-        loops: run.loops,
-        results: run.figures.into_iter().flatten().collect(),
-        ..Run::default()
-    }
+    let convert = |FileRun { run, size_bytes, loops, figures, .. }| {
+        let results = figures.unwrap_or_default();
+        Run { run, size_bytes, loops, results, ..Run::default() }
+    };
+    Some(CardLog { condition, runs: file.runs.into_iter().map(convert).collect(), ..file.log? })
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Document of `doctor`: points that decide whether this computer is fit to measure.
 
 use crate::report::{ExitStatus, ReportDocument};
-use crate::worded;
 use serde::{Deserialize, Serialize};
 
 worded! {

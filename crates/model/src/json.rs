@@ -3,14 +3,25 @@
 use crate::units::round_measured;
 use crate::untrusted_text;
 use serde::Serialize;
-use serde_json::ser::{Formatter, PrettyFormatter};
-use std::io::{Result, Write};
+use serde_json::{Number, Value};
 
 pub fn to_json_text(document: &impl Serialize) -> serde_json::Result<String> {
-    let mut bytes = Vec::new();
-    document
-        .serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, MeasuredFormatter::default()))?;
-    Ok(untrusted_text::escape_json(&String::from_utf8_lossy(&bytes)).into_owned())
+    let mut value = serde_json::to_value(document)?;
+    round_numbers(&mut value);
+    Ok(untrusted_text::escape_json(&serde_json::to_string_pretty(&value)?).into_owned())
+}
+
+/// Rounds numbers to the digits that were measured.
+fn round_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let rounded = number.as_f64().map(round_measured).and_then(Number::from_f64);
+            *number = rounded.unwrap_or_else(|| number.clone());
+        }
+        Value::Array(all) => all.iter_mut().for_each(round_numbers),
+        Value::Object(fields) => fields.values_mut().for_each(round_numbers),
+        _ => {}
+    }
 }
 
 /// Formats a document with its page's answer as the first field.
@@ -22,52 +33,6 @@ pub fn to_answered_json(answer: &str, document: &impl Serialize) -> serde_json::
         document: &'a T,
     }
     to_json_text(&AnsweredDocument { answer, document })
-}
-
-/// Indents, and rounds numbers to the digits that were measured.
-#[derive(Default)]
-struct MeasuredFormatter(PrettyFormatter<'static>);
-
-impl Formatter for MeasuredFormatter {
-    fn write_f64<W: ?Sized + Write>(&mut self, to: &mut W, value: f64) -> Result<()> {
-        self.0.write_f64(to, round_measured(value))
-    }
-
-    fn begin_array<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
-        self.0.begin_array(to)
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
-        self.0.end_array(to)
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> Result<()> {
-        self.0.begin_array_value(to, first)
-    }
-
-    fn end_array_value<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
-        self.0.end_array_value(to)
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
-        self.0.begin_object(to)
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
-        self.0.end_object(to)
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, to: &mut W, first: bool) -> Result<()> {
-        self.0.begin_object_key(to, first)
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
-        self.0.begin_object_value(to)
-    }
-
-    fn end_object_value<W: ?Sized + Write>(&mut self, to: &mut W) -> Result<()> {
-        self.0.end_object_value(to)
-    }
 }
 
 #[cfg(test)]

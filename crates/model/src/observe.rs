@@ -3,7 +3,6 @@
 //! Shares are 0 to 1. The `uptime` axis counts from the boot of the system, so that two starts can be compared.
 
 use crate::report::{Report, ReportBody};
-use crate::worded;
 use serde::{Deserialize, Serialize};
 
 /// Activity in one interval. Figures of the device come from its kernel counters; a share is None if the kernel does

@@ -7,7 +7,6 @@ use crate::condition::Condition;
 use crate::result::{self, ToolPrints};
 use crate::setting::Setting;
 use crate::test_name::{AccessPattern, TestName, TestOp};
-use crate::with_defaults;
 use serde::{Deserialize, Serialize};
 
 /// Greatest accepted speed in MB/s (10^6): a petabyte per second, a thousand times any memory. Sums of its squares

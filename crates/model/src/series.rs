@@ -3,7 +3,6 @@
 
 use crate::thinned_series::{Thinned, ThinnedSeries};
 use crate::units::mb_per_s;
-use crate::with_defaults;
 use serde::{Deserialize, Serialize};
 
 /// Most buckets of a series: whole seconds for more than an hour.

@@ -3,7 +3,6 @@
 //! Kernel: drivers/usb/storage and sysfs. A reader answers SCSI commands itself, so the card's registers are not
 //! readable through it.
 
-use crate::with_defaults;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

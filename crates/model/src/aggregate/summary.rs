@@ -34,11 +34,8 @@ fn tool_score(run: &RunResult, score: &ToolScore) -> Option<f64> {
 
 /// Returns true if a run meets the recipe's demands, and None if there are none or an unmeasured one may still fail.
 pub fn demands_met(run: &RunResult, recipe: &Recipe) -> Option<bool> {
-    let verdicts: Vec<Option<bool>> = recipe
-        .demands
-        .iter()
-        .map(|d| find_result(run, &d.step).map(|result| meets_demand(result, d)))
-        .collect();
+    let met = |demand: &PassDemand| Some(meets_demand(find_result(run, &demand.step)?, demand));
+    let verdicts: Vec<Option<bool>> = recipe.demands.iter().map(met).collect();
     if verdicts.contains(&Some(false)) {
         return Some(false);
     }
@@ -61,8 +58,8 @@ fn deciding_run<'a>(runs: &'a [RunResult], recipe: &Recipe) -> Option<&'a RunRes
 /// Returns a bad finding if every run failed the demands and a note if one met them. Returns nothing if the recipe
 /// has no demands or no run was complete enough.
 pub fn demand_findings(runs: &[RunResult], recipe: &Recipe) -> Vec<Finding> {
-    let verdicts: Vec<bool> =
-        runs.iter().filter(|run| run.counted).filter_map(|run| demands_met(run, recipe)).collect();
+    let counted = runs.iter().filter(|run| run.counted);
+    let verdicts: Vec<bool> = counted.filter_map(|run| demands_met(run, recipe)).collect();
     let Some(deciding) = deciding_run(runs, recipe).filter(|_| !verdicts.is_empty()) else {
         return Vec::new();
     };
@@ -74,9 +71,7 @@ pub fn demand_findings(runs: &[RunResult], recipe: &Recipe) -> Vec<Finding> {
         None => Finding::new(DEMANDS_CLAIM, FindingWeight::Bad, 0.95, failed_text(name, verdicts.len()))
             .with_advice(DEMANDS_ADVICE),
     };
-    vec![
-        recipe.demands.iter().fold(finding, |finding, demand| add_demand_evidence(finding, deciding, demand)),
-    ]
+    vec![recipe.demands.iter().fold(finding, |finding, demand| add_evidence(finding, deciding, demand))]
 }
 
 const DEMANDS_CLAIM: &str = "recipe-demands";
@@ -87,7 +82,7 @@ fn failed_text(name: &str, tries: usize) -> String {
     format!("The card fails the demands of {name} in {tries}.")
 }
 
-fn add_demand_evidence(mut finding: Finding, run: &RunResult, demand: &PassDemand) -> Finding {
+fn add_evidence(mut finding: Finding, run: &RunResult, demand: &PassDemand) -> Finding {
     let Some(result) = find_result(run, &demand.step) else { return finding };
     let bytes_per_s = result.recipe_value * MB;
     if let Some(least) = demand.iops {
@@ -97,10 +92,8 @@ fn add_demand_evidence(mut finding: Finding, run: &RunResult, demand: &PassDeman
     if let Some(least) = demand.bytes_per_s {
         let wanted = least / MB;
         let kib = least / KIB as f64;
-        finding = finding.because(
-            &demand.step,
-            format!("{:.2} MB/s (needs {wanted:.2} MB/s, {kib:.0} KiB/s)", result.recipe_value),
-        );
+        let text = format!("{:.2} MB/s (needs {wanted:.2} MB/s, {kib:.0} KiB/s)", result.recipe_value);
+        finding = finding.because(&demand.step, text);
     }
     finding
 }
@@ -118,46 +111,32 @@ pub fn summarize_tests(
     recipe: &Recipe,
     ci95: impl Fn(TestName, &[f64]) -> Option<[f64; 2]>,
 ) -> Vec<Summary> {
-    recipe.tests.iter().filter_map(|test| summarize_test(runs, recipe, test, &ci95)).collect()
-}
-
-fn summarize_test(
-    runs: &[RunResult],
-    recipe: &Recipe,
-    test: &RecipeTest,
-    ci95: &impl Fn(TestName, &[f64]) -> Option<[f64; 2]>,
-) -> Option<Summary> {
-    let results = counted_results(runs, test);
-    let deciding = if recipe.demands.is_empty() {
-        results.clone()
-    } else {
-        deciding_run(runs, recipe)
-            .map(|run| counted_results(std::slice::from_ref(run), test))
-            .unwrap_or_default()
+    let summarize = |test: &RecipeTest| {
+        let results = counted_results(runs, test);
+        let decides = deciding_run(runs, recipe).filter(|_| !recipe.demands.is_empty());
+        let deciding = decides.map(|run| counted_results(std::slice::from_ref(run), test));
+        // A deciding run that was cut short may lack this test; then all counted runs decide.
+        let deciding = deciding.filter(|deciding| !deciding.is_empty()).unwrap_or_else(|| results.clone());
+        let speeds: Vec<f64> = results.iter().map(|r| r.mb_s).collect();
+        let recipe_value =
+            round_measured(mean(&deciding.iter().map(|r| r.recipe_value).collect::<Vec<_>>())?);
+        let latencies: Vec<f64> = deciding.iter().map(|r| mean_latency_s(test.aggregate, r)).collect();
+        let interval = (speeds.len() > 1).then(|| ci95(test.name, &speeds)).flatten();
+        Some(Summary {
+            test: test.name.pattern,
+            op: test.name.op,
+            step: test.step.clone(),
+            n: speeds.len() as u32,
+            mean: round_measured(mean(&speeds)?),
+            best: speeds.iter().copied().fold(f64::MIN, f64::max),
+            worst: speeds.iter().copied().fold(f64::MAX, f64::min),
+            median: round_measured(median(&speeds)?),
+            ci95: interval.map(|ends| ends.map(round_measured)),
+            recipe_value,
+            tool_prints: printed_by_tool(test, recipe_value, mean(&latencies)?),
+        })
     };
-    // A deciding run that was cut short may lack this test; then all counted runs decide.
-    let deciding = if deciding.is_empty() { &results } else { &deciding };
-    let speeds: Vec<f64> = results.iter().map(|r| r.mb_s).collect();
-    let mean_speed = mean(&speeds)?;
-    let recipe_value = round_measured(mean(&deciding.iter().map(|r| r.recipe_value).collect::<Vec<_>>())?);
-    let latency_s = mean(&deciding.iter().map(|r| mean_latency_s(test.aggregate, r)).collect::<Vec<_>>())?;
-    Some(Summary {
-        test: test.name.pattern,
-        op: test.name.op,
-        step: test.step.clone(),
-        n: speeds.len() as u32,
-        mean: round_measured(mean_speed),
-        best: speeds.iter().copied().fold(f64::MIN, f64::max),
-        worst: speeds.iter().copied().fold(f64::MAX, f64::min),
-        median: round_measured(median(&speeds)?),
-        ci95: if speeds.len() > 1 {
-            ci95(test.name, &speeds).map(|ends| ends.map(round_measured))
-        } else {
-            None
-        },
-        recipe_value,
-        tool_prints: printed_by_tool(test, recipe_value, latency_s),
-    })
+    recipe.tests.iter().filter_map(summarize).collect()
 }
 
 fn counted_results<'a>(runs: &'a [RunResult], test: &RecipeTest) -> Vec<&'a TestResult> {

@@ -113,32 +113,24 @@ pub fn printed_bytes(nominal: &str) -> Option<u64> {
 }
 
 pub fn check_card_fit(card: CardSize, asked: Option<u64>, needed: Option<u64>) -> CardFit {
-    let answer = asked.map(|asked| fits_card(asked, card.bytes));
-    let fits_if_cut = matches!(answer, Some((false, _))) && needed.is_some_and(|needed| needed <= card.bytes);
-    CardFit {
-        nominal: nominal_size(card.bytes),
-        fits: answer.map(|a| a.0),
-        spare_bytes: answer.map(|a| a.1),
-        fits_if_cut,
-        card,
-    }
+    let (fits, spare_bytes) = asked.map(|asked| fits_card(asked, card.bytes)).unzip();
+    let fits_if_cut = fits == Some(false) && needed.is_some_and(|needed| needed <= card.bytes);
+    CardFit { nominal: nominal_size(card.bytes), fits, spare_bytes, fits_if_cut, card }
 }
+
+const FROM_OTHER_SIZES: &str =
+    "no card of this size is known: smallest share of the printed capacity of any known card, less 1 %";
 
 pub fn nominal_range(name: &str, cards: &[CardSize], asked: Option<u64>) -> Option<NominalCapacity> {
     let printed = printed_bytes(name)?;
-    let mut of_it: Vec<&CardSize> =
-        cards.iter().filter(|c| nominal_size(c.bytes).as_deref() == Some(name)).collect();
+    let has_name = |card: &&CardSize| nominal_size(card.bytes).as_deref() == Some(name);
+    let mut of_it: Vec<&CardSize> = cards.iter().filter(has_name).collect();
     of_it.sort_by_key(|card| card.bytes);
     let (smallest, largest) = (of_it.first().copied(), of_it.last().copied());
     let least_share = || cards.iter().filter_map(nominal_share).fold(1.0, f64::min);
     let (least, safe_from) = match smallest {
         Some(smallest) => (smallest.bytes, format!("smallest of {} known cards, less 1 %", of_it.len())),
-        None => (
-            (printed as f64 * least_share()) as u64,
-            "no card of this size is known: smallest share of the printed capacity of any known card, less \
-             1 %"
-            .to_owned(),
-        ),
+        None => ((printed as f64 * least_share()) as u64, FROM_OTHER_SIZES.to_owned()),
     };
     let safe = (least as f64 * (1.0 - SAFETY_MARGIN)) as u64;
     Some(NominalCapacity {
@@ -166,12 +158,12 @@ pub fn compare_with_print(bytes: u64, cards: &[CardSize]) -> Option<PrintFit> {
     let lacks_bytes = i64::try_from(i128::from(printed) - i128::from(bytes)).ok()?;
     let percent = |lacks: f64| lacks * 100.0;
     let lacks = |card: &CardSize| nominal_share(card).map(|share| percent(1.0 - share));
-    let alike: Vec<f64> =
-        cards.iter().filter(|c| nominal_size(c.bytes).as_deref() == Some(&name)).filter_map(lacks).collect();
+    let has_name = |card: &&CardSize| nominal_size(card.bytes).as_deref() == Some(&name);
+    let alike: Vec<f64> = cards.iter().filter(has_name).filter_map(lacks).collect();
     let all = || cards.iter().filter_map(lacks).collect();
     let others: Vec<f64> = if alike.len() >= MIN_CARDS_OF_SIZE { alike } else { all() };
-    let usual_percent =
-        others.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), l| (low.min(*l), high.max(*l)));
+    let least = others.iter().copied().fold(f64::INFINITY, f64::min);
+    let usual_percent = (least, others.iter().copied().fold(f64::NEG_INFINITY, f64::max));
     let lacks_percent = percent(lacks_bytes as f64 / printed as f64);
     Some(PrintFit {
         nominal: name,

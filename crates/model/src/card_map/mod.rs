@@ -9,7 +9,9 @@ pub mod profile;
 pub mod property;
 
 use crate::finding::Finding;
+use crate::present_layout::PresentLayout;
 use crate::report::{ExitStatus, IoTotals, Report, ReportBody};
+use crate::shell::shell_quote;
 use crate::verify::SpeedMap;
 use plot::Plot;
 use property::{Property, SoughtProperty};
@@ -110,6 +112,48 @@ pub struct TriedState {
     pub ci95: Option<(f64, f64)>,
     pub longest_s: Option<f64>,
     pub reason: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetKind {
+    /// Block device, or a file or simulation in place of one.
+    #[default]
+    Card,
+    Partition,
+    /// Directory on a mounted file system, where partition and file system cannot change.
+    Directory,
+}
+
+/// Facts about the target that advice depends on, apart from measurements.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AdviceFacts {
+    pub target: String,
+    pub bytes: u64,
+    pub target_kind: TargetKind,
+    pub block_device: bool,
+    pub claimed_unit: Option<u64>,
+    pub layout: Option<PresentLayout>,
+    pub trials: Vec<TriedState>,
+}
+
+impl AdviceFacts {
+    /// Returns the shell-quoted name of a disk's first partition. As in the kernel, a `p` separates the number if the
+    /// disk's name ends in a digit.
+    pub(crate) fn first_partition(&self) -> String {
+        let target = &self.target;
+        shell_quote(&match (self.target_kind, target.ends_with(|c: char| c.is_ascii_digit())) {
+            (TargetKind::Partition, _) => target.clone(),
+            (_, true) => format!("{target}p1"),
+            (_, false) => format!("{target}1"),
+        })
+    }
+}
+
+impl MapAdvice {
+    pub(crate) fn add_command(&mut self, what: &str, command: String) {
+        self.commands.push(AdviceCommand { what: what.to_owned(), command });
+    }
 }
 
 impl MeasuredMap {

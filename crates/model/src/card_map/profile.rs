@@ -9,6 +9,7 @@ const RANDOM_WRITES: [u64; 4] = [4 * KIB, 16 * KIB, 64 * KIB, 512 * KIB];
 
 pub fn profile_lines(measured: &MeasuredMap) -> Vec<ProfileLine> {
     let size = |bytes: &u64| BinarySize(*bytes).to_string();
+    let speed = |mb_s: &f64| SpeedMbS(*mb_s).to_string();
     let mut lines = vec![
         property_line("page size", &measured.page_bytes, size),
         property_line("block size", &measured.erase_block_bytes, size),
@@ -16,9 +17,7 @@ pub fn profile_lines(measured: &MeasuredMap) -> Vec<ProfileLine> {
         read_latency(measured),
         fastest_line("sequential read", &measured.curves.sequential_read, measured),
         fastest_line("sequential write", &measured.curves.sequential_write, measured),
-        property_line("sequential write after the cache", &measured.after_cache_mb_s, |mb_s| {
-            SpeedMbS(*mb_s).to_string()
-        }),
+        property_line("sequential write after the cache", &measured.after_cache_mb_s, speed),
     ];
     lines.extend(RANDOM_WRITES.iter().map(|bytes| random_write(*bytes, measured)));
     lines
@@ -60,9 +59,9 @@ fn open_blocks(measured: &MeasuredMap) -> ProfileLine {
     let blocks = &measured.open_blocks;
     let show = |n: &u32| n.to_string();
     let (linear, random) = (property_text(&blocks.linear, show), property_text(&blocks.random, show));
-    let both =
-        // Two equal texts without a value, e.g. `not tested`, are printed once.
-        if linear == random && !blocks.linear.is_measured() { linear } else { format!("{linear}/{random}") };
+    // Two equal texts without a value, e.g. `not tested`, are printed once.
+    let once = linear == random && !blocks.linear.is_measured();
+    let both = if once { linear } else { format!("{linear}/{random}") };
     profile_line("open AUs (seq/random)", both, property_method(&blocks.linear))
 }
 
@@ -71,11 +70,10 @@ fn read_latency(measured: &MeasuredMap) -> ProfileLine {
     let at = curve.iter().find(|p| p.bytes == 4 * KIB).or_else(|| curve.iter().min_by_key(|p| p.bytes));
     match at {
         None => profile_line("read latency", "not tested", "reads by size were not timed"),
-        Some(point) => profile_line(
-            "read latency",
-            format!("{:.2} ms", point.p50_us / 1000.0),
-            format!("median of {} random reads of {}", point.ios, BinarySize(point.bytes)),
-        ),
+        Some(point) => {
+            let how = format!("median of {} random reads of {}", point.ios, BinarySize(point.bytes));
+            profile_line("read latency", format!("{:.2} ms", point.p50_us / 1000.0), how)
+        }
     }
 }
 
@@ -88,20 +86,15 @@ fn fastest_line(what: &str, curve: &[SizePoint], measured: &MeasuredMap) -> Prof
 
 fn random_write(bytes: u64, measured: &MeasuredMap) -> ProfileLine {
     let what = format!("random write {}", BinarySize(bytes));
-    match measured.curves.random_write.iter().find(|p| p.bytes == bytes) {
-        None => profile_line(what, "not tested", missing_reason(measured)),
-        Some(point) => {
-            profile_line(what, SpeedMbS(point.mb_s).to_string(), timing_text(point, &random_area(measured)))
-        }
-    }
-}
-
-/// Describes the area of the random writes; beyond the open blocks of a card they are much slower.
-fn random_area(measured: &MeasuredMap) -> String {
-    match measured.curves.random_write_blocks {
+    // Beyond the open blocks of a card random writes are much slower.
+    let area = match measured.curves.random_write_blocks {
         Some(1) => "random within one fresh erase block".to_owned(),
         Some(n) => format!("random within {n} fresh erase blocks, as many as stay open"),
         None => "at random".to_owned(),
+    };
+    match measured.curves.random_write.iter().find(|p| p.bytes == bytes) {
+        None => profile_line(what, "not tested", missing_reason(measured)),
+        Some(point) => profile_line(what, SpeedMbS(point.mb_s).to_string(), timing_text(point, &area)),
     }
 }
 

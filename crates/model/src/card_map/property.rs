@@ -56,24 +56,17 @@ impl PropertyEvidence {
         self
     }
 
-    pub fn with_numbers<'a, S: AsRef<str>>(
-        mut self,
-        all: impl IntoIterator<Item = (S, f64, &'a str)>,
-    ) -> Self {
-        for (what, value, unit) in all {
-            self = self.with_number(what.as_ref(), value, unit);
-        }
-        self
+    pub fn with_numbers<'a, S: AsRef<str>>(self, all: impl IntoIterator<Item = (S, f64, &'a str)>) -> Self {
+        all.into_iter()
+            .fold(self, |evidence, (what, value, unit)| evidence.with_number(what.as_ref(), value, unit))
     }
 
-    pub fn with_plot(mut self, plot: Plot) -> Self {
-        self.plot = Some(plot);
-        self
+    pub fn with_plot(self, plot: Plot) -> Self {
+        PropertyEvidence { plot: Some(plot), ..self }
     }
 
-    pub fn with_cost(mut self, cost: SearchCost) -> Self {
-        self.cost = cost;
-        self
+    pub fn with_cost(self, cost: SearchCost) -> Self {
+        PropertyEvidence { cost, ..self }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Facts, events and samples of a sustained run.
 
-use crate::worded;
 use serde::{Deserialize, Serialize};
 
 /// Period of nearly constant speed.

@@ -6,7 +6,6 @@ use crate::capacity::fit::listed_cards;
 use crate::capacity::nominal_size_bytes;
 use crate::finding::{Finding, FindingWeight};
 use crate::units::{BinarySize, DecimalSize, GIB, MIB};
-use crate::worded;
 use serde::{Deserialize, Serialize};
 
 worded! {
@@ -94,44 +93,37 @@ impl CapacityCause {
 
     pub fn finding(self, stated: &StatedSizes) -> Finding {
         let shown = DecimalSize(stated.host_bytes.unwrap_or_default());
-        let card = |bytes| DecimalSize(bytes).to_string();
-        let (text, advice) = match self {
-            CapacityCause::AddressLimit { limit_bytes } => (
+        let text = match self {
+            CapacityCause::AddressLimit { limit_bytes } => {
+                let limit = limit_text(limit_bytes);
+                format!("The card ends exactly at {limit}, the address limit of some readers.")
+            }
+            CapacityCause::ExtraSectors { extra_bytes } => {
+                format!("Only the last {extra_bytes} bytes fail: the reader counts one too many.")
+            }
+            CapacityCause::DroppedBits { card_bytes, known_from } => {
+                let (card, source) = (DecimalSize(card_bytes), known_from.words());
                 format!(
-                    "The card ends exactly at {}, the address limit of some readers.",
-                    limit_text(limit_bytes)
-                ),
-                "Try a newer reader.",
-            ),
-            CapacityCause::ExtraSectors { extra_bytes } => (
-                format!("Only the last {extra_bytes} bytes fail: the reader counts one too many."),
-                "Try another reader.",
-            ),
-            CapacityCause::DroppedBits { card_bytes, known_from } => (
+                    "The reader shows {shown} of {card}, known from {source}: it drops bits of the capacity."
+                )
+            }
+            CapacityCause::ExcessCapacity { card_bytes, known_from } => {
+                let source =
+                    known_from.map_or(String::new(), |source| format!(" as {} says", source.words()));
+                format!("The reader shows {shown}, but the card ends at {}{source}.", DecimalSize(card_bytes))
+            }
+            CapacityCause::LostFlash { card_bytes, known_from } => {
+                let (card, source) = (DecimalSize(card_bytes), known_from.words());
                 format!(
-                    "The reader shows {shown} of {}, known from {}: it drops bits of the capacity.",
-                    card(card_bytes),
-                    known_from.words()
-                ),
-                "Try another reader.",
-            ),
-            CapacityCause::ExcessCapacity { card_bytes, known_from } => (
-                format!(
-                    "The reader shows {shown}, but the card ends at {}{}.",
-                    card(card_bytes),
-                    known_from.map_or(String::new(), |source| format!(" as {} says", source.words()))
-                ),
-                "Try another reader.",
-            ),
-            CapacityCause::LostFlash { card_bytes, known_from } => (
-                format!(
-                    "The card of {} (known from {}) shows only {shown}: its controller no longer finds the \
-                     flash.",
-                    card(card_bytes),
-                    known_from.words()
-                ),
-                "Discard it; only a recovery lab may get data from it.",
-            ),
+                    "The card of {card} (known from {source}) shows only {shown}: its controller no longer finds the flash."
+                )
+            }
+        };
+        let advice = match self {
+            CapacityCause::LostFlash { .. } => {
+                "Discard it; only a recovery lab may get data from it.".to_owned()
+            }
+            _ => format!("Try {} reader.", self.reader_to_try()),
         };
         let weight = if self.verdict().is_bad() { FindingWeight::Bad } else { FindingWeight::Hint };
         let finding = Finding::new("capacity-cause", weight, Self::CONFIDENCE, text);
@@ -158,19 +150,14 @@ impl StatedSizes {
     /// Returns a hint if the reported size is typical for controllers without flash.
     pub fn controller_size_hint(&self) -> Option<Finding> {
         let bytes = self.host_bytes.filter(|bytes| CONTROLLER_ONLY.contains(bytes))?;
-        let fits = |printed: u64| USUAL_SHARE.contains(&(bytes as f64 / printed as f64));
-        if self.printed_bytes.is_some_and(fits) {
+        if self.printed_bytes.is_some_and(|printed| is_usual_share(bytes, printed as f64)) {
             return None;
         }
-        let text = format!(
-            "{} is a size that controllers show which no longer find their flash.",
-            DecimalSize(bytes)
-        );
-        Some(
-            Finding::new("controller-size", FindingWeight::Hint, 0.7, text)
-                .because("announced", bytes)
-                .with_advice("Give the printed size with --label: a larger card is dead."),
-        )
+        let size = DecimalSize(bytes);
+        let text = format!("{size} is a size that controllers show which no longer find their flash.");
+        let hint =
+            Finding::new("controller-size", FindingWeight::Hint, 0.7, text).because("announced", bytes);
+        Some(hint.with_advice("Give the printed size with --label: a larger card is dead."))
     }
 
     fn exact_sizes(&self) -> impl Iterator<Item = (u64, SizeSource)> + use<> {
@@ -192,8 +179,8 @@ impl StatedSizes {
     pub(super) fn detect_cut(&self) -> Option<CapacityCause> {
         let shown = self.host_bytes?;
         // Some readers report one sector less than they can address.
-        let limit_bytes =
-            READER_LIMITS.into_iter().find(|limit| (limit - MAX_EXTRA_BYTES..=*limit).contains(&shown));
+        let is_limit = |limit: &u64| (limit - MAX_EXTRA_BYTES..=*limit).contains(&shown);
+        let limit_bytes = READER_LIMITS.into_iter().find(is_limit);
         let more = self.all_sizes().any(|(bytes, _)| (shown as f64) < *USUAL_SHARE.start() * bytes as f64);
         if let Some(limit_bytes) = limit_bytes.filter(|_| more) {
             return Some(CapacityCause::AddressLimit { limit_bytes });
@@ -202,14 +189,12 @@ impl StatedSizes {
         if let Some((bytes, source)) = self.exact_sizes().find(|(bytes, _)| drops_bits(*bytes, shown)) {
             return Some(dropped(bytes, source));
         }
-        let usual =
-            nominal_size_bytes(shown).is_some_and(|printed| USUAL_SHARE.contains(&(shown as f64 / printed)));
+        let usual = nominal_size_bytes(shown).is_some_and(|printed| is_usual_share(shown, printed));
         if usual || self.exact_sizes().next().is_some() {
             return None;
         }
-        let as_printed = |bytes: u64| {
-            self.printed_bytes.is_none_or(|printed| USUAL_SHARE.contains(&(bytes as f64 / printed as f64)))
-        };
+        let as_printed =
+            |bytes| self.printed_bytes.is_none_or(|printed| is_usual_share(bytes, printed as f64));
         let mut known = listed_cards().into_iter().map(|card| card.bytes);
         let lacks_one_bit = |bytes: &u64| bytes.saturating_sub(shown).is_power_of_two() && as_printed(*bytes);
         if let Some(bytes) = known.find(lacks_one_bit).filter(|_| shown >= MIN_COMPARED_BYTES) {
@@ -231,8 +216,7 @@ impl StatedSizes {
         if READER_LIMITS.contains(&usable) {
             return Some(CapacityCause::AddressLimit { limit_bytes: usable });
         }
-        let nominal =
-            nominal_size_bytes(usable).is_some_and(|size| USUAL_SHARE.contains(&(usable as f64 / size)));
+        let nominal = nominal_size_bytes(usable).is_some_and(|size| is_usual_share(usable, size));
         let unknown = self.all_sizes().next().is_none() && nominal;
         let known = CapacityCause::ExcessCapacity { card_bytes: usable, known_from: None };
         self.detect_excess(usable).or_else(|| unknown.then_some(known))
@@ -242,19 +226,22 @@ impl StatedSizes {
     pub(super) fn detect_excess(&self, usable: u64) -> Option<CapacityCause> {
         let shown = self.host_bytes?;
         let is_exact = |source| matches!(source, SizeSource::Csd | SizeSource::EarlierTest);
-        let of = |bytes: u64, all: u64| bytes as f64 / all as f64;
         let agrees = |&(bytes, source): &(u64, SizeSource)| match is_exact(source) {
             true => usable.abs_diff(bytes) <= END_TOLERANCE,
-            false => USUAL_SHARE.contains(&of(usable, bytes)),
+            false => is_usual_share(usable, bytes as f64),
         };
         let is_exceeded = |&(bytes, source): &(u64, SizeSource)| match is_exact(source) {
             true => shown > bytes,
-            false => of(shown, bytes) > *USUAL_SHARE.end(),
+            false => shown as f64 / bytes as f64 > *USUAL_SHARE.end(),
         };
-        let (_, source) =
-            self.all_sizes().find(is_exceeded).filter(|_| self.all_sizes().all(|known| agrees(&known)))?;
-        Some(CapacityCause::ExcessCapacity { card_bytes: usable, known_from: Some(source) })
+        let (_, source) = self.all_sizes().find(is_exceeded)?;
+        let agree = self.all_sizes().all(|size| agrees(&size));
+        agree.then_some(CapacityCause::ExcessCapacity { card_bytes: usable, known_from: Some(source) })
     }
+}
+
+fn is_usual_share(bytes: u64, printed: f64) -> bool {
+    USUAL_SHARE.contains(&(bytes as f64 / printed))
 }
 
 /// True if a size results from dropping high bits of a card's size: a single bit, or all bits from one on.

@@ -16,7 +16,6 @@ pub use report::{AddressDisproof, ExcludedShare, TestMethod, Verification, Verif
 
 use crate::finding::{Finding, FindingWeight};
 use crate::report::ExitStatus;
-use crate::worded;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::RangeInclusive;

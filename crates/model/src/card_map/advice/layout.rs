@@ -1,9 +1,8 @@
 //! Advice on the start of a partition and on the options of each mkfs.
 
-use super::facts::{AdviceFacts, EXT4_BLOCK, TargetKind, advice_command, first_partition};
-use super::speed::{smallest_reaching, write_curve};
+use super::speed::{EXT4_BLOCK, smallest_reaching, write_curve};
 use crate::card_map::property::{Property, PropertyStatus};
-use crate::card_map::{MapAdvice, MeasuredMap};
+use crate::card_map::{AdviceFacts, MapAdvice, MeasuredMap, TargetKind};
 use crate::shell::shell_quote;
 use crate::units::{BinarySize, KIB, MIB};
 
@@ -57,10 +56,10 @@ fn advise_aligned_start(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, 
     let step = claimed.unwrap_or(unit);
     let start = FIRST_START.next_multiple_of(step);
     if start >= facts.bytes / 2 {
-        let (step, first) = (BinarySize(step), BinarySize(FIRST_START));
+        let (step, at) = (BinarySize(step), BinarySize(FIRST_START));
         advice
             .words
-            .push(format!("Start the partition at {first}: this card is too small to align it to {step}."));
+            .push(format!("Start the partition at {at}: this card is too small to align it to {step}."));
         return;
     }
     advice.partition_start_bytes = Some(start);
@@ -70,28 +69,23 @@ fn advise_aligned_start(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, 
     advice.words.push(format!(
         "Start partitions at {at}: a multiple of the erase block of {block} ({sure:.1} % sure){also}, so that no file shares an erase block with what lies before it."
     ));
-    advice.commands.push(advice_command(
+    advice.add_command(
         "create one aligned partition (all data on the card is lost):",
         partition_command(start, facts),
-    ));
+    );
 }
 
 fn partition_command(start: u64, facts: &AdviceFacts) -> String {
     let (label, kind) = if facts.bytes > MOST_MBR { ("gpt", "linux") } else { ("dos", "83") };
-    let start = start / KIB;
-    format!(
-        "printf 'label: {label}\\nstart={start}KiB, type={kind}\\n' | sfdisk {}",
-        shell_quote(&facts.target)
-    )
+    let (start, target) = (start / KIB, shell_quote(&facts.target));
+    format!("printf 'label: {label}\\nstart={start}KiB, type={kind}\\n' | sfdisk {target}")
 }
 
 /// Advises a start that is safe for any erase block, and gives the reason.
 fn advise_safe_start(unit: &Property<u64>, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let why = match (unit.status, &unit.reason, unit.bound) {
         (PropertyStatus::None, ..) => "reads and writes show no erase block on this card".to_owned(),
-        (PropertyStatus::AtLeast, _, Some(bound)) => {
-            format!("the erase block is at least {}", BinarySize(bound))
-        }
+        (PropertyStatus::AtLeast, _, Some(n)) => format!("the erase block is at least {}", BinarySize(n)),
         (_, Some(reason), _) => format!("the erase block was not measured ({reason})"),
         _ => "the erase block was not measured".to_owned(),
     };
@@ -122,16 +116,15 @@ fn advise_ext4(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, a
     if options.is_empty() {
         return;
     }
-    let units =
-        [page.map(|page| ("page", page)), unit.map(|unit| ("erase block", unit))].into_iter().flatten();
-    let units: Vec<String> =
-        units.map(|(what, bytes)| format!("the {what} of {}", BinarySize(bytes))).collect();
+    let units = [("page", page), ("erase block", unit)].into_iter();
+    let text = |(what, bytes): (_, Option<u64>)| Some(format!("the {what} of {}", BinarySize(bytes?)));
+    let units: Vec<String> = units.filter_map(text).collect();
     let (words, units) = (options.join(", "), units.join(" and "));
     advice.words.push(format!("ext4: {words} ({units}, in blocks of 4 KiB) aligns its files and tables."));
-    advice.commands.push(advice_command(
+    advice.add_command(
         "create an aligned ext4 (all data on the partition is lost):",
-        format!("mkfs.ext4 -b 4096 -E {} {}", options.join(","), first_partition(facts)),
-    ));
+        format!("mkfs.ext4 -b 4096 -E {} {}", options.join(","), facts.first_partition()),
+    );
 }
 
 fn advise_f2fs(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
@@ -142,19 +135,19 @@ fn advise_f2fs(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &
         "F2FS: sections of {segments} segments ({section}) free whole erase blocks of {block}; zones (-z) \
          stay at 1."
     ));
-    advice.commands.push(advice_command(
+    advice.add_command(
         "create an aligned F2FS (all data on the partition is lost):",
-        format!("mkfs.f2fs -s {segments} -z 1 {}", first_partition(facts)),
-    ));
+        format!("mkfs.f2fs -s {segments} -z 1 {}", facts.first_partition()),
+    );
     if let Some((logs, open)) = active_logs(measured) {
         advice.words.push(format!(
             "Mount F2FS with active_logs={logs}: it writes to six places by default, and this card keeps \
              {open} erase blocks open."
         ));
-        advice.commands.push(advice_command(
+        advice.add_command(
             "mount F2FS with as many logs as the card keeps open:",
-            format!("mount -t f2fs -o noatime,active_logs={logs} {} /mnt", first_partition(facts)),
-        ));
+            format!("mount -t f2fs -o noatime,active_logs={logs} {} /mnt", facts.first_partition()),
+        );
     }
 }
 
@@ -179,7 +172,7 @@ fn advise_exfat(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, 
     let cluster = fast.map(|bytes| {
         let least = bytes.max(page).max(EXT4_BLOCK).next_power_of_two();
         // A cluster that does not divide the erase block would cross its boundary.
-        let whole = unit.map_or(MOST_CLUSTER, power_of_two_factor);
+        let whole = unit.map_or(MOST_CLUSTER, |unit| 1 << unit.trailing_zeros().min(63));
         least.min(MOST_CLUSTER).min(whole.max(EXT4_BLOCK))
     });
     advice.exfat_cluster_bytes = cluster;
@@ -190,16 +183,14 @@ fn advise_exfat(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, 
             "exFAT: use clusters of {size}, the smallest with which {writes} reach 80 % of the best speed."
         ));
     }
-    let options: Vec<String> = cluster
-        .map(|bytes| format!("-c {}K", bytes / KIB))
-        .into_iter()
-        .chain(align.map(|bytes| format!("--boundary-align={}K", bytes / KIB)))
-        .collect();
+    let cluster_option = cluster.map(|bytes| format!("-c {}K", bytes / KIB));
+    let align_option = align.map(|bytes| format!("--boundary-align={}K", bytes / KIB));
+    let options: Vec<String> = cluster_option.into_iter().chain(align_option).collect();
     if !options.is_empty() {
-        advice.commands.push(advice_command(
+        advice.add_command(
             "create an aligned exFAT (all data on the partition is lost):",
-            format!("mkfs.exfat {} {}", options.join(" "), first_partition(facts)),
-        ));
+            format!("mkfs.exfat {} {}", options.join(" "), facts.first_partition()),
+        );
     }
     if let Some(unit) = unit.filter(|unit| !unit.is_power_of_two() && facts.target_kind == TargetKind::Card) {
         advice.words.push(format!(
@@ -207,13 +198,9 @@ fn advise_exfat(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, 
              one.",
             BinarySize(unit)
         ));
-        advice.commands.push(advice_command(
+        advice.add_command(
             "format the whole card for cameras, aligned (all data on it is lost):",
             format!("cardscope format {} --boundary {}K", shell_quote(&facts.target), unit / KIB),
-        ));
+        );
     }
-}
-
-fn power_of_two_factor(unit: u64) -> u64 {
-    1 << unit.trailing_zeros().min(63)
 }

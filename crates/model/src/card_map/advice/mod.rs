@@ -4,7 +4,6 @@
 //! reason. Options: manuals of mke2fs(8), mkfs.f2fs(8), mkfs.exfat(8), sfdisk(8), mount(8), ext4(5) and the kernel's
 //! page on F2FS. Linaro's flash card survey uses ext4's stride for the page and its stripe width for the erase block.
 
-mod facts;
 mod layout;
 mod speed;
 #[cfg(test)]
@@ -13,7 +12,7 @@ mod trials;
 
 use super::{MapAdvice, MeasuredMap};
 
-pub use facts::{AdviceFacts, TargetKind};
+pub use super::{AdviceFacts, TargetKind};
 pub use speed::{smallest_reaching, write_curve};
 pub use trials::{AFTER_DISCARD, BEFORE_DISCARD, compare_trials};
 

@@ -1,9 +1,11 @@
 //! Advice from the cost of I/Os by size and from the number of open blocks.
 
-use super::facts::{AdviceFacts, EXT4_BLOCK, advice_command, first_partition};
 use crate::card_map::property::PropertyStatus;
-use crate::card_map::{MapAdvice, MeasuredMap, SizePoint};
+use crate::card_map::{AdviceFacts, MapAdvice, MeasuredMap, SizePoint};
 use crate::units::{BinarySize, KIB, SpeedMbS};
+
+/// Unit of ext4's stride and stripe width.
+pub(super) const EXT4_BLOCK: u64 = 4 * KIB;
 
 /// Median latency of a 4 KiB write from which a long commit interval is worth the seconds that a power cut then
 /// loses. ext4 writes its journal every 5 s (ext4(5), `commit`), a handful of such writes each time.
@@ -106,21 +108,18 @@ fn advise_open_files(measured: &MeasuredMap, advice: &mut MapAdvice) {
              the file system needs one.",
             count_of_files(open.saturating_sub(1).max(1))
         ),
-        (PropertyStatus::AtLeast, _, Some(bound)) => {
-            format!("Write up to {} at once without a measurable slowdown.", count_of_files(bound))
+        (PropertyStatus::AtLeast, _, Some(n)) => {
+            format!("Write up to {} at once without a measurable slowdown.", count_of_files(n))
         }
-        (PropertyStatus::None, ..) => {
-            "Write any number of files at once: no slowdown was measured.".to_owned()
-        }
+        (PropertyStatus::None, ..) => "Write any number of files at once: no slowdown was measured.".into(),
         _ => return,
     };
     advice.words.push(text);
     if let (Some(linear), Some(random)) = (linear.value, random.value)
         && random < linear
     {
-        advice
-            .words
-            .push(format!("Of blocks written out of order, as by a database, only {random} stay open."));
+        let text = format!("Of blocks written out of order, as by a database, only {random} stay open.");
+        advice.words.push(text);
     }
 }
 
@@ -149,11 +148,6 @@ fn advise_mounting(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut Map
                 .to_owned(),
         );
     }
-    add_mount_command(facts, advice);
-}
-
-fn add_mount_command(facts: &AdviceFacts, advice: &mut MapAdvice) {
-    let options = advice.mount_options.join(",");
-    let mount = format!("mount -o {options} {} /mnt", first_partition(facts));
-    advice.commands.push(advice_command("mount ext4 with these options:", mount));
+    let mount = format!("mount -o {} {} /mnt", advice.mount_options.join(","), facts.first_partition());
+    advice.add_command("mount ext4 with these options:", mount);
 }

@@ -1,8 +1,7 @@
 //! Advice from measured effects of discard and file systems. An effect counts only if the 95 % intervals do not
 //! overlap.
 
-use super::facts::{AdviceFacts, advice_command};
-use crate::card_map::{MapAdvice, TriedState};
+use crate::card_map::{AdviceFacts, MapAdvice, TriedState};
 
 /// Name of the first measurement, on the bare card before discard.
 pub const BEFORE_DISCARD: &str = "as it was";
@@ -12,11 +11,7 @@ pub const AFTER_DISCARD: &str = "after discard";
 /// Returns true if the second is faster, false if slower, and None if the intervals overlap or one is missing.
 pub fn compare_trials(first: &TriedState, second: &TriedState) -> Option<bool> {
     let ((low, high), (other_low, other_high)) = (first.ci95?, second.ci95?);
-    match () {
-        () if other_low > high => Some(true),
-        () if other_high < low => Some(false),
-        () => None,
-    }
+    (other_low > high || other_high < low).then_some(other_low > high)
 }
 
 pub(super) fn advise_from_trials(facts: &AdviceFacts, advice: &mut MapAdvice) {
@@ -25,8 +20,8 @@ pub(super) fn advise_from_trials(facts: &AdviceFacts, advice: &mut MapAdvice) {
     if let Some(after) = named(AFTER_DISCARD) {
         advise_discard(named(BEFORE_DISCARD), after, advice);
     }
-    let others: Vec<&TriedState> =
-        tried.iter().filter(|t| ![BEFORE_DISCARD, AFTER_DISCARD].contains(&t.what.as_str())).collect();
+    let is_bare = |t: &&TriedState| [BEFORE_DISCARD, AFTER_DISCARD].contains(&t.what.as_str());
+    let others: Vec<&TriedState> = tried.iter().filter(|t| !is_bare(t)).collect();
     if !others.is_empty() {
         advise_file_systems(&others, advice);
     }
@@ -46,7 +41,7 @@ fn advise_discard(before: Option<&TriedState>, after: &TriedState, advice: &mut 
                  mount option discard, which can stall the card."
             ));
             let weekly = "systemctl enable --now fstrim.timer".to_owned();
-            advice.commands.push(advice_command("discard free space every week:", weekly));
+            advice.add_command("discard free space every week:", weekly);
         }
         Some(false) => advice.words.push(format!(
             "Mount without discard and leave fstrim.timer off: small writes reach {is} after a discard and \
@@ -67,23 +62,19 @@ fn trial_figures(tried: &TriedState) -> Option<String> {
 }
 
 fn advise_file_systems(others: &[&TriedState], advice: &mut MapAdvice) {
-    let rows: Vec<String> =
-        others.iter().filter_map(|t| Some(format!("{} {}", t.what, trial_figures(t)?))).collect();
-    for left_out in others {
-        if let Some(reason) = &left_out.reason {
-            advice.words.push(format!("{} was not tested: {reason}.", left_out.what));
-        }
-    }
+    let row = |t: &&TriedState| Some(format!("{} {}", t.what, trial_figures(t)?));
+    let rows = others.iter().filter_map(row).collect::<Vec<_>>().join("; ");
+    let untested = |t: &&TriedState| Some(format!("{} was not tested: {}.", t.what, t.reason.as_ref()?));
+    advice.words.extend(others.iter().filter_map(untested));
     let mut measured: Vec<&&TriedState> = others.iter().filter(|t| t.iops.is_some()).collect();
     measured.sort_by(|a, b| b.iops.partial_cmp(&a.iops).unwrap_or(std::cmp::Ordering::Equal));
     let [best, rest @ ..] = measured.as_slice() else { return };
     let Some(next) = rest.first() else {
-        advice.words.push(format!("Only one file system was tested: {}.", rows.join("; ")));
+        advice.words.push(format!("Only one file system was tested: {rows}."));
         return;
     };
-    let all = rows.join("; ");
     advice.words.push(match compare_trials(next, best) {
-        Some(true) => format!("Use {}, the fastest for small writes: {all}.", best.what),
-        _ => format!("All file systems are equally fast for small writes: {all}; the intervals overlap."),
+        Some(true) => format!("Use {}, the fastest for small writes: {rows}.", best.what),
+        _ => format!("All file systems are equally fast for small writes: {rows}; the intervals overlap."),
     });
 }
