@@ -2,9 +2,13 @@
 
 use crate::address::DatabaseAddress;
 use crate::archive_file::ArchiveFile;
-use crate::connection::{Connection, Durability, SqlResult, json_value, statement};
+use crate::connection::{
+    Connection, DatabaseWork, Durability, SqlResult, SqlRow, SqlStatement, json_value, statement,
+};
+use crate::error::{ArchiveError, Result};
+use crate::opening::{self, DEFAULT_ANSWER_TIMEOUT};
 use crate::record::{RunStart, SessionEnd, SessionId, SessionStart, SessionSummary};
-use crate::{ArchiveError, archive_file, measurement_writing, postgres, row_reading, sql, sqlite};
+use crate::{archive_file, measurement_writing, sql};
 use cardscope_model::report::{Report, ReportHeader};
 use cardscope_model::result::RunResult;
 use cardscope_model::session_file::SampleRecord;
@@ -22,7 +26,7 @@ const MIN_SUFFIX_DIGITS: usize = 8;
 ///
 /// # Errors
 /// If the address has an unsupported scheme: a file of that name could show a password.
-pub fn is_server_address(path: &Path) -> Result<bool, ArchiveError> {
+pub fn is_server_address(path: &Path) -> Result<bool> {
     Ok(DatabaseAddress::parse(path)?.is_some())
 }
 
@@ -54,7 +58,7 @@ impl Archive {
     ///
     /// # Errors
     /// If neither `XDG_DATA_HOME` nor `HOME` is set.
-    pub fn default_path() -> Result<PathBuf, ArchiveError> {
+    pub fn default_path() -> Result<PathBuf> {
         archive_file::default_path()
     }
 
@@ -64,22 +68,19 @@ impl Archive {
     /// # Errors
     /// If access fails, the disk is full, or the target is another kind of file, damaged, or of a newer Cardscope.
     /// Nothing is changed then.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, ArchiveError> {
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let server = DatabaseAddress::parse(path.as_ref())?;
         let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), DatabaseAddress::redacted);
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|e| ArchiveError::Failed(path.clone(), e.to_string()))?;
-        let place = if server.is_none() { Some(archive_file::open_checked(&path)?) } else { None };
-        let connection = match (&server, &place) {
-            (Some(address), _) => {
-                Some(runtime.block_on(postgres::open(address, postgres::DEFAULT_ANSWER_TIMEOUT))?)
+        let (runtime, answer_timeout) = (new_runtime(&path)?, DEFAULT_ANSWER_TIMEOUT);
+        let (connection, file) = match &server {
+            Some(address) => (runtime.block_on(opening::open_server(address, answer_timeout))?, None),
+            None => {
+                let file = archive_file::open_checked(&path)?;
+                (runtime.block_on(opening::open_file(&file))?, Some(file))
             }
-            (None, place) => place.as_ref().map(|p| runtime.block_on(sqlite::open(p))).transpose()?,
         };
-        let (durability, answer) = (Durability::Later, postgres::DEFAULT_ANSWER_TIMEOUT);
-        Ok(Archive { path, durability, connection, _file: place, server, answer_timeout: answer, runtime })
+        let (durability, connection) = (Durability::Later, Some(connection));
+        Ok(Archive { path, durability, connection, _file: file, server, answer_timeout, runtime })
     }
 
     /// Sets the longest silence of a server within a statement (default 60 s), after which a call fails as
@@ -98,41 +99,32 @@ impl Archive {
 
     /// Stores the start of a session. A benchmark's start survives a crash of the process at once and reaches the disk
     /// with the first sample, so that a test does not wait for two syncs. Other starts are synced at once.
-    pub fn begin_session(&mut self, start: &SessionStart) -> Result<SessionId, ArchiveError> {
+    pub fn begin_session(&mut self, start: &SessionStart) -> Result<SessionId> {
         let durability = if start.recipe.is_some() { Durability::Later } else { Durability::Now };
-        let work = async |c: &mut Connection| {
-            let session = measurement_writing::insert_session(c, start).await?;
-            c.notify_watchers().await.map(|()| session)
-        };
-        self.run_blocking(durability, async |c| c.exclusive(work).await)
+        self.run_notifying(durability, async |c| measurement_writing::insert_session(c, start).await)
     }
 
     /// Stores the start of a run. It reaches the disk with its first sample; fails if the number is taken.
-    pub fn begin_run(&mut self, session: SessionId, start: RunStart) -> Result<(), ArchiveError> {
+    pub fn begin_run(&mut self, session: SessionId, start: RunStart) -> Result<()> {
         let work = async |c: &mut Connection| measurement_writing::insert_run(c, session, start).await;
         self.run_blocking(Durability::Later, async |c| c.notifying(work).await)
     }
 
     /// Stores and syncs a sample of a run.
-    pub fn add_sample(
-        &mut self,
-        session: SessionId,
-        run: u32,
-        record: &SampleRecord,
-    ) -> Result<(), ArchiveError> {
+    pub fn add_sample(&mut self, session: SessionId, run: u32, record: &SampleRecord) -> Result<()> {
         self.run_blocking(Durability::Now, async |c| {
             measurement_writing::insert_sample(c, &session.to_string(), run, record).await
         })
     }
 
     /// Stores and syncs the results of a run.
-    pub fn finish_run(&mut self, session: SessionId, run: &RunResult) -> Result<(), ArchiveError> {
+    pub fn finish_run(&mut self, session: SessionId, run: &RunResult) -> Result<()> {
         self.run_write(async |c| measurement_writing::finish_run(c, session, run).await)
             .map_err(|e| e.for_session(session))
     }
 
     /// Replaces and syncs a record's whole document: only its verb knows what is in it.
-    pub fn update_record(&mut self, record: SessionId, document: &Value) -> Result<(), ArchiveError> {
+    pub fn update_record(&mut self, record: SessionId, document: &Value) -> Result<()> {
         self.run_write(async |c| measurement_writing::update_record(c, record, document).await)
             .map_err(|e| e.for_session(record))
     }
@@ -144,7 +136,7 @@ impl Archive {
         session: SessionId,
         how: SessionEnd,
         document: &Report<B>,
-    ) -> Result<(), ArchiveError> {
+    ) -> Result<()> {
         self.finish_with(session, how, json_value(document), &document.header)
     }
 
@@ -155,37 +147,31 @@ impl Archive {
         how: SessionEnd,
         document: SqlResult<Value>,
         header: &ReportHeader,
-    ) -> Result<(), ArchiveError> {
-        self.run_write(async |c| {
+    ) -> Result<()> {
+        let finish = async |c: &mut Connection| {
             measurement_writing::finish_session(c, session, how, document?, header).await
-        })
-        .map_err(|e| e.for_session(session))
+        };
+        self.run_write(finish).map_err(|e| e.for_session(session))
     }
 
     /// Returns all sessions and records, oldest first.
-    pub fn sessions(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
-        self.run_read(async |c| c.fetch_all(statement(sql::SUMMARIES), row_reading::summary_from_row).await)
+    pub fn sessions(&mut self) -> Result<Vec<SessionSummary>> {
+        self.read_rows(statement(sql::SUMMARIES), SessionSummary::from_row)
     }
 
     /// Returns one page of the sessions and records, newest first, and the total number.
-    pub fn newest_sessions(
-        &mut self,
-        offset: usize,
-        limit: usize,
-    ) -> Result<(Vec<SessionSummary>, usize), ArchiveError> {
-        let whole = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-        let asked = statement(sql::NEWEST_SUMMARIES).bind(whole(limit)).bind(whole(offset));
+    pub fn newest_sessions(&mut self, offset: usize, limit: usize) -> Result<(Vec<SessionSummary>, usize)> {
+        let page = statement(sql::NEWEST_SUMMARIES).bind(limit as u64).bind(offset as u64);
         self.run_read(async |c| {
-            let window = c.fetch_all(asked, row_reading::summary_from_row).await?;
-            let all: u64 =
-                c.fetch_one(statement("SELECT COUNT(*) FROM session"), |row| row.get_integer(0)).await?;
-            Ok((window, usize::try_from(all).unwrap_or(usize::MAX)))
+            let sessions = c.fetch_all(page, SessionSummary::from_row).await?;
+            let count = statement("SELECT COUNT(*) FROM session");
+            Ok((sessions, c.fetch_one(count, |row| row.get_integer(0)).await?))
         })
     }
 
     /// Returns sessions and records whose id starts or ends with `part`, oldest first. Ids start with the time, so
     /// sessions of one moment share their prefix; a suffix needs at least 8 digits.
-    pub fn sessions_by_id(&mut self, part: &str) -> Result<Vec<SessionSummary>, ArchiveError> {
+    pub fn sessions_by_id(&mut self, part: &str) -> Result<Vec<SessionSummary>> {
         let part = part.trim().to_lowercase();
         // Refuses the wildcards of LIKE.
         if part.is_empty() || !part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-') {
@@ -193,72 +179,69 @@ impl Archive {
         }
         let begins = format!("{part}%");
         let ends = if part.len() < MIN_SUFFIX_DIGITS { begins.clone() } else { format!("%{part}") };
-        let asked = statement(sql::SUMMARIES_BY_ID).bind(begins).bind(ends);
-        self.run_read(async |c| c.fetch_all(asked, row_reading::summary_from_row).await)
+        self.read_rows(statement(sql::SUMMARIES_BY_ID).bind(begins).bind(ends), SessionSummary::from_row)
     }
 
     /// Returns the number of sessions and records of each card.
-    pub fn session_counts(&mut self) -> Result<HashMap<String, u32>, ArchiveError> {
-        let counted =
-            statement("SELECT card_id, COUNT(*) FROM session WHERE card_id IS NOT NULL GROUP BY card_id");
-        let counts = self
-            .run_read(async |c| c.fetch_all(counted, |row| Ok((row.get(0)?, row.get_integer(1)?))).await)?;
+    pub fn session_counts(&mut self) -> Result<HashMap<String, u32>> {
+        let counts = "SELECT card_id, COUNT(*) FROM session WHERE card_id IS NOT NULL GROUP BY card_id";
+        let counts = self.read_rows(statement(counts), |row| Ok((row.get(0)?, row.get_integer(1)?)))?;
         Ok(counts.into_iter().collect())
     }
 
     /// Returns the sessions and records of a card, oldest first.
-    pub fn card_sessions(&mut self, card: &str) -> Result<Vec<SessionSummary>, ArchiveError> {
-        self.run_read(async |c| {
-            c.fetch_all(statement(sql::SUMMARIES_OF_CARD).bind(card), row_reading::summary_from_row).await
-        })
+    pub fn card_sessions(&mut self, card: &str) -> Result<Vec<SessionSummary>> {
+        self.read_rows(statement(sql::SUMMARIES_OF_CARD).bind(card), SessionSummary::from_row)
     }
 
     /// Returns the sessions and records of a unit, oldest first.
-    pub fn unit_sessions(&mut self, unit: &str) -> Result<Vec<SessionSummary>, ArchiveError> {
-        self.run_read(async |c| {
-            c.fetch_all(statement(sql::SUMMARIES_OF_UNIT).bind(unit), row_reading::summary_from_row).await
-        })
+    pub fn unit_sessions(&mut self, unit: &str) -> Result<Vec<SessionSummary>> {
+        self.read_rows(statement(sql::SUMMARIES_OF_UNIT).bind(unit), SessionSummary::from_row)
+    }
+
+    /// Returns all rows of a query.
+    pub(crate) fn read_rows<T: Send + Unpin>(
+        &mut self,
+        query: SqlStatement,
+        read: impl FnMut(&SqlRow) -> SqlResult<T> + Send,
+    ) -> Result<Vec<T>> {
+        self.run_read(async |c| c.fetch_all(query, read).await)
     }
 
     /// Runs work that only reads, at the durability that is set.
-    pub(crate) fn run_read<T>(
-        &mut self,
-        work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
-    ) -> Result<T, ArchiveError> {
+    pub(crate) fn run_read<T>(&mut self, work: impl DatabaseWork<T>) -> Result<T> {
         self.run_blocking(self.durability, work)
     }
 
     /// Runs work in one synced transaction that excludes other writers, and notifies
-    /// [`ArchiveChanges`](crate::Changes).
-    pub(crate) fn run_write<T>(
-        &mut self,
-        work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
-    ) -> Result<T, ArchiveError> {
-        let told = async |c: &mut Connection| {
+    /// [`ArchiveChanges`](crate::ArchiveChanges).
+    pub(crate) fn run_write<T>(&mut self, work: impl DatabaseWork<T>) -> Result<T> {
+        self.run_notifying(Durability::Now, work)
+    }
+
+    fn run_notifying<T>(&mut self, durability: Durability, work: impl DatabaseWork<T>) -> Result<T> {
+        let notifying = async |c: &mut Connection| {
             let done = work(c).await?;
             c.notify_watchers().await.map(|()| done)
         };
-        self.run_blocking(Durability::Now, async |c| c.exclusive(told).await)
+        self.run_blocking(durability, async |c| c.exclusive(notifying).await)
     }
 
     /// Runs work on the connection and blocks. After a lost connection the next call reconnects to the server.
     pub(crate) fn run_blocking<T>(
         &mut self,
         durability: Durability,
-        work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
-    ) -> Result<T, ArchiveError> {
+        work: impl DatabaseWork<T>,
+    ) -> Result<T> {
         let mut connection = self.take_connection()?;
-        let set = match durability == self.durability {
-            true => Ok(()),
-            false => self.runtime.block_on(connection.set_durability(durability)),
-        };
-        if set.is_ok() {
-            self.durability = durability;
-        }
-        let done = match set {
-            Ok(()) => self.runtime.block_on(work(&mut connection)),
-            Err(error) => Err(error),
-        };
+        let current = &mut self.durability;
+        let done = self.runtime.block_on(async {
+            if durability != *current {
+                connection.set_durability(durability).await?;
+                *current = durability;
+            }
+            work(&mut connection).await
+        });
         let done = done.map_err(|e| ArchiveError::from_database(&self.path, &e));
         // The broken connection is dropped, so that the next call reconnects.
         if matches!(done, Err(ArchiveError::Unreachable(..))) {
@@ -271,13 +254,21 @@ impl Archive {
     }
 
     /// Takes the connection out, or reconnects.
-    fn take_connection(&mut self) -> Result<Connection, ArchiveError> {
+    fn take_connection(&mut self) -> Result<Connection> {
         match (self.connection.take(), &self.server) {
             (Some(connection), _) => Ok(connection),
-            (None, Some(address)) => self.runtime.block_on(postgres::open(address, self.answer_timeout)),
+            (None, Some(address)) => {
+                self.runtime.block_on(opening::open_server(address, self.answer_timeout))
+            }
             (None, None) => Err(ArchiveError::Failed(self.path.clone(), "it is closed".to_owned())),
         }
     }
+}
+
+/// Returns a runtime for the calls of one archive.
+pub(crate) fn new_runtime(path: &Path) -> Result<Runtime> {
+    let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    built.map_err(|e| ArchiveError::Failed(path.to_owned(), e.to_string()))
 }
 
 impl Drop for Archive {

@@ -4,6 +4,7 @@
 //! <https://www.sqlite.org/fileformat2.html>, section 1.3.
 
 use crate::ArchiveError;
+use crate::error::Result;
 use cardscope_files::{FileError, FileIdentity, FileUse, ResolvedFolder, is_plain, is_trusted};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
@@ -29,7 +30,7 @@ pub(crate) enum ArchiveFileState {
     Archive,
 }
 
-pub(crate) fn default_path() -> Result<PathBuf, ArchiveError> {
+pub(crate) fn default_path() -> Result<PathBuf> {
     // The specification has relative paths ignored.
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let data = absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")));
@@ -48,7 +49,7 @@ pub(crate) struct ArchiveFile {
 
 /// Creates folder and file for this user alone if missing, and checks them. Only root and this user may own or
 /// replace any part of the path, because SQLite opens and removes its files by name.
-pub(crate) fn open_checked(path: &Path) -> Result<ArchiveFile, ArchiveError> {
+pub(crate) fn open_checked(path: &Path) -> Result<ArchiveFile> {
     let failed = |e| from_file_error(path, e);
     let (folder, name) = ResolvedFolder::create_parent_of(path).map_err(failed)?;
     folder.require_stable_path().map_err(failed)?;
@@ -98,7 +99,7 @@ impl ArchiveFile {
 
     /// Fails if SQLite's path leads to another file than the checked one, or if a neighbour file is foreign. Called
     /// before anything is written to the file that SQLite has opened.
-    pub(crate) fn check_unchanged(&self) -> Result<(), ArchiveError> {
+    pub(crate) fn check_unchanged(&self) -> Result<()> {
         let system = |e| ArchiveError::from_io(&self.path, &e);
         let now = self.resolved_path().symlink_metadata().map_err(system)?;
         if FileIdentity::from(&now) != FileIdentity::of_file(&*self.file).map_err(system)? {
@@ -108,7 +109,7 @@ impl ArchiveFile {
     }
 
     /// Bytes of the archive and of its write-ahead log.
-    fn sizes(&self) -> Result<(u64, u64), ArchiveError> {
+    fn sizes(&self) -> Result<(u64, u64)> {
         let log = self.log_bytes()?;
         let about = self.file.metadata().map_err(|e| ArchiveError::from_io(&self.path, &e))?;
         Ok((about.len(), log))
@@ -116,7 +117,7 @@ impl ArchiveFile {
 
     /// Bytes of the write-ahead log. SQLite writes to any file that has the name of its log, so these must be plain
     /// files of this user with one link.
-    fn log_bytes(&self) -> Result<u64, ArchiveError> {
+    fn log_bytes(&self) -> Result<u64> {
         let mut log = 0;
         for suffix in ["-wal", "-shm", "-journal"] {
             let mut name = self.name.clone();
@@ -181,7 +182,7 @@ fn classify_header(
     path: &Path,
     (bytes, log): (u64, u64),
     header: Option<&[u8; HEADER_BYTES]>,
-) -> Result<ArchiveFileState, ArchiveError> {
+) -> Result<ArchiveFileState> {
     let not_ours = |what: String| Err(ArchiveError::NotAnArchive(path.to_owned(), what));
     let damaged = |reason: String| Err(ArchiveError::Damaged(path.to_owned(), reason));
     let Some(header) = header else {

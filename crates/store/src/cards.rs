@@ -1,11 +1,12 @@
 //! Cards of the archive: list, find, edit and merge.
 
-use crate::attachments::{self, AttachmentOwner, NewAttachment};
 use crate::connection::{Connection, SqlResult, SqlRow, dynamic_statement, require_one_row, statement};
+use crate::error::Result;
 use crate::events::{self, StoredEvents, last_prices, require_row};
 use crate::naming::CardNames;
 use crate::resolver::{mark_stale, update_card, write_names};
-use crate::{Archive, ArchiveError, SessionId, row_reading, timestamps};
+use crate::stored_files::{self, AttachmentOwner, NewAttachment};
+use crate::{Archive, SessionId, timestamps};
 use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::card::{CardEvent, CardFacts};
 use cardscope_model::condition::Condition;
@@ -20,6 +21,15 @@ const MIN_ID_DIGITS: usize = 6;
 
 const SELECT_CARDS: &str =
     "SELECT id, title, facts, specimens, sessions, runs, first_measured, last_measured FROM card";
+
+macro_rules! units {
+    ($rest:literal) => {
+        concat!("SELECT id, maker, model, capacity_bytes, serial, facts FROM specimen WHERE ", $rest)
+    };
+}
+
+pub(crate) const UNIT: &str = units!("id = $1");
+const UNITS_OF_CARD: &str = units!("card_id = $1 ORDER BY first_seen, id");
 
 /// Statements of one session about its card, apart from its runs.
 #[derive(Debug, Clone)]
@@ -68,49 +78,43 @@ pub struct CardConclusion {
 impl Archive {
     /// Returns the documents of these sessions in one query, since a server may be far. Sessions that are missing or
     /// unreadable are left out.
-    pub fn conclusions(
-        &mut self,
-        sessions: &[SessionId],
-    ) -> Result<HashMap<SessionId, CardConclusion>, ArchiveError> {
+    pub fn conclusions(&mut self, sessions: &[SessionId]) -> Result<HashMap<SessionId, CardConclusion>> {
         let ids: Vec<String> = sessions.iter().map(ToString::to_string).collect();
-        let asked = "SELECT id, kind, document, log FROM session WHERE id";
-        let all = self.run_read(async |c| {
-            c.fetch_for_keys(asked, &ids, |row| Ok(conclusion_from_row(row).ok())).await
-        })?;
+        let head = "SELECT id, kind, document, log FROM session WHERE id";
+        let read = |row: &SqlRow| Ok(conclusion_from_row(row).ok());
+        let all = self.run_read(async |c| c.fetch_for_keys(head, &ids, read).await)?;
         Ok(all.into_iter().flatten().collect())
     }
 
     /// Returns the document of the last `check` or `verify` of each card that has one.
-    pub fn newest_verdicts(&mut self) -> Result<Vec<NewestDocument>, ArchiveError> {
+    pub fn newest_verdicts(&mut self) -> Result<Vec<NewestDocument>> {
         // Ids of sessions begin with the time, so the greatest is the newest.
         let asked = "SELECT s.card_id, s.id, s.kind, s.document FROM session s JOIN \
             (SELECT MAX(id) AS id FROM session WHERE kind IN ('check', 'verify') AND card_id IS NOT NULL \
              AND document IS NOT NULL GROUP BY card_id) newest ON newest.id = s.id";
-        self.run_read(async |c| c.fetch_all(statement(asked), newest_from_row).await)
+        self.read_rows(statement(asked), newest_from_row)
     }
 
     /// Returns the statements of all sessions of a card, oldest first.
-    pub fn card_statements(&mut self, card: &str) -> Result<Vec<CardStatement>, ArchiveError> {
-        self.run_read(async |c| {
-            c.fetch_all(statement(SELECT_STATEMENTS).bind(card), statement_from_row).await
-        })
+    pub fn card_statements(&mut self, card: &str) -> Result<Vec<CardStatement>> {
+        self.read_rows(statement(SELECT_STATEMENTS).bind(card), statement_from_row)
     }
 
     /// Returns the identity of a card in each of its sessions, newest first.
-    pub fn identities(&mut self, card: &str) -> Result<Vec<Value>, ArchiveError> {
+    pub fn identities(&mut self, card: &str) -> Result<Vec<Value>> {
         let asked = "SELECT identity FROM session WHERE card_id = $1 ORDER BY id DESC";
-        self.run_read(async |c| c.fetch_all(statement(asked).bind(card), |row| row.get_json(0)).await)
+        self.read_rows(statement(asked).bind(card), |row| row.get_json(0))
     }
 
     /// Returns each card with each target that it was measured on; `None` stands for imported logs.
-    pub fn card_targets(&mut self) -> Result<Vec<(String, Option<String>)>, ArchiveError> {
+    pub fn card_targets(&mut self) -> Result<Vec<(String, Option<String>)>> {
         let asked = "SELECT DISTINCT card_id, CASE WHEN kind = 'import' THEN NULL ELSE target END FROM session \
             WHERE card_id IS NOT NULL";
-        self.run_read(async |c| c.fetch_all(statement(asked), |row| Ok((row.get(0)?, row.get(1)?))).await)
+        self.read_rows(statement(asked), |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// Returns all cards, sorted by title.
-    pub fn cards(&mut self) -> Result<Vec<StoredCard>, ArchiveError> {
+    pub fn cards(&mut self) -> Result<Vec<StoredCard>> {
         self.recompute_stale()?;
         let mut cards = self.run_read(load_cards)?;
         cards.sort_by_cached_key(|card| (card.title.to_lowercase(), card.id.clone()));
@@ -122,30 +126,28 @@ impl Archive {
         &mut self,
         kinds: &[&str],
         at_most: usize,
-    ) -> Result<HashMap<String, Vec<SessionId>>, ArchiveError> {
-        let mut found: HashMap<String, Vec<SessionId>> = HashMap::new();
-        let work = async |c: &mut Connection| {
-            let places = c.placeholders(kinds.len());
-            let asked = dynamic_statement(format!(
-                "SELECT card_id, id FROM session WHERE card_id IS NOT NULL AND kind IN ({places}) \
-                 ORDER BY started_at DESC, id DESC"
-            ));
-            let read = |row: &SqlRow| {
-                let of_card = found.entry(row.get(0)?).or_default();
-                if of_card.len() < at_most {
-                    of_card.push(row.get_parsed(1)?);
-                }
-                Ok(())
-            };
-            c.fetch_all(asked.bind_all(kinds.iter().copied()), read).await.map(drop)
+    ) -> Result<HashMap<String, Vec<SessionId>>> {
+        let mut by_card: HashMap<String, Vec<SessionId>> = HashMap::new();
+        let read = |row: &SqlRow| {
+            let of_card = by_card.entry(row.get(0)?).or_default();
+            if of_card.len() < at_most {
+                of_card.push(row.get_parsed(1)?);
+            }
+            Ok(())
         };
-        self.run_read(work)?;
-        Ok(found)
+        let places: Vec<String> = (1..=kinds.len()).map(|place| format!("${place}")).collect();
+        let sessions = dynamic_statement(format!(
+            "SELECT card_id, id FROM session WHERE card_id IS NOT NULL AND kind IN ({}) \
+             ORDER BY started_at DESC, id DESC",
+            places.join(", ")
+        ));
+        self.read_rows(sessions.bind_all(kinds.iter().copied()), read)?;
+        Ok(by_card)
     }
 
     /// Returns cards whose id begins with `text` (at least 6 hex digits), else cards whose title, brand, model and marks
     /// contain all words of `text`.
-    pub fn find_cards(&mut self, text: &str) -> Result<Vec<StoredCard>, ArchiveError> {
+    pub fn find_cards(&mut self, text: &str) -> Result<Vec<StoredCard>> {
         let text = text.trim().to_lowercase();
         let mut cards = self.cards()?;
         let is_id = text.len() >= MIN_ID_DIGITS && text.bytes().all(|b| b.is_ascii_hexdigit());
@@ -159,7 +161,7 @@ impl Archive {
     }
 
     /// Returns cards whose id begins with a text of any length.
-    pub fn cards_by_id(&mut self, beginning: &str) -> Result<Vec<StoredCard>, ArchiveError> {
+    pub fn cards_by_id(&mut self, beginning: &str) -> Result<Vec<StoredCard>> {
         let beginning = beginning.trim().to_lowercase();
         let mut cards = self.cards()?;
         cards.retain(|card| !beginning.is_empty() && card.id.starts_with(&beginning));
@@ -167,10 +169,8 @@ impl Archive {
     }
 
     /// Returns the units of a card, in the order of their first session.
-    pub fn units(&mut self, card: &str) -> Result<Vec<CardUnit>, ArchiveError> {
-        self.run_read(async |c| {
-            c.fetch_all(statement(row_reading::UNITS_OF_CARD).bind(card), row_reading::unit_from_row).await
-        })
+    pub fn units(&mut self, card: &str) -> Result<Vec<CardUnit>> {
+        self.read_rows(statement(UNITS_OF_CARD).bind(card), unit_from_row)
     }
 
     /// Changes the facts of a card, adds events and attaches files in one transaction. `change` gets the current facts,
@@ -181,7 +181,7 @@ impl Archive {
         change: impl FnOnce(&mut CardFacts),
         happened: &[CardEvent],
         files: &[NewAttachment<'_>],
-    ) -> Result<(), ArchiveError> {
+    ) -> Result<()> {
         let edit = async |c: &mut Connection| {
             let mut facts = load_facts(c, id).await?;
             change(&mut facts);
@@ -190,7 +190,8 @@ impl Archive {
             happened.iter().try_for_each(|event| events.add(id, None, event))?;
             events.write(c).await?;
             for file in files {
-                attachments::store_attachment(c, AttachmentOwner::Card(id), file, &timestamps::now()).await?;
+                stored_files::store_attachment(c, AttachmentOwner::Card(id), file, &timestamps::now())
+                    .await?;
             }
             Ok(())
         };
@@ -198,7 +199,7 @@ impl Archive {
     }
 
     /// Moves everything of `from` to `into`. Later sessions that match the names of `from` belong to `into`.
-    pub fn merge_cards(&mut self, from: &str, into: &str) -> Result<(), ArchiveError> {
+    pub fn merge_cards(&mut self, from: &str, into: &str) -> Result<()> {
         for id in [from, into] {
             self.run_read(async |c| require_row(c, "card", id).await).map_err(|e| e.for_card(id))?;
         }
@@ -264,6 +265,17 @@ fn card_from_row(row: &SqlRow) -> SqlResult<StoredCard> {
         measured: Option::zip(row.get(6)?, row.get(7)?).map(|(first, last)| [first, last]),
         price: None,
         priced: None,
+    })
+}
+
+pub(crate) fn unit_from_row(row: &SqlRow) -> SqlResult<CardUnit> {
+    Ok(CardUnit {
+        id: row.get(0)?,
+        maker: row.get(1)?,
+        model: row.get::<Option<String>>(2)?.unwrap_or_default(),
+        capacity_bytes: row.get_optional_integer(3)?,
+        serial: row.get(4)?,
+        facts: row.get_json(5)?,
     })
 }
 

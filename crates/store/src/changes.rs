@@ -1,13 +1,15 @@
 //! Watches an archive for changes of sessions or cards, so that open lists reread only when needed.
 //!
 //! A server notifies (LISTEN): every writer announces its change in the same transaction
-//! ([`Connection::announce`](crate::connection::Connection)). A file is polled by the times of itself and its log.
+//! ([`Connection::notify_watchers`](crate::connection::Connection)). A file is polled by the times of itself and its log.
 //! SQLite must not hold it open, because it maps the log's index into memory: if the kernel remounts a damaged file
 //! system read-only, the next write to that memory would end the process.
 
 use crate::address::DatabaseAddress;
+use crate::archive::new_runtime;
 use crate::connection::NOTIFY_CHANNEL;
-use crate::{ArchiveError, archive_file, postgres};
+use crate::error::{ArchiveError, Result};
+use crate::{archive_file, opening};
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _};
 use std::io::ErrorKind;
@@ -49,7 +51,7 @@ pub struct ArchiveChanges {
 #[derive(Debug)]
 enum WatchedArchive {
     /// The listener and the time of its last message; `None` while disconnected.
-    Server { address: DatabaseAddress, listening: Option<(PgListener, Instant)> },
+    Server { address: DatabaseAddress, listening: ListenerState },
     /// Last known state; `None` if the file may have changed since.
     File(Option<FilePairState>),
 }
@@ -69,13 +71,10 @@ impl ArchiveChanges {
     ///
     /// # Errors
     /// If the server cannot be reached, or the file is not an archive.
-    pub fn watch(path: impl AsRef<Path>) -> Result<Self, ArchiveError> {
+    pub fn watch(path: impl AsRef<Path>) -> Result<Self> {
         let server = DatabaseAddress::parse(path.as_ref())?;
         let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), DatabaseAddress::redacted);
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|e| ArchiveError::Failed(path.clone(), e.to_string()))?;
+        let runtime = new_runtime(&path)?;
         let watched = match server {
             Some(address) => {
                 let listener = runtime.block_on(connect_listener_within(&address, ANSWER_TIMEOUT))?;
@@ -96,7 +95,7 @@ impl ArchiveChanges {
     ///
     /// # Errors
     /// If the archive cannot be reached or read by the end of the time; the next call tries again.
-    pub fn wait(&mut self, at_most: Duration) -> Result<bool, ArchiveError> {
+    pub fn wait(&mut self, at_most: Duration) -> Result<bool> {
         let until = Instant::now() + at_most;
         match &mut self.watched {
             WatchedArchive::File(known) => wait_for_file(&self.path, known, until),
@@ -117,11 +116,7 @@ impl Drop for ArchiveChanges {
     }
 }
 
-fn wait_for_file(
-    path: &Path,
-    known: &mut Option<FilePairState>,
-    until: Instant,
-) -> Result<bool, ArchiveError> {
+fn wait_for_file(path: &Path, known: &mut Option<FilePairState>, until: Instant) -> Result<bool> {
     loop {
         if *known != Some(file_state(path)?) {
             *known = settled_state(path)?;
@@ -136,7 +131,7 @@ fn wait_for_file(
 }
 
 /// State that a later write is sure to change; `None` if somebody writes all the time.
-fn settled_state(path: &Path) -> Result<Option<FilePairState>, ArchiveError> {
+fn settled_state(path: &Path) -> Result<Option<FilePairState>> {
     let young = |written: &FileVersion| written.at.elapsed().is_ok_and(|age| age < FILE_TIME_RESOLUTION);
     for _ in 0..SETTLE_ATTEMPTS {
         let state = file_state(path)?;
@@ -148,13 +143,13 @@ fn settled_state(path: &Path) -> Result<Option<FilePairState>, ArchiveError> {
     Ok(None)
 }
 
-fn file_state(path: &Path) -> Result<FilePairState, ArchiveError> {
+fn file_state(path: &Path) -> Result<FilePairState> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     Ok([file_version(path)?, file_version(Path::new(&log))?])
 }
 
-fn file_version(path: &Path) -> Result<Option<FileVersion>, ArchiveError> {
+fn file_version(path: &Path) -> Result<Option<FileVersion>> {
     let failed = |e| ArchiveError::from_io(path, &e);
     match path.metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -167,10 +162,10 @@ fn file_version(path: &Path) -> Result<Option<FileVersion>, ArchiveError> {
 }
 
 /// Connects and listens for the announcements of writers.
-async fn connect_listener(address: &DatabaseAddress) -> Result<PgListener, ArchiveError> {
+async fn connect_listener(address: &DatabaseAddress) -> Result<PgListener> {
     let shown = address.redacted();
     let failed = |e: sqlx::Error| ArchiveError::from_database(&shown, &e);
-    let options = postgres::parse_options(address)?;
+    let options = opening::parse_options(address)?;
     // A pool retries for ever if no server listens, so a plain connection is tried first.
     options.connect().await.map_err(failed)?.close().await.map_err(failed)?;
     let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(ANSWER_TIMEOUT).connect_with(options);
@@ -181,10 +176,7 @@ async fn connect_listener(address: &DatabaseAddress) -> Result<PgListener, Archi
     Ok(listener)
 }
 
-async fn connect_listener_within(
-    address: &DatabaseAddress,
-    at_most: Duration,
-) -> Result<PgListener, ArchiveError> {
+async fn connect_listener_within(address: &DatabaseAddress, at_most: Duration) -> Result<PgListener> {
     let silent = |_| {
         let why = format!("no answer within {:.0} s", at_most.as_secs_f64());
         ArchiveError::Unreachable(address.redacted(), why)
@@ -199,26 +191,25 @@ async fn wait_for_notification(
     address: &DatabaseAddress,
     listening: &mut ListenerState,
     until: Instant,
-) -> Result<bool, ArchiveError> {
+) -> Result<bool> {
     loop {
         let left = until.saturating_duration_since(Instant::now());
-        let Some((listener, heard)) = listening else {
+        let Some((listener, last)) = listening else {
             return reconnect(address, listening, until).await;
         };
-        let silent = PROBE_AFTER.saturating_sub(heard.elapsed());
+        let silent = PROBE_AFTER.saturating_sub(last.elapsed());
         match tokio::time::timeout(left.min(silent), listener.try_recv()).await {
             Ok(Ok(Some(_))) => {
                 // Drains notifications that arrived together.
                 while listener.next_buffered().is_some() {}
-                *heard = Instant::now();
+                *last = Instant::now();
                 return Ok(true);
             }
             Ok(_) => *listening = None,
-            Err(_) if heard.elapsed() >= PROBE_AFTER => {
-                let asked =
-                    tokio::time::timeout(ANSWER_TIMEOUT, sqlx::query("SELECT 1").execute(&mut *listener));
-                match asked.await {
-                    Ok(Ok(_)) => *heard = Instant::now(),
+            Err(_) if last.elapsed() >= PROBE_AFTER => {
+                let probe = sqlx::query("SELECT 1").execute(&mut *listener);
+                match tokio::time::timeout(ANSWER_TIMEOUT, probe).await {
+                    Ok(Ok(_)) => *last = Instant::now(),
                     _ => *listening = None,
                 }
             }
@@ -228,11 +219,7 @@ async fn wait_for_notification(
 }
 
 /// Reconnects until `until`. A successful reconnection counts as a change.
-async fn reconnect(
-    address: &DatabaseAddress,
-    listening: &mut ListenerState,
-    until: Instant,
-) -> Result<bool, ArchiveError> {
+async fn reconnect(address: &DatabaseAddress, listening: &mut ListenerState, until: Instant) -> Result<bool> {
     loop {
         let left = until.saturating_duration_since(Instant::now()).clamp(MIN_CONNECT_TIMEOUT, ANSWER_TIMEOUT);
         match connect_listener_within(address, left).await {

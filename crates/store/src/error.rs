@@ -6,6 +6,8 @@ use cardscope_model::session_file::SessionFileError;
 use sqlx::postgres::PgDatabaseError;
 use std::path::{Path, PathBuf};
 
+pub(crate) type Result<T, E = ArchiveError> = std::result::Result<T, E>;
+
 /// Failure to open, read or write an archive. Most variants hold the path, or the server's address without its
 /// password, and the reason of the system or database.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,8 +1,9 @@
 //! Events of cards: bought, in use, failed.
 
+use crate::Archive;
 use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, dynamic_statement, json_text, statement};
+use crate::error::Result;
 use crate::resolver::ResolvedSighting;
-use crate::{Archive, ArchiveError};
 use cardscope_model::card::{CardEvent, CardPrice};
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -81,12 +82,7 @@ fn with_finite_price(event: &CardEvent) -> CardEvent {
 
 impl Archive {
     /// Adds an event of a card, and of its unit if known. Equal events are stored once.
-    pub fn add_event(
-        &mut self,
-        card: &str,
-        unit: Option<&str>,
-        event: &CardEvent,
-    ) -> Result<(), ArchiveError> {
+    pub fn add_event(&mut self, card: &str, unit: Option<&str>, event: &CardEvent) -> Result<()> {
         let work = async |c: &mut Connection| {
             require_row(c, "card", card).await?;
             if let Some(unit) = unit {
@@ -100,7 +96,7 @@ impl Archive {
     }
 
     /// Returns the events of a card, oldest first, each with its unit if known.
-    pub fn events(&mut self, card: &str) -> Result<Vec<(Option<String>, CardEvent)>, ArchiveError> {
+    pub fn events(&mut self, card: &str) -> Result<Vec<(Option<String>, CardEvent)>> {
         self.run_read(async |c| load_events(c, card).await)
     }
 }

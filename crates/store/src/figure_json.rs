@@ -1,6 +1,6 @@
 //! Figures of a run as compact JSON without field names: a million runs have ten million figures.
 
-use crate::connection::{SqlResult, json_text, unreadable};
+use crate::connection::{SqlResult, json_text, parse_json};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::{LatencyPercentiles, TestFigure};
 use cardscope_model::test_name::TestName;
@@ -18,48 +18,36 @@ type Compact<'a> = (
     Option<(f64, Cow<'a, str>)>,
 );
 
-/// Longest latency in µs, with the percentiles if there are any. Rows of earlier versions and of many tools have only
-/// the longest.
+/// Longest latency in µs, with the percentiles 50, 99 and 99.9 if there are any. Rows of earlier versions and of many
+/// tools have only the longest.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum LongestLatency {
     MaxOnly(Option<f64>),
-    MaxAndPercentiles(Option<f64>, Option<f64>, Option<f64>, Option<f64>),
-}
-
-impl LongestLatency {
-    fn from_figure(f: &TestFigure) -> Self {
-        let LatencyPercentiles { p50, p99, p999 } = f.percentiles_us;
-        match f.percentiles_us.is_unknown() {
-            true => LongestLatency::MaxOnly(f.max_latency_us),
-            false => LongestLatency::MaxAndPercentiles(f.max_latency_us, p50, p99, p999),
-        }
-    }
-
-    fn into_parts(self) -> (Option<f64>, LatencyPercentiles) {
-        match self {
-            LongestLatency::MaxOnly(max) => (max, LatencyPercentiles::default()),
-            LongestLatency::MaxAndPercentiles(max, p50, p99, p999) => {
-                (max, LatencyPercentiles { p50, p99, p999 })
-            }
-        }
-    }
+    MaxAndPercentiles([Option<f64>; 4]),
 }
 
 pub(crate) fn figures_to_json(figures: &[TestFigure]) -> SqlResult<String> {
     fn compact(f: &TestFigure) -> Compact<'_> {
+        let LatencyPercentiles { p50, p99, p999 } = f.percentiles_us;
+        let longest = match f.percentiles_us.is_unknown() {
+            true => LongestLatency::MaxOnly(f.max_latency_us),
+            false => LongestLatency::MaxAndPercentiles([f.max_latency_us, p50, p99, p999]),
+        };
         let printed = f.as_printed.as_ref().map(|p| (p.value, p.unit.as_str().into()));
-        let step = f.step.as_deref().map(Cow::from);
-        (f.name(), step, f.mb_s, f.iops, f.latency_us, LongestLatency::from_figure(f), printed)
+        (f.name(), f.step.as_deref().map(Cow::from), f.mb_s, f.iops, f.latency_us, longest, printed)
     }
     json_text(&figures.iter().map(compact).collect::<Vec<_>>())
 }
 
 pub(crate) fn figures_from_json(text: &str) -> SqlResult<Vec<TestFigure>> {
-    let all: Vec<Compact<'_>> =
-        serde_json::from_str(text).map_err(|e| unreadable("figures", e.to_string()))?;
     let figure = |(test, step, mb_s, iops, latency_us, longest, printed): Compact<'_>| {
-        let (max_latency_us, percentiles_us) = longest.into_parts();
+        let (max_latency_us, percentiles_us) = match longest {
+            LongestLatency::MaxOnly(max) => (max, LatencyPercentiles::default()),
+            LongestLatency::MaxAndPercentiles([max, p50, p99, p999]) => {
+                (max, LatencyPercentiles { p50, p99, p999 })
+            }
+        };
         TestFigure {
             step: step.map(Cow::into_owned),
             iops,
@@ -70,7 +58,7 @@ pub(crate) fn figures_from_json(text: &str) -> SqlResult<Vec<TestFigure>> {
             ..TestFigure::from_speed(test, mb_s)
         }
     };
-    Ok(all.into_iter().map(figure).collect())
+    Ok(parse_json::<Vec<Compact<'_>>>(text, "figures")?.into_iter().map(figure).collect())
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Public types of sessions, runs and their ids.
 
+use crate::connection::{SqlResult, SqlRow};
+use crate::{process, sql};
 use cardscope_model::condition::Condition;
 use cardscope_model::log::CardLog;
 use cardscope_model::report::{Report, ReportHeader};
@@ -125,6 +127,32 @@ pub struct SessionSummary {
     pub running: bool,
     pub runs: u32,
     pub samples: u32,
+}
+
+impl SessionSummary {
+    /// Reads the line of a session in a list.
+    pub(crate) fn from_row(row: &SqlRow) -> SqlResult<Self> {
+        let (ended_at, word): (Option<String>, Option<String>) =
+            (row.get("ended_at")?, row.get("ended_how")?);
+        let ended = SessionEnd::ALL.into_iter().find(|how| Some(how.as_str()) == word.as_deref());
+        let running = ended_at.is_none() && process::is_alive(&row.get::<String>("process")?);
+        Ok(SessionSummary {
+            id: row.get_parsed("id")?,
+            kind: row.get("kind")?,
+            target: row.get("target")?,
+            card: row.get("card")?,
+            card_id: row.get("card_id")?,
+            recipe: row.get("recipe")?,
+            is_record: row.get::<String>("recipe_hash")? == sql::NO_RECIPE,
+            started_at: row.get("started_at")?,
+            updated_at: row.get("updated_at")?,
+            running,
+            ended_at,
+            ended,
+            runs: row.get_integer("runs")?,
+            samples: row.get_integer("samples")?,
+        })
+    }
 }
 
 /// Session as stored, with all raw data.

@@ -1,14 +1,15 @@
 //! Converts statement parameters and columns for both databases.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{
-    Arguments, AssertSqlSafe, ColumnIndex, Decode, Postgres, Row as _, SqlSafeStr, SqlStr, Sqlite, Type,
-    query_with,
+    Arguments, AssertSqlSafe, ColumnIndex, Database, Decode, Postgres, Row as _, SqlSafeStr, SqlStr, Sqlite,
+    Type, query_with,
 };
+use std::fmt::Display;
 use std::str::FromStr;
 
 pub(crate) type SqlResult<T> = Result<T, sqlx::Error>;
@@ -43,12 +44,8 @@ macro_rules! arguments {
     };
 }
 
-arguments!(sqlite, SqliteArguments, keep_text);
+arguments!(sqlite, SqliteArguments, std::convert::identity);
 arguments!(postgres, PgArguments, without_nul);
-
-fn keep_text(text: String) -> String {
-    text
-}
 
 /// Replaces U+0000, which PostgreSQL's texts cannot hold, by U+FFFD.
 fn without_nul(text: String) -> String {
@@ -96,7 +93,7 @@ fn clamp_to_i64(number: u64) -> i64 {
 #[derive(Debug)]
 pub(crate) struct SqlStatement {
     text: SqlStr,
-    pub(super) values: Vec<SqlValue>,
+    pub(crate) values: Vec<SqlValue>,
 }
 
 pub(crate) fn statement(text: &'static str) -> SqlStatement {
@@ -119,11 +116,11 @@ impl SqlStatement {
         self
     }
 
-    pub(super) fn sqlite<'q>(self) -> SqlResult<Query<'q, Sqlite, SqliteArguments>> {
+    pub(crate) fn sqlite<'q>(self) -> SqlResult<Query<'q, Sqlite, SqliteArguments>> {
         Ok(query_with(self.text, sqlite(self.values)?))
     }
 
-    pub(super) fn postgres<'q>(self) -> SqlResult<Query<'q, Postgres, PgArguments>> {
+    pub(crate) fn postgres<'q>(self) -> SqlResult<Query<'q, Postgres, PgArguments>> {
         Ok(query_with(self.text, postgres(self.values)?))
     }
 }
@@ -134,15 +131,11 @@ pub(crate) enum SqlRow {
 }
 
 /// Types that both databases can decode.
-pub(crate) trait SqlStored:
-    Type<Sqlite> + Type<Postgres> + for<'r> Decode<'r, Sqlite> + for<'r> Decode<'r, Postgres>
-{
-}
+pub(crate) trait SqlStored: StoredIn<Sqlite> + StoredIn<Postgres> {}
+impl<T: StoredIn<Sqlite> + StoredIn<Postgres>> SqlStored for T {}
 
-impl<T> SqlStored for T where
-    T: Type<Sqlite> + Type<Postgres> + for<'r> Decode<'r, Sqlite> + for<'r> Decode<'r, Postgres>
-{
-}
+pub(crate) trait StoredIn<D: Database>: Type<D> + for<'r> Decode<'r, D> {}
+impl<D: Database, T: Type<D> + for<'r> Decode<'r, D>> StoredIn<D> for T {}
 
 /// A column by name, or by index from 0 where rows are many.
 pub(crate) trait SqlColumn: ColumnIndex<SqliteRow> + ColumnIndex<PgRow> + ToString + Copy {}
@@ -168,12 +161,9 @@ impl SqlRow {
     }
 
     /// Parses the text of a column.
-    pub(crate) fn get_parsed<T: FromStr<Err: std::fmt::Display>>(
-        &self,
-        column: impl SqlColumn,
-    ) -> SqlResult<T> {
+    pub(crate) fn get_parsed<T: FromStr<Err: Display>>(&self, column: impl SqlColumn) -> SqlResult<T> {
         let text: String = self.get(column)?;
-        text.parse().map_err(|e: T::Err| unreadable(column, e.to_string()))
+        text.parse().map_err(|e: T::Err| unreadable(column, e))
     }
 
     /// Reads a count and checks its range.
@@ -193,11 +183,11 @@ fn in_range<T: TryFrom<i64>>(number: i64, column: impl SqlColumn) -> SqlResult<T
     T::try_from(number).map_err(|_| unreadable(column, format!("{number} is out of range")))
 }
 
-fn parse_json<T: DeserializeOwned>(text: &str, column: impl SqlColumn) -> SqlResult<T> {
-    serde_json::from_str(text).map_err(|e| unreadable(column, e.to_string()))
+pub(crate) fn parse_json<'a, T: Deserialize<'a>>(text: &'a str, column: impl ToString) -> SqlResult<T> {
+    serde_json::from_str(text).map_err(|e| unreadable(column, e))
 }
 
 /// Error for a stored value that is invalid.
-pub(crate) fn unreadable(column: impl ToString, reason: String) -> sqlx::Error {
-    sqlx::Error::ColumnDecode { index: column.to_string(), source: reason.into() }
+pub(crate) fn unreadable(column: impl ToString, reason: impl ToString) -> sqlx::Error {
+    sqlx::Error::ColumnDecode { index: column.to_string(), source: reason.to_string().into() }
 }

@@ -1,14 +1,14 @@
 //! Imports a session file into all tables.
 
 use super::checked::CheckedFile;
-use crate::attachments::{self, AttachmentOwner, NewAttachment};
 use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, json_text, json_value, statement};
 use crate::events::StoredEvents;
-use crate::measurement_writing::{insert_findings, insert_sample};
+use crate::measurement_writing::{delete_measurements, insert_findings, insert_sample};
 use crate::naming::CardSighting;
 use crate::resolver::{CardResolver, ResolvedSighting, mark_stale};
 use crate::shared_settings::SharedSettings;
-use crate::{ImportedSource, deduplication, figure_json, process, removal, sql};
+use crate::stored_files::{self, AttachmentOwner, NewAttachment};
+use crate::{ImportedSource, deduplication, figure_json, process, sql};
 use cardscope_model::result::RunResult;
 use cardscope_model::session_file::{AttachedTo, FileRun, SessionFile};
 use cardscope_model::setting::Setting;
@@ -82,7 +82,7 @@ async fn clear_unfinished(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlR
     let card =
         statement("SELECT card_id FROM session WHERE id = $1 AND card_id IS NOT NULL").bind(&checked.name);
     let cards = c.fetch_all(card, |row| row.get::<String>(0)).await?;
-    removal::delete_measurements(c, &checked.name).await?;
+    delete_measurements(c, &checked.name).await?;
     mark_stale(c, &cards.into_iter().collect()).await
 }
 
@@ -245,7 +245,7 @@ async fn attach_files(
             bytes,
         };
         if let Some(on) = on {
-            attachments::store_attachment(c, on, &attachment, &file.added_at).await?;
+            stored_files::store_attachment(c, on, &attachment, &file.added_at).await?;
         }
     }
     Ok(())

@@ -1,14 +1,18 @@
 //! Exports a session from all tables into a session file.
 
 use super::checked::encode_base64;
-use crate::attachments::owner_kind;
+use crate::cards::{UNIT, unit_from_row};
 use crate::connection::{Connection, SqlResult, SqlRow, statement};
-use crate::{SessionId, deduplication, events, figure_json, row_reading, shared_settings, sql};
+use crate::stored_files::owner_kind;
+use crate::{SessionId, deduplication, events, figure_json, shared_settings, sql};
 use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::finding::Finding;
+use cardscope_model::result::{LoopSample, TemperatureC};
 use cardscope_model::session_file::{
-    FORMAT, FileAttachment, FileCard, FileEvent, FileRecipe, FileRun, FileSource, SessionFile, VERSION,
+    FORMAT, FileAttachment, FileCard, FileEvent, FileRecipe, FileRun, FileSource, SampleRecord, SessionFile,
+    VERSION,
 };
+use cardscope_model::test_name::TestName;
 use std::collections::BTreeMap;
 
 const SESSION: &str = "SELECT s.id, s.kind, s.card_id, s.specimen_id, s.target, s.seed, s.condition, \
@@ -53,8 +57,7 @@ pub(super) async fn export_file(c: &mut Connection, id: SessionId) -> SqlResult<
 pub(super) async fn load_session(c: &mut Connection, id: SessionId) -> SqlResult<(SessionFile, SessionKeys)> {
     let (mut file, named) = c.fetch_one(statement(SESSION).bind(id.to_string()), session_from_row).await?;
     if let Some(id) = &named.unit {
-        file.specimen =
-            c.fetch_optional(statement(row_reading::UNIT).bind(id), row_reading::unit_from_row).await?;
+        file.specimen = c.fetch_optional(statement(UNIT).bind(id), unit_from_row).await?;
     }
     file.runs = load_runs(c, id).await?;
     if let Some(report) = &mut file.report {
@@ -160,7 +163,7 @@ async fn load_runs(c: &mut Connection, id: SessionId) -> SqlResult<Vec<FileRun>>
     let mut runs = c.fetch_all(statement(sql::RUNS).bind(id.to_string()), run_from_row).await?;
     for run in &mut runs {
         let samples = statement(sql::SAMPLES).bind(id.to_string()).bind(run.run);
-        run.samples = c.fetch_all(samples, row_reading::sample_from_row).await?;
+        run.samples = c.fetch_all(samples, sample_from_row).await?;
         run.results.iter_mut().for_each(|results| deduplication::restore_series(results, &run.samples));
     }
     Ok(runs)
@@ -179,5 +182,28 @@ fn run_from_row(row: &SqlRow) -> SqlResult<FileRun> {
         figures: figures.map(|text| figure_json::figures_from_json(&text)).transpose()?,
         results: row.get_optional_json("results")?,
         samples: Vec::new(),
+    })
+}
+
+fn sample_from_row(row: &SqlRow) -> SqlResult<SampleRecord> {
+    Ok(SampleRecord {
+        test_key: row.get("test_key")?,
+        test: TestName { pattern: row.get_parsed("test")?, op: row.get_parsed("op")? },
+        step: row.get("step")?,
+        loop_index: row.get_integer("loop_index")?,
+        sample: LoopSample {
+            bytes: row.get_integer("bytes")?,
+            ios: row.get_integer("ios")?,
+            nanos: row.get_integer("nanos")?,
+            histogram: row.get_json("histogram")?,
+            series: row.get_json("series")?,
+            temperature_c: TemperatureC {
+                start: row.get("start_c")?,
+                end: row.get("end_c")?,
+                max: row.get("max_c")?,
+            },
+            counted: row.get("counted")?,
+        },
+        caveats: row.get_json("caveats")?,
     })
 }

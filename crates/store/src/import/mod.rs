@@ -10,9 +10,10 @@ mod write;
 pub use group::run_setting;
 pub use prepared::{ImportedSource, NewSource};
 
+use crate::Archive;
 use crate::connection::{Connection, SqlResult};
+use crate::error::Result;
 use crate::resolver::CardResolver;
-use crate::{Archive, ArchiveError};
 use prepared::{KnownFiles, PreparedLog};
 use write::RowsInOrder;
 
@@ -21,7 +22,7 @@ impl Archive {
     pub fn import<'a>(
         &mut self,
         sources: impl IntoIterator<Item = NewSource<'a>>,
-    ) -> Result<Vec<ImportedSource>, ArchiveError> {
+    ) -> Result<Vec<ImportedSource>> {
         let sources = sources.into_iter().collect();
         let stored = self.run_write(async |c| import(c, sources).await)?;
         self.recompute_stale()?;

@@ -6,14 +6,15 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::writer::{SerializedColumnWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use std::borrow::Cow;
-use std::io::Write;
+use std::fs::File;
 
 #[derive(Debug)]
 pub(super) enum ColumnCell<'a> {
-    Text(Option<Cow<'a, str>>),
-    Integer(Option<i64>),
-    Real(Option<f64>),
-    Truth(Option<bool>),
+    Missing,
+    Text(Cow<'a, str>),
+    Integer(i64),
+    Real(f64),
+    Truth(bool),
     TextList(&'a [String]),
 }
 
@@ -28,14 +29,23 @@ macro_rules! cells {
 }
 
 cells! {
-    Text: &'a str => |text| Some(text.into()), &'a String => |text| Some(text.into()), String => |text| Some(text.into()),
-        Option<&'a str> => |text| text.map(Cow::from), &'a Option<String> => |text| text.as_deref().map(Cow::from);
-    Integer: i64 => |number| Some(number), Option<i64> => |number| number, u32 => |number| Some(i64::from(number)),
-        u64 => |number| Some(clamp_to_i64(number)),
-        Option<u64> => |number| number.map(clamp_to_i64);
-    Real: f64 => |number| Some(number), Option<f64> => |number| number;
-    Truth: bool => |truth| Some(truth), Option<bool> => |truth| truth;
+    Text: &'a str => |text| text.into(), &'a String => |text| text.into(), String => |text| text.into();
+    Integer: i64 => |number| number, u32 => |number| i64::from(number), u64 => |number| clamp_to_i64(number);
+    Real: f64 => |number| number;
+    Truth: bool => |truth| truth;
     TextList: &'a [String] => |texts| texts;
+}
+
+impl<'a, T: Into<ColumnCell<'a>>> From<Option<T>> for ColumnCell<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(ColumnCell::Missing, T::into)
+    }
+}
+
+impl<'a> From<&'a Option<String>> for ColumnCell<'a> {
+    fn from(text: &'a Option<String>) -> Self {
+        text.as_deref().into()
+    }
 }
 
 /// Clamps at 2^63 - 1, which no count of bytes reaches.
@@ -66,7 +76,7 @@ struct ColumnBuilder {
 }
 
 impl ColumnBuilder {
-    fn of(descriptor: &ColumnDescriptor) -> Result<Self> {
+    fn new(descriptor: &ColumnDescriptor) -> Result<Self> {
         use parquet::basic::Type;
         let values = match descriptor.physical_type() {
             Type::BYTE_ARRAY => ColumnValues::Text(Vec::new()),
@@ -102,23 +112,17 @@ impl ColumnBuilder {
 
     fn push_value(&mut self, cell: &ColumnCell<'_>) -> Result<usize> {
         match (&mut self.values, cell) {
-            (
-                _,
-                ColumnCell::Text(None)
-                | ColumnCell::Integer(None)
-                | ColumnCell::Real(None)
-                | ColumnCell::Truth(None),
-            ) => return Ok(0),
-            (ColumnValues::Text(all), ColumnCell::Text(Some(text))) => return Ok(push_text(all, text)),
-            (ColumnValues::Int(all), ColumnCell::Integer(Some(number))) => {
+            (_, ColumnCell::Missing) => return Ok(0),
+            (ColumnValues::Text(all), ColumnCell::Text(text)) => return Ok(push_text(all, text)),
+            (ColumnValues::Int(all), ColumnCell::Integer(number)) => {
                 all.push(i32::try_from(*number).unwrap_or(i32::MAX))
             }
-            (ColumnValues::Long(all), ColumnCell::Integer(Some(number))) => all.push(*number),
-            (ColumnValues::Real(all), ColumnCell::Real(Some(number))) => all.push(*number),
-            (ColumnValues::Truth(all), ColumnCell::Truth(Some(truth))) => all.push(*truth),
+            (ColumnValues::Long(all), ColumnCell::Integer(number)) => all.push(*number),
+            (ColumnValues::Real(all), ColumnCell::Real(number)) => all.push(*number),
+            (ColumnValues::Truth(all), ColumnCell::Truth(truth)) => all.push(*truth),
             (_, cell) => {
-                let what = format!("the column {} is not one of {cell:?}", self.name);
-                return Err(ParquetError::General(what));
+                let why = format!("the column {} is not one of {cell:?}", self.name);
+                return Err(ParquetError::General(why));
             }
         }
         Ok(size_of::<i64>())
@@ -174,15 +178,15 @@ fn push_text(all: &mut Vec<ByteArray>, text: &str) -> usize {
 #[derive(Debug)]
 pub(super) struct TableColumns {
     columns: Vec<ColumnBuilder>,
-    rows: usize,
-    bytes: usize,
+    pub(super) rows: usize,
+    /// Estimated memory of the rows.
+    pub(super) bytes: usize,
 }
 
 impl TableColumns {
-    pub(super) fn of(schema: &SchemaDescriptor) -> Result<Self> {
-        let columns =
-            schema.columns().iter().map(|column| ColumnBuilder::of(column)).collect::<Result<_>>()?;
-        Ok(TableColumns { columns, rows: 0, bytes: 0 })
+    pub(super) fn new(schema: &SchemaDescriptor) -> Result<Self> {
+        let columns = schema.columns().iter().map(|column| ColumnBuilder::new(column));
+        Ok(TableColumns { columns: columns.collect::<Result<_>>()?, rows: 0, bytes: 0 })
     }
 
     /// Adds a row with one cell for each column.
@@ -197,20 +201,8 @@ impl TableColumns {
         Ok(())
     }
 
-    pub(super) fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// Estimated memory of the rows in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
-    }
-
     /// Writes the rows as a row group and clears them.
-    pub(super) fn write<W: Write + Send>(
-        &mut self,
-        mut group: SerializedRowGroupWriter<'_, W>,
-    ) -> Result<()> {
+    pub(super) fn write(&mut self, mut group: SerializedRowGroupWriter<'_, File>) -> Result<()> {
         for column in &mut self.columns {
             let mut writer = group.next_column()?.ok_or(ParquetError::IndexOutOfBound(0, self.rows))?;
             column.write(&mut writer)?;

@@ -9,7 +9,6 @@ mod rows;
 mod schema;
 mod sources;
 mod table;
-mod time;
 
 pub use table::{TableFile, TablesError};
 
@@ -81,16 +80,16 @@ async fn export_all(
     let mut all = cards::load_cards(c).await?;
     all.sort_by(|a, b| a.id.cmp(&b.id));
     for card in all {
-        tables.add_card(&card, excluded.get(&card.id));
+        tables.add_card(&card, excluded.get(&card.id))?;
     }
     let mut last = (String::new(), String::new());
     while !tables.is_stopped() {
         let asked = statement(SESSIONS).bind(&last.0).bind(&last.1).bind(SESSIONS_PER_BATCH as i64);
-        let sessions = c.fetch_all(asked, SessionSource::from_row).await?;
+        let sessions = c.fetch_all(asked, |row| tables.add_session(row)).await?;
         let Some(newest) = sessions.last() else { break };
-        last = newest.sort_key();
+        last = (newest.started.clone(), newest.id.clone());
         // Each year has its own files, which are written one after the other.
-        for of_year in sessions.chunk_by(SessionSource::is_same_year) {
+        for of_year in sessions.chunk_by(|a, b| a.year == b.year) {
             export_batch(c, tables, of_year).await?;
         }
     }
@@ -111,12 +110,9 @@ async fn export_batch(
     let session = |row: &SqlRow| -> SqlResult<&SessionSource> {
         by_id.get(row.get::<String>(0)?.as_str()).copied().ok_or(sqlx::Error::RowNotFound)
     };
-    for session in sessions {
-        tables.add_session(session);
-    }
     let places = c.placeholders(ids.len());
-    c.fetch_all(of_these(RUNS, places.clone(), "number"), |row| tables.add_figures(session(row)?, row))
-        .await?;
+    let runs = of_these(RUNS, places.clone(), "number");
+    c.fetch_all(runs, |row| tables.add_figures(session(row)?, row)).await?;
     c.fetch_all(of_these(FINDINGS, places, "place"), |row| tables.add_finding(session(row)?, row)).await?;
     for session in sessions.iter().filter(|s| s.is_measured_here) {
         if tables.is_stopped() {
@@ -124,11 +120,9 @@ async fn export_batch(
         }
         if session.has_recipe {
             // One session at a time, because its series may be long.
-            let samples = statement(SAMPLES).bind(&session.id);
-            c.fetch_all(samples, |row| tables.add_series(session, row)).await?;
+            c.fetch_all(statement(SAMPLES).bind(&session.id), |row| tables.add_series(session, row)).await?;
         } else {
-            let document = statement(DOCUMENT).bind(&session.id);
-            c.fetch_all(document, |row| tables.add_record(session, row)).await?;
+            c.fetch_all(statement(DOCUMENT).bind(&session.id), |row| tables.add_record(session, row)).await?;
         }
     }
     Ok(())

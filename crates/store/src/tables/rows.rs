@@ -6,29 +6,41 @@ use super::sources::{
     ResultDetails, RunSource, SeriesPoint, SessionSource, StoredFinding, TableDocument, UNDATED_YEAR,
 };
 use super::table::{ExportTable, MakeFile, TableFile, TablesError};
-use super::time::{parse_micros, utc_year};
 use crate::connection::{SqlResult, SqlRow};
+use crate::timestamps::{parse_micros, utc_year};
 use crate::{figure_json, timestamps};
 use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
 use cardscope_model::series::TimeSeries;
-use cardscope_model::sustain;
+use cardscope_model::sustain::SustainSample;
 use cardscope_model::test_name::{TestName, TestOp};
 use serde::Deserialize;
 use std::io;
 
-/// All tables. The first write error is kept, and nothing is written after it.
 pub(super) struct TableWriter<'a> {
     sessions: ExportTable,
     figures: ExportTable,
     series: ExportTable,
     findings: ExportTable,
     cards: ExportTable,
+    output: TableOutput<'a>,
+}
+
+/// Files of all tables. The first write error is kept, and nothing is written after it.
+struct TableOutput<'a> {
     make: &'a mut MakeFile<'a>,
     stop: &'a (dyn Fn() -> bool + Sync),
     failed: Option<io::Error>,
     stopped: bool,
+}
+
+impl TableOutput<'_> {
+    fn push(&mut self, table: &mut ExportTable, year: Option<i16>, row: &[ColumnCell<'_>]) {
+        if self.failed.is_none() {
+            self.failed = table.push(year, row, self.make).err();
+        }
+    }
 }
 
 impl<'a> TableWriter<'a> {
@@ -39,59 +51,44 @@ impl<'a> TableWriter<'a> {
             series: schema::series::table()?,
             findings: schema::findings::table()?,
             cards: schema::cards::table()?,
-            make,
-            stop,
-            failed: None,
-            stopped: false,
+            output: TableOutput { make, stop, failed: None, stopped: false },
         })
     }
 
     /// True after a stop or an error: no more rows are needed.
     pub(super) fn is_stopped(&mut self) -> bool {
-        self.stopped |= (self.stop)();
-        self.stopped || self.failed.is_some()
+        self.output.stopped |= (self.output.stop)();
+        self.output.stopped || self.output.failed.is_some()
     }
 
     /// Closes all files.
     pub(super) fn finish(mut self) -> Result<Vec<TableFile>, TablesError> {
-        let stopped = self.is_stopped() && self.failed.is_none();
-        if let Some(error) = self.failed {
+        let stopped = self.is_stopped();
+        if let Some(error) = self.output.failed {
             return Err(TablesError::File(error));
         }
         if stopped {
             return Err(TablesError::Stopped);
         }
         let now = parse_micros(&timestamps::now()).and_then(utc_year).or(Some(UNDATED_YEAR));
+        let by_year = [self.sessions, self.figures, self.series, self.findings].map(|table| (table, now));
         let mut files = Vec::new();
-        for table in [self.sessions, self.figures, self.series, self.findings] {
-            files.extend(table.finish(now, self.make).map_err(TablesError::File)?);
+        for (table, year) in by_year.into_iter().chain([(self.cards, None)]) {
+            files.extend(table.finish(year, self.output.make).map_err(TablesError::File)?);
         }
-        files.extend(self.cards.finish(None, self.make).map_err(TablesError::File)?);
         Ok(files)
     }
 
-    fn push_row(
-        &mut self,
-        table: fn(&mut Self) -> &mut ExportTable,
-        year: Option<i16>,
-        row: &[ColumnCell<'_>],
-    ) {
-        if self.failed.is_none() {
-            let file = table(self).next_file_name(year);
-            let made = match file {
-                Some(name) => (self.make)(&name).and_then(|file| table(self).begin_file(year, name, file)),
-                None => Ok(()),
-            };
-            self.failed = made.and_then(|()| table(self).push(row)).err();
-        }
+    pub(super) fn add_card(&mut self, card: &StoredCard, excluded: Option<&String>) -> SqlResult<()> {
+        self.output.push(&mut self.cards, None, &schema::cards::row(card, excluded)?);
+        Ok(())
     }
 
-    pub(super) fn add_card(&mut self, card: &StoredCard, excluded: Option<&String>) {
-        self.push_row(|all| &mut all.cards, None, &schema::cards::row(card, excluded));
-    }
-
-    pub(super) fn add_session(&mut self, s: &SessionSource) {
-        self.push_row(|all| &mut all.sessions, Some(s.year), &schema::sessions::row(s));
+    /// Adds a row of the statement `SESSIONS` of the parent module.
+    pub(super) fn add_session(&mut self, row: &SqlRow) -> SqlResult<SessionSource> {
+        let s = SessionSource::from_row(row)?;
+        self.output.push(&mut self.sessions, Some(s.year), &schema::sessions::row(&s, row)?);
+        Ok(s)
     }
 
     pub(super) fn add_figures(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
@@ -102,10 +99,9 @@ impl<'a> TableWriter<'a> {
         };
         let condition: Condition = row.get_optional_json(7)?.unwrap_or_default();
         let figures = figure_json::figures_from_json(&row.get::<String>(8)?)?;
-        let details: ResultDetails = row
-            .get::<Option<String>>(9)?
-            .and_then(|text| serde_json::from_str(&text).ok())
-            .unwrap_or_default();
+        let details: Option<String> = row.get(9)?;
+        let details: ResultDetails =
+            details.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         let run = RunSource {
             number: row.get::<i64>(1)?,
             counted: row.get(2)?,
@@ -116,8 +112,8 @@ impl<'a> TableWriter<'a> {
             condition,
         };
         for (place, figure) in (1..).zip(&figures) {
-            let row = schema::figures::row(s, &run, place, figure, details.for_figure(figure));
-            self.push_row(|all| &mut all.figures, Some(s.year), &row);
+            let row = schema::figures::row(s, &run, place, figure, details.for_figure(figure))?;
+            self.output.push(&mut self.figures, Some(s.year), &row);
         }
         Ok(())
     }
@@ -130,34 +126,32 @@ impl<'a> TableWriter<'a> {
         let (number, counted): (i64, bool) = (row.get(4)?, row.get(5)?);
         let series: TimeSeries = row.get_json(6)?;
         for bucket in series.iter() {
-            let mean =
-                (bucket.ios > 0 && bucket.sum_us > 0).then(|| bucket.sum_us as f64 / bucket.ios as f64);
-            self.add_point(
-                s,
-                &SeriesPoint {
-                    run: Some(run),
-                    test: Some(&test),
-                    step: step.as_deref(),
-                    number: Some(number),
-                    counted: Some(counted),
-                    op: &op,
-                    at_s: f64::from(bucket.at_s),
-                    seconds: f64::from(bucket.seconds),
-                    bytes: bucket.bytes,
-                    ios: Some(bucket.ios),
-                    mb_s: bucket.mb_s(),
-                    latency_us: mean,
-                    max_latency_us: (bucket.ios > 0).then_some(bucket.max_us),
-                    temperature_c: bucket.temperature_c,
-                    ..SeriesPoint::default()
-                },
-            );
+            let has_latency = bucket.ios > 0 && bucket.sum_us > 0;
+            let point = SeriesPoint {
+                run: Some(run),
+                test: Some(&test),
+                step: step.as_deref(),
+                number: Some(number),
+                counted: Some(counted),
+                op: &op,
+                at_s: f64::from(bucket.at_s),
+                seconds: f64::from(bucket.seconds),
+                bytes: bucket.bytes,
+                ios: Some(bucket.ios),
+                mb_s: bucket.mb_s(),
+                latency_us: has_latency.then(|| bucket.sum_us as f64 / bucket.ios as f64),
+                max_latency_us: (bucket.ios > 0).then_some(bucket.max_us),
+                temperature_c: bucket.temperature_c,
+                ..SeriesPoint::default()
+            };
+            self.add_point(s, &point)?;
         }
         Ok(())
     }
 
-    fn add_point(&mut self, s: &SessionSource, point: &SeriesPoint<'_>) {
-        self.push_row(|all| &mut all.series, Some(s.year), &schema::series::row(s, point));
+    fn add_point(&mut self, s: &SessionSource, point: &SeriesPoint<'_>) -> SqlResult<()> {
+        self.output.push(&mut self.series, Some(s.year), &schema::series::row(s, point)?);
+        Ok(())
     }
 
     pub(super) fn add_finding(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
@@ -169,12 +163,12 @@ impl<'a> TableWriter<'a> {
             evidence: row.get(6)?,
             advice: row.get(7)?,
         };
-        self.add_stored_finding(s, row.get(1)?, &finding);
-        Ok(())
+        self.push_finding(s, row.get(1)?, &finding)
     }
 
-    fn add_stored_finding(&mut self, s: &SessionSource, place: i64, finding: &StoredFinding) {
-        self.push_row(|all| &mut all.findings, Some(s.year), &schema::findings::row(s, place, finding));
+    fn push_finding(&mut self, s: &SessionSource, place: i64, finding: &StoredFinding) -> SqlResult<()> {
+        self.output.push(&mut self.findings, Some(s.year), &schema::findings::row(s, place, finding)?);
+        Ok(())
     }
 
     /// Adds the findings of a record and the series of a long run, which only its document has.
@@ -191,18 +185,17 @@ impl<'a> TableWriter<'a> {
                 evidence: serde_json::to_string(&finding.evidence).unwrap_or_default(),
                 advice: finding.advice,
             };
-            self.add_stored_finding(s, place, &finding);
+            self.push_finding(s, place, &finding)?;
         }
         if s.kind == "sustain" {
-            let series: Vec<sustain::SustainSample> =
-                Deserialize::deserialize(document.series).unwrap_or_default();
-            self.add_long_run(s, &series);
+            let series: Vec<SustainSample> = Deserialize::deserialize(document.series).unwrap_or_default();
+            self.add_long_run(s, &series)?;
         }
         Ok(())
     }
 
     /// A sample of a long run has its end time and cumulated bytes; rows have starts and differences.
-    fn add_long_run(&mut self, s: &SessionSource, series: &[sustain::SustainSample]) {
+    fn add_long_run(&mut self, s: &SessionSource, series: &[SustainSample]) -> SqlResult<()> {
         let (mut began, mut written, mut read) = (0.0, 0, 0);
         for sample in series {
             let phase = serde_json::to_value(sample.phase).unwrap_or_default();
@@ -213,21 +206,20 @@ impl<'a> TableWriter<'a> {
             let hottest = sample.temperatures.iter().map(|reading| reading.celsius).max_by(f64::total_cmp);
             for (op, mb_s, bytes) in moved {
                 let Some(mb_s) = mb_s else { continue };
-                self.add_point(
-                    s,
-                    &SeriesPoint {
-                        phase: phase.as_str(),
-                        op: &op.to_string(),
-                        at_s: began,
-                        seconds: sample.at_s - began,
-                        bytes,
-                        mb_s,
-                        temperature_c: hottest,
-                        ..SeriesPoint::default()
-                    },
-                );
+                let point = SeriesPoint {
+                    phase: phase.as_str(),
+                    op: &op.to_string(),
+                    at_s: began,
+                    seconds: sample.at_s - began,
+                    bytes,
+                    mb_s,
+                    temperature_c: hottest,
+                    ..SeriesPoint::default()
+                };
+                self.add_point(s, &point)?;
             }
             (began, written, read) = (sample.at_s, sample.bytes_written, sample.bytes_read);
         }
+        Ok(())
     }
 }

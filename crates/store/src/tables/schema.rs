@@ -4,7 +4,8 @@
 use super::columns::ColumnCell;
 use super::sources::{ResultDetail, RunSource, SeriesPoint, SessionSource, StoredFinding};
 use super::table::ExportTable;
-use super::time::parse_micros;
+use crate::connection::{SqlResult, SqlRow};
+use crate::timestamps::parse_micros;
 use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::run::TestFigure;
 use cardscope_model::test_name::IoOrder;
@@ -45,34 +46,35 @@ macro_rules! tables {
                 ExportTable::new(stringify!($table), COLUMNS)
             }
 
-            pub(in super::super) fn row<$life>($($of: $source),+) -> [ColumnCell<$life>; COLUMNS.len()] {
-                [$(ColumnCell::from($value)),+]
+            pub(in super::super) fn row<$life>($($of: $source),+) -> SqlResult<[ColumnCell<$life>; COLUMNS.len()]> {
+                Ok([$(ColumnCell::from($value)),+])
             }
         }
     )+};
 }
 
 tables! {
-    sessions<'a>(s: &'a SessionSource) {
+    /// Rows of the statement `SESSIONS` of the parent module.
+    sessions<'a>(s: &'a SessionSource, row: &SqlRow) {
         required text session = &s.id,
         required text kind = &s.kind,
         optional text card_id = &s.card,
         optional text unit_id = &s.unit,
-        required text target = &s.target,
-        optional text recipe = s.recipe[0].as_deref().and_then(non_empty),
-        optional text recipe_version = s.recipe[1].as_deref().and_then(non_empty),
-        required text seed = &s.seed,
+        required text target = row.get::<String>(4)?,
+        optional text recipe = non_empty(row.get(5)?),
+        optional text recipe_version = non_empty(row.get(6)?),
+        required text seed = row.get::<String>(7)?,
         optional time started_at = s.started_at,
         optional time measured_at = s.measured_at,
-        optional time ended_at = optional_micros(&s.ended[0]),
-        optional text ended = &s.ended[1],
-        optional text io_path = non_empty(&s.io_path),
-        optional double bus_ceiling_mb_s = s.bus_ceiling_mb_s,
-        optional text board = &s.rig[0],
-        optional text reader = &s.rig[1],
-        optional text bus_mode = &s.rig[2],
-        required text condition = &s.condition,
-        required text tool_version = &s.tool_version,
+        optional time ended_at = row.get::<Option<String>>(10)?.as_deref().and_then(parse_micros),
+        optional text ended = row.get::<Option<String>>(11)?,
+        optional text io_path = non_empty(row.get(12)?),
+        optional double bus_ceiling_mb_s = row.get::<Option<f64>>(13)?,
+        optional text board = row.get::<Option<String>>(14)?,
+        optional text reader = row.get::<Option<String>>(15)?,
+        optional text bus_mode = row.get::<Option<String>>(16)?,
+        required text condition = row.get::<String>(17)?,
+        required text tool_version = row.get::<String>(18)?,
     }
 
     /// Rows of the tests of each run.
@@ -176,17 +178,13 @@ tables! {
     }
 }
 
-fn optional_micros(text: &Option<String>) -> Option<i64> {
-    text.as_deref().and_then(parse_micros)
-}
-
 /// Day of the first (0) or last (1) measurement of a card, in µs.
 fn measured_at(card: &StoredCard, which: usize) -> Option<i64> {
     parse_micros(&card.measured.as_ref()?[which])
 }
 
-fn non_empty(text: &str) -> Option<&str> {
-    Some(text).filter(|text| !text.is_empty())
+fn non_empty(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
 }
 
 fn access_name(order: IoOrder) -> &'static str {

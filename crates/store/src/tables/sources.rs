@@ -1,7 +1,7 @@
 //! Sessions, runs, samples and findings as read for the tables.
 
-use super::time::{parse_micros, utc_year};
 use crate::connection::{SqlResult, SqlRow};
+use crate::timestamps::{parse_micros, utc_year};
 use cardscope_model::condition::Condition;
 use cardscope_model::result::TemperatureC;
 use cardscope_model::run::TestFigure;
@@ -17,22 +17,10 @@ pub(super) struct SessionSource {
     pub(super) kind: String,
     pub(super) card: Option<String>,
     pub(super) unit: Option<String>,
-    started: String,
+    pub(super) started: String,
     pub(super) started_at: Option<i64>,
     pub(super) measured_at: Option<i64>,
     pub(super) year: i16,
-    pub(super) target: String,
-    /// Name and version.
-    pub(super) recipe: [Option<String>; 2],
-    pub(super) seed: String,
-    /// Time and kind of the end.
-    pub(super) ended: [Option<String>; 2],
-    pub(super) io_path: String,
-    pub(super) bus_ceiling_mb_s: Option<f64>,
-    /// Board, reader and bus mode.
-    pub(super) rig: [Option<String>; 3],
-    pub(super) condition: String,
-    pub(super) tool_version: String,
 }
 
 impl SessionSource {
@@ -49,27 +37,9 @@ impl SessionSource {
             year: started_at.or_else(|| id_micros(&id)).and_then(utc_year).unwrap_or(UNDATED_YEAR),
             started_at,
             measured_at: measured.as_deref().and_then(parse_micros),
-            target: row.get(4)?,
-            recipe: [row.get(5)?, row.get(6)?],
-            seed: row.get(7)?,
-            ended: [row.get(10)?, row.get(11)?],
-            io_path: row.get(12)?,
-            bus_ceiling_mb_s: row.get(13)?,
-            rig: [row.get(14)?, row.get(15)?, row.get(16)?],
-            condition: row.get(17)?,
-            tool_version: row.get(18)?,
             id,
             started,
         })
-    }
-
-    pub(super) fn is_same_year(&self, other: &SessionSource) -> bool {
-        self.year == other.year
-    }
-
-    /// Sort key of the session, after which the next query continues.
-    pub(super) fn sort_key(&self) -> (String, String) {
-        (self.started.clone(), self.id.clone())
     }
 }
 

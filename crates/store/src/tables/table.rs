@@ -72,7 +72,7 @@ impl ExportTable {
         let schema = format!("message {name} {{ {} }}", columns.join(" "));
         let schema = Arc::new(parse_message_type(&schema).map_err(from_parquet)?);
         let descriptor = SchemaDescriptor::new(Arc::clone(&schema));
-        let columns = TableColumns::of(&descriptor).map_err(from_parquet)?;
+        let columns = TableColumns::new(&descriptor).map_err(from_parquet)?;
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_encoding(Encoding::PLAIN)
@@ -84,32 +84,17 @@ impl ExportTable {
             }
         }
         let properties = Arc::new(properties.build());
-        Ok(ExportTable {
-            name,
-            schema,
-            properties,
-            columns,
-            open: None,
-            parts: HashMap::new(),
-            written: Vec::new(),
-        })
+        let (parts, written) = (HashMap::new(), Vec::new());
+        Ok(ExportTable { name, schema, properties, columns, open: None, parts, written })
     }
 
-    /// Returns the name of a file that must be begun before a row of this year; `None` if the open file has that year.
-    /// Undivided tables have no year.
-    pub(super) fn next_file_name(&mut self, year: Option<i16>) -> Option<String> {
-        if self.open.as_ref().is_some_and(|open| open.year == year) {
-            return None;
-        }
+    /// Begins a file and closes the one before. Undivided tables have no year.
+    fn begin_file(&mut self, year: Option<i16>, make: &mut MakeFile<'_>) -> io::Result<()> {
         let part = self.parts.entry(year).or_default();
         let folder = year.map(|year| format!("/year={year:04}")).unwrap_or_default();
         let name = format!("{}{folder}/part-{part:05}.parquet", self.name);
         *part += 1;
-        Some(name)
-    }
-
-    /// Begins a file and closes the one before.
-    pub(super) fn begin_file(&mut self, year: Option<i16>, name: String, file: File) -> io::Result<()> {
+        let file = make(&name)?;
         self.close_file()?;
         let (schema, properties) = (Arc::clone(&self.schema), Arc::clone(&self.properties));
         let writer = SerializedFileWriter::new(file, schema, properties).map_err(from_parquet)?;
@@ -117,9 +102,18 @@ impl ExportTable {
         Ok(())
     }
 
-    pub(super) fn push(&mut self, row: &[ColumnCell<'_>]) -> io::Result<()> {
+    /// Adds a row to the file of its year.
+    pub(super) fn push(
+        &mut self,
+        year: Option<i16>,
+        row: &[ColumnCell<'_>],
+        make: &mut MakeFile<'_>,
+    ) -> io::Result<()> {
+        if self.open.as_ref().is_none_or(|open| open.year != year) {
+            self.begin_file(year, make)?;
+        }
         self.columns.push(row).map_err(from_parquet)?;
-        if self.columns.rows() >= GROUP_ROWS || self.columns.bytes() >= GROUP_BYTES {
+        if self.columns.rows >= GROUP_ROWS || self.columns.bytes >= GROUP_BYTES {
             self.write_group()?;
         }
         if self.open.as_ref().is_some_and(|open| open.writer.bytes_written() >= FILE_BYTES) {
@@ -134,11 +128,8 @@ impl ExportTable {
         empty: Option<i16>,
         make: &mut MakeFile<'_>,
     ) -> io::Result<Vec<TableFile>> {
-        if self.parts.is_empty()
-            && let Some(name) = self.next_file_name(empty)
-        {
-            let file = make(&name)?;
-            self.begin_file(empty, name, file)?;
+        if self.parts.is_empty() {
+            self.begin_file(empty, make)?;
         }
         self.close_file()?;
         Ok(self.written)
@@ -146,8 +137,8 @@ impl ExportTable {
 
     fn write_group(&mut self) -> io::Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
-        if self.columns.rows() > 0 {
-            open.rows += self.columns.rows() as u64;
+        if self.columns.rows > 0 {
+            open.rows += self.columns.rows as u64;
             let group = open.writer.next_row_group().map_err(from_parquet)?;
             self.columns.write(group).map_err(from_parquet)?;
         }
