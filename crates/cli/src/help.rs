@@ -35,16 +35,8 @@ pub(crate) enum CommandKind {
     Manual(Manual),
 }
 
-/// Verbs in the order in which a user needs them. Each verb must be in one group.
-const GROUPS: [(&str, &[&str]); 7] = [
-    ("Look", &["list", "info", "decode", "fit", "recipes", "jobs"]),
-    ("Test", &["check", "verify", "bench", "map", "sustain", "endure", "format", "restore"]),
-    ("Watch", &["serve", "top", "observe", "doctor"]),
-    ("Compare", &["compare", "rank", "report"]),
-    ("Simulate", &["sim"]),
-    ("Archive", &["archive", "import"]),
-    ("Set up", &["completions", "manual"]),
-];
+/// Verbs that are about the program itself.
+const SET_UP: (&str, &[&str]) = ("Set up", &["Completions", "Manual"]);
 
 /// Returns the command line with its complete help.
 pub(crate) fn full_command() -> Command {
@@ -68,10 +60,10 @@ fn grouped_template(command: &Command) -> StyledStr {
          No card at hand? `{literal}cardscope sim list{literal:#}` lists simulated ones to test.\n\n\
          {{usage-heading}} {{usage}}\n\n"
     );
-    for (group, verbs) in GROUPS {
+    for (group, verbs) in Verb::GROUPS.iter().chain([&SET_UP]) {
         let _ = writeln!(text, "{header}{group}:{header:#}");
-        for name in verbs {
-            let verb = command.find_subcommand(name);
+        for name in verbs.iter().map(|verb| verb.to_lowercase()) {
+            let verb = command.find_subcommand(&name);
             let about = verb.and_then(Command::get_about).cloned().unwrap_or_default();
             let _ = writeln!(text, "  {literal}{name:<width$}{literal:#}  {about}");
         }
