@@ -99,7 +99,7 @@ fn stamped(torn: &Torn) -> usize {
 /// Card as it was when the journal of the fixture was written: 3 MiB of numbers, and 1 MiB of zeros.
 fn card_of_the_waiting_journal() -> Vec<u8> {
     let numbers = (0..3 << 17).flat_map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
-    numbers.chain(std::iter::repeat_n(0, MIB)).collect()
+    numbers.chain(std::iter::repeat_n(0, 1 << 20)).collect()
 }
 
 /// The fixture is of commit b862bb12: `verify /dev/loop0 -q` on that card, killed by SIGKILL. `overwritten` has each range
