@@ -116,13 +116,8 @@ impl Identity {
     /// are blank, since all cards of that kind are alike then.
     pub fn unit_name(&self) -> Option<UnitName> {
         if let Some(cid) = self.cid.as_ref().filter(|cid| !is_blank_text(&cid.raw.to_string())) {
-            let (maker, model) = (cid.maker.clone(), cid.pnm.clone());
-            return Some(UnitName {
-                maker,
-                model,
-                serial: Some(cid.psn_hex.clone()),
-                unique: cid.raw.to_string(),
-            });
+            let (maker, model, serial) = (cid.maker.clone(), cid.pnm.clone(), Some(cid.psn_hex.clone()));
+            return Some(UnitName { maker, model, serial, unique: cid.raw.to_string() });
         }
         let identify = self.nvme.as_ref()?.identify.as_ref()?;
         let (model, serial) = (identify.mn.trim().to_owned(), identify.sn.trim().to_owned());
@@ -135,17 +130,14 @@ impl Identity {
 
     /// Returns the allocation unit: the larger one in the SSR, else the kernel's value.
     pub fn allocation_unit(&self) -> Option<AllocationUnit> {
-        let ssr = self.ssr.as_ref();
-        let stated =
-            ssr.and_then(|ssr| ssr.au_size_bytes.max(ssr.uhs_au_size_bytes)).filter(|bytes| *bytes > 0);
-        stated.map(|bytes| AllocationUnit { bytes, source: "allocation unit in the card's SSR" }).or_else(
-            || {
-                // 4 MiB is what the kernel says where the card says nothing.
-                let kernel = self.mmc.as_ref()?.preferred_erase_size?;
-                let bytes = Some(kernel).filter(|bytes| ![0, 4 << 20].contains(bytes))?;
-                Some(AllocationUnit { bytes, source: "preferred_erase_size of the kernel" })
-            },
-        )
+        let stated = self.ssr.as_ref().and_then(|ssr| ssr.au_size_bytes.max(ssr.uhs_au_size_bytes));
+        if let Some(bytes) = stated.filter(|bytes| *bytes > 0) {
+            return Some(AllocationUnit { bytes, source: "allocation unit in the card's SSR" });
+        }
+        // 4 MiB is what the kernel says where the card says nothing.
+        let kernel = self.mmc.as_ref()?.preferred_erase_size;
+        let bytes = kernel.filter(|bytes| ![0, 4 << 20].contains(bytes))?;
+        Some(AllocationUnit { bytes, source: "preferred_erase_size of the kernel" })
     }
 
     /// Returns the line rate of the bus between host and card or reader, in MB/s (10^6).

@@ -99,9 +99,8 @@ fn check_family(label: &CardLabel) -> Option<Finding> {
     let (right, _, range) = FAMILIES.iter().find(|(_, most, _)| capacity.bytes <= *most)?;
     let printed = &capacity.printed;
     let text = format!("A {printed} card is {right} ({range}), not {family}.");
-    let found =
-        label_hint(claim, 0.8, text).because("printed family", family).because("printed capacity", printed);
-    (family != right).then_some(found)
+    let hint = label_hint(claim, 0.8, text).because("printed family", family);
+    (family != right).then(|| hint.because("printed capacity", printed))
 }
 
 fn deviation_text(printed: &PrintedCapacity, bytes: u64) -> String {
@@ -138,8 +137,8 @@ fn usable_finding(printed: &PrintedCapacity, seen: &LabelEvidence<'_>) -> Option
     let text = format!("The card really holds {}, {}.", DecimalSize(bytes), deviation_text(printed, bytes));
     // The finding about the capacity itself has the advice.
     let weight = if confidence >= SURE_CONFIDENCE { FindingWeight::Bad } else { FindingWeight::Hint };
-    let found = Finding::new(CAPACITY, weight, confidence, text).because(PRINTED, printed.bytes);
-    Some(found.because("usable_bytes", bytes))
+    let finding = Finding::new(CAPACITY, weight, confidence, text).because(PRINTED, printed.bytes);
+    Some(finding.because("usable_bytes", bytes))
 }
 
 const NEED_UHS_II: [u16; 2] = [60, 90];
@@ -157,9 +156,8 @@ fn combination_hint(text: String) -> Finding {
 /// Reports a lower mark next to a higher one of its letter, which includes it.
 fn doubled_mark_finding(label: &CardLabel, mark: Mark) -> Option<Finding> {
     let lower = label.marks.iter().find(|other| mark.implied_marks().any(|implied| implied == **other))?;
-    Some(combination_hint(format!(
-        "The label has both {lower} and {mark}, although {mark} includes {lower}."
-    )))
+    let text = format!("The label has both {lower} and {mark}, although {mark} includes {lower}.");
+    Some(combination_hint(text))
 }
 
 fn mark_against_bus(label: &CardLabel, mark: Mark) -> Option<Finding> {
@@ -187,13 +185,9 @@ fn conflicting_marks_finding(label: &CardLabel) -> Option<Finding> {
         (writes(slow) < writes(fast).min(most)).then_some((slow, fast))
     })?;
     let (slow_mb_s, fast_mb_s, letter) = (writes(slow), writes(fast), slow.letter());
-    Some(
-        combination_hint(format!(
-            "{slow} promises {slow_mb_s} MB/s writes and {fast} {fast_mb_s} MB/s; a genuine \
-                            card has a higher {letter} mark."
-        ))
-        .because("marks", format!("{slow} {fast}")),
-    )
+    let speeds = format!("{slow} promises {slow_mb_s} MB/s writes and {fast} {fast_mb_s} MB/s");
+    let text = format!("{speeds}; a genuine card has a higher {letter} mark.");
+    Some(combination_hint(text).because("marks", format!("{slow} {fast}")))
 }
 
 /// Compares a printed mark with the one in SSR or NVMe data.
@@ -218,8 +212,8 @@ fn mark_against_speed(mark: Mark, seen: &LabelEvidence<'_>) -> Option<Finding> {
     let (least, runs) = (mark.demand().write_mb_s, &seen.measured.write_mb_s);
     let best = runs.iter().copied().reduce(f64::max)?;
     let testable = seen.measured.ceiling_mb_s.is_none_or(|ceiling| ceiling > least);
-    let text =
-        format!("{mark} promises {least} MB/s writes, but the fastest run reached {}.", SpeedMbS(best));
+    let fastest = SpeedMbS(best);
+    let text = format!("{mark} promises {least} MB/s writes, but the fastest run reached {fastest}.");
     let found = label_hint("label-mark-speed", 0.5, text).because("runs", runs.len());
     (testable && best < least).then(|| found.because("conditions of the mark", &mark.demand().notes))
 }
@@ -247,9 +241,8 @@ fn speed_beyond_bus(label: &CardLabel) -> Option<Finding> {
         _ => "",
     };
     let text = format!("The printed {printed} exceeds {bus} ({carries} MB/s){own_mode}.");
-    let found =
-        Finding::new(SPEED, FindingWeight::Note, 0.9, text).because("printed", printed).because("bus", bus);
-    (fastest.mb_s > carries).then_some(found)
+    let note = Finding::new(SPEED, FindingWeight::Note, 0.9, text).because("printed", printed);
+    (fastest.mb_s > carries).then(|| note.because("bus", bus))
 }
 
 #[cfg(test)]

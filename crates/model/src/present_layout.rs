@@ -22,7 +22,7 @@ pub struct PresentPartition {
 }
 
 /// Partitions on a card.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PresentLayout {
     #[serde(default)]
     pub card_bytes: u64,
@@ -63,14 +63,10 @@ impl PresentLayout {
             source: "boundary unit of the SD Association for this capacity",
         };
         let unit = stated.unwrap_or(by_capacity);
-        let partitions: Vec<PresentPartition> =
-            read.into_iter().map(|read| check_partition(read, unit.bytes)).collect();
+        let partitions: Vec<_> = read.into_iter().map(|read| check_partition(read, unit.bytes)).collect();
         let aligned = (!partitions.is_empty()).then(|| partitions.iter().all(|p| p.aligned));
         PresentLayout {
             card_bytes: bytes,
-            sector_bytes: None,
-            table_sector_bytes: None,
-            partitions_end_bytes: None,
             table,
             partitions,
             unit_bytes: unit.bytes,
@@ -78,6 +74,7 @@ impl PresentLayout {
             boundary_bytes: boundary,
             association,
             aligned,
+            ..PresentLayout::default()
         }
     }
 
@@ -85,23 +82,20 @@ impl PresentLayout {
         let hint = |claim, text: String| Finding::new(claim, FindingWeight::Hint, 0.9, text);
         let sectors = self.table_sector_bytes.zip(self.sector_bytes).filter(|(table, host)| table != host);
         let sectors = sectors.map(|(table, host)| {
-            let text = format!(
-                "The partition table was made for sectors of {table} bytes, but the reader shows {host}: \
-                 nothing mounts here."
-            );
-            hint("layout-sector-size", text)
+            let made = format!("The partition table was made for sectors of {table} bytes");
+            hint("layout-sector-size", format!("{made}, but the reader shows {host}: nothing mounts here."))
                 .because("sector_bytes", host)
                 .because("table_sector_bytes", table)
                 .with_advice("Use another reader; the data is still there.")
         });
         let beyond = self.partitions_end_bytes.filter(|end| *end > self.card_bytes);
         let beyond = beyond.map(|end| {
-            let text = format!(
-                "A partition ends at {}, beyond the {} shown: the reader cuts the capacity, or the image is cut.",
+            let ends = format!(
+                "A partition ends at {}, beyond the {}",
                 DecimalSize(end),
                 DecimalSize(self.card_bytes)
             );
-            hint("layout-beyond-card", text)
+            hint("layout-beyond-card", ends + " shown: the reader cuts the capacity, or the image is cut.")
                 .because("partitions_end_bytes", end)
                 .because("card_bytes", self.card_bytes)
                 .with_advice("Try another reader before you write to the card.")
@@ -140,14 +134,9 @@ impl PresentPartition {
 
     fn misalignment_text(&self, unit: u64) -> String {
         let what = self.volume.as_ref().map_or_else(String::new, |v| format!(" ({})", v.file_system));
-        let past = self.data_start_bytes % unit;
-        format!(
-            "The data of {}{what} begins at byte {}, {} bytes past a multiple of {}, so a write may cost \
-             two.",
-            self.name(),
-            group_digits(self.data_start_bytes),
-            group_digits(past),
-            BinarySize(unit)
-        )
+        let (name, start, unit_size) = (self.name(), group_digits(self.data_start_bytes), BinarySize(unit));
+        let past = group_digits(self.data_start_bytes % unit);
+        let begins = format!("The data of {name}{what} begins at byte {start}");
+        format!("{begins}, {past} bytes past a multiple of {unit_size}, so a write may cost two.")
     }
 }

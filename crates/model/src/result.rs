@@ -77,7 +77,7 @@ pub struct Precision {
 
 /// Result of a test in one run, over all its counted loops.
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TestResult {
     pub test: AccessPattern,
     pub op: TestOp,
@@ -108,25 +108,7 @@ impl TestResult {
     }
 
     pub fn from_speed(name: TestName, mb_s: f64) -> Self {
-        TestResult {
-            test: name.pattern,
-            op: name.op,
-            step: None,
-            mb_s,
-            iops: 0.0,
-            latency_us: LatencyUs::default(),
-            bytes: 0,
-            ios: 0,
-            seconds: 0.0,
-            temperature_c: TemperatureC::default(),
-            recipe_value: mb_s,
-            tool_prints: None,
-            bus_share: None,
-            precision: None,
-            loops: Vec::new(),
-            series: TimeSeries::default(),
-            caveats: Vec::new(),
-        }
+        TestResult { test: name.pattern, op: name.op, mb_s, recipe_value: mb_s, ..TestResult::default() }
     }
 
     pub fn name(&self) -> TestName {

@@ -4,7 +4,7 @@
 //! whatever a tool printed; the printed figure is kept with it.
 
 use crate::condition::Condition;
-use crate::result::{self, ToolPrints};
+use crate::result::{self, LatencyUs, ToolPrints};
 use crate::setting::Setting;
 use crate::test_name::{AccessPattern, TestName, TestOp};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ with_defaults! {
 }
 
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TestFigure {
     pub test: AccessPattern,
     pub op: TestOp,
@@ -83,17 +83,7 @@ const fn yes() -> bool {
 
 impl TestFigure {
     pub fn from_speed(name: TestName, mb_s: f64) -> Self {
-        TestFigure {
-            test: name.pattern,
-            op: name.op,
-            step: None,
-            mb_s,
-            iops: None,
-            latency_us: None,
-            max_latency_us: None,
-            percentiles_us: LatencyPercentiles::default(),
-            as_printed: None,
-        }
+        TestFigure { test: name.pattern, op: name.op, mb_s, ..TestFigure::default() }
     }
 
     pub fn name(&self) -> TestName {
@@ -125,18 +115,17 @@ impl TestFigure {
 impl From<&result::RunResult> for Run {
     /// Omits results with failed I/Os, which do not reflect the card.
     fn from(run: &result::RunResult) -> Self {
-        let figure = |r: &result::TestResult| TestFigure {
-            step: r.step.clone(),
-            iops: Some(r.iops),
-            latency_us: Some(r.latency_us.mean),
-            max_latency_us: Some(r.latency_us.max),
-            percentiles_us: LatencyPercentiles {
-                p50: Some(r.latency_us.p50),
-                p99: Some(r.latency_us.p99),
-                p999: Some(r.latency_us.p999),
-            },
-            as_printed: r.tool_prints.clone(),
-            ..TestFigure::from_speed(r.name(), r.mb_s)
+        let figure = |r: &result::TestResult| {
+            let LatencyUs { mean, p50, p99, p999, max } = r.latency_us;
+            TestFigure {
+                step: r.step.clone(),
+                iops: Some(r.iops),
+                latency_us: Some(mean),
+                max_latency_us: Some(max),
+                percentiles_us: LatencyPercentiles { p50: Some(p50), p99: Some(p99), p999: Some(p999) },
+                as_printed: r.tool_prints.clone(),
+                ..TestFigure::from_speed(r.name(), r.mb_s)
+            }
         };
         let loops = run.results.iter().map(|r| r.loops.len() as u32).max();
         let results = run.results.iter().filter(|result| !result.has_failed_ios()).map(figure).collect();
@@ -147,12 +136,8 @@ impl From<&result::RunResult> for Run {
 impl Run {
     /// Returns the figures that can be stored and compared.
     pub fn valid_figures(&self) -> Vec<TestFigure> {
-        self.results
-            .iter()
-            .filter(|figure| figure.is_speed())
-            .cloned()
-            .map(TestFigure::without_invalid_details)
-            .collect()
+        let speeds = self.results.iter().filter(|figure| figure.is_speed()).cloned();
+        speeds.map(TestFigure::without_invalid_details).collect()
     }
 }
 

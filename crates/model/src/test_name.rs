@@ -1,12 +1,13 @@
 //! Names of tests in the notation of CrystalDiskMark and similar tools: `RND4K Q32T1 read`.
 
-use crate::units::{self, GIB, KIB, MIB};
+use crate::units;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum IoOrder {
+    #[default]
     #[serde(rename = "SEQ")]
     Sequential,
     #[serde(rename = "RND")]
@@ -14,8 +15,9 @@ pub enum IoOrder {
 }
 
 /// Operation of a test, written `read`, `write` or `mix70` (70 % of the I/Os are reads).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum TestOp {
+    #[default]
     Read,
     Write,
     /// Reads and writes, with the share of reads in percent, 1 to 99.
@@ -32,7 +34,7 @@ impl TestOp {
 }
 
 /// Access pattern without its direction, e.g. `RND4K Q32T1`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct AccessPattern {
     pub order: IoOrder,
     pub block: u64,
@@ -89,12 +91,7 @@ impl AccessPattern {
     /// Returns order and block size, e.g. `RND4K`.
     pub fn access_text(&self) -> String {
         let order = if self.order == IoOrder::Sequential { "SEQ" } else { "RND" };
-        let (number, unit) = match self.block {
-            n if n >= GIB && n % GIB == 0 => (n / GIB, "G"),
-            n if n >= MIB && n % MIB == 0 => (n / MIB, "M"),
-            n if n >= KIB && n % KIB == 0 => (n / KIB, "K"),
-            n => (n, "B"),
-        };
+        let (number, unit) = units::whole_binary_unit(self.block).unwrap_or((self.block, "B"));
         format!("{order}{number}{unit}")
     }
 
@@ -124,8 +121,8 @@ fn parse_pattern(text: &str) -> Result<AccessPattern, &'static str> {
         _ => return Err("it starts with SEQ or RND"),
     };
     let block = units::parse_size(block).map_err(|_| "invalid block size")?;
-    let (queue, threads) =
-        depth.strip_prefix('Q').and_then(|d| d.split_once('T')).ok_or("the second word is like Q32T1")?;
+    let numbers = depth.strip_prefix('Q').and_then(|depth| depth.split_once('T'));
+    let (queue, threads) = numbers.ok_or("the second word is like Q32T1")?;
     let queue = queue.parse().map_err(|_| "invalid queue depth")?;
     let threads = threads.parse().map_err(|_| "invalid thread count")?;
     Ok(AccessPattern { order, block, queue, threads })
@@ -141,12 +138,9 @@ impl FromStr for TestName {
     type Err = TestNameError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fail = |reason| TestNameError { text: text.to_owned(), reason };
-        let (pattern, op) =
-            text.trim().rsplit_once(char::is_whitespace).ok_or_else(|| fail("it has one word"))?;
-        Ok(TestName {
-            pattern: pattern.parse().map_err(|e: TestNameError| fail(e.reason))?,
-            op: op.parse().map_err(fail)?,
-        })
+        let words = text.trim().rsplit_once(char::is_whitespace);
+        let (pattern, op) = words.ok_or_else(|| fail("it has one word"))?;
+        Ok(TestName { pattern: parse_pattern(pattern).map_err(fail)?, op: op.parse().map_err(fail)? })
     }
 }
 

@@ -70,17 +70,22 @@ fn unit_factor(unit: &str) -> Option<u64> {
     })
 }
 
+/// Splits a size into a number and the largest binary unit that it is a multiple of: `K`, `M` or `G`.
+pub(crate) fn whole_binary_unit(bytes: u64) -> Option<(u64, &'static str)> {
+    let units = [(GIB, "G"), (MIB, "M"), (KIB, "K")].into_iter();
+    let mut whole = units.filter(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit));
+    whole.next().map(|(unit, prefix)| (bytes / unit, prefix))
+}
+
 /// Size, formatted in the largest exact binary unit (`4 KiB`, `1000 MiB`), else in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BinarySize(pub u64);
 
 impl fmt::Display for BinarySize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            n if n >= GIB && n % GIB == 0 => write!(f, "{} GiB", n / GIB),
-            n if n >= MIB && n % MIB == 0 => write!(f, "{} MiB", n / MIB),
-            n if n >= KIB && n % KIB == 0 => write!(f, "{} KiB", n / KIB),
-            n => write!(f, "{n} bytes"),
+        match whole_binary_unit(self.0) {
+            Some((n, prefix)) => write!(f, "{n} {prefix}iB"),
+            None => write!(f, "{} bytes", self.0),
         }
     }
 }
@@ -128,12 +133,11 @@ impl DecimalSize {
     /// `67.1 MB of 78 GB`.
     pub fn as_part_of(self, whole: DecimalSize) -> String {
         let part = self.0 as f64 / whole.unit().0;
-        match part >= 0.1 {
-            true => {
-                format!("{} of {whole}", without_zeros(format!("{part:.*}", decimal_places(part).min(1))))
-            }
-            false => format!("{self} of {whole}"),
+        if part < 0.1 {
+            return format!("{self} of {whole}");
         }
+        let part = without_zeros(format!("{part:.*}", decimal_places(part).min(1)));
+        format!("{part} of {whole}")
     }
 
     fn unit(self) -> (f64, &'static str) {
@@ -150,14 +154,13 @@ impl DecimalSize {
 
 impl fmt::Display for DecimalSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (unit, name) = self.unit();
-        let value = self.0 as f64 / unit;
-        let digits = if unit > 1.0 { decimal_places(value) } else { 0 };
-        write!(f, "{} {name}", without_zeros(format!("{value:.digits$}")))
+        let table = self.in_table();
+        let (number, name) = table.split_once(' ').unwrap_or_default();
+        write!(f, "{} {name}", without_zeros(number.to_owned()))
     }
 }
 
-fn without_zeros(number: String) -> String {
+pub(crate) fn without_zeros(number: String) -> String {
     match number.contains('.') {
         true => number.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => number,
@@ -214,14 +217,8 @@ pub fn decimal_places(value: f64) -> usize {
 /// Groups digits by threes: `16 012 804 096`.
 pub fn group_digits(n: u64) -> String {
     let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(' ');
-        }
-        out.push(c);
-    }
-    out
+    let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
+    groups.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the speed in MB/s (10^6); 0 for a duration of 0.

@@ -99,26 +99,18 @@ fn find_fault(job: &Job) -> Option<String> {
     if job.name.is_empty() || job.work.is_empty() {
         return Some("it needs a name and at least one [[work]]".to_owned());
     }
+    let positive = |v: f64| v.is_finite() && v > 0.0;
     for work in &job.work {
-        let amounts = work.needed_amounts();
+        let (what, amounts) = (&work.what, work.needed_amounts());
         if amounts.iter().any(|(_, a)| !a.is_finite() || *a < 0.0) || amounts.iter().all(|(_, a)| *a == 0.0) {
-            return Some(format!("work {:?} needs amounts above 0", work.what));
+            return Some(format!("work {what:?} needs amounts above 0"));
         }
-        let positive = |v: f64| v.is_finite() && v > 0.0;
-        if !positive(work.weight)
-            || !positive(work.good_s)
-            || !positive(work.poor_s)
-            || work.poor_s <= work.good_s
-        {
-            return Some(format!(
-                "work {:?} needs a weight above 0, and poor_s above good_s above 0",
-                work.what
-            ));
+        if ![work.weight, work.good_s, work.poor_s].into_iter().all(positive) || work.poor_s <= work.good_s {
+            return Some(format!("work {what:?} needs a weight above 0, and poor_s above good_s above 0"));
         }
         if !positive(work.notice_s) || !work.other_side_mb_s.is_none_or(positive) || work.from.is_empty() {
             return Some(format!(
-                "work {:?} needs notice_s above 0, from where its weight is, and other_side_mb_s above 0 if any",
-                work.what
+                "work {what:?} needs notice_s above 0, from where its weight is, and other_side_mb_s above 0 if any"
             ));
         }
     }

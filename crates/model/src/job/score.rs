@@ -1,7 +1,7 @@
 //! Score of a card for a job. A card that is faster in any figure never scores lower.
 
 use super::{Figure, Figures, Job, JobDemand, JobWork};
-use crate::units::{decimal_places, group_digits};
+use crate::units::{decimal_places, group_digits, without_zeros};
 use serde::{Deserialize, Serialize};
 
 /// Highest score of a card that misses a demand.
@@ -42,28 +42,18 @@ pub fn score_job(job: &Job, figures: &Figures) -> JobScore {
 /// Scores a card of which some figures are upper bounds only, e.g. the speed into a cache. Such a figure can miss a
 /// demand but not prove that it is met, and a card whose job depends on one is fair at most.
 pub fn score_with_upper_bounds(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobScore {
-    let mut missing: Vec<Figure> = Vec::new();
-    let mut seconds = Vec::new();
-    for work in &job.work {
-        match work_seconds(work, figures) {
-            Some(time) => seconds.push((work.what.clone(), time)),
-            None => {
-                missing.extend(needed_figures(work).map(|(f, _)| f).filter(|f| figures.get(*f).is_none()))
-            }
-        }
-    }
-    let missed: Vec<String> = job.demand.iter().filter_map(|d| missed_demand(d, figures)).collect();
-    missing.extend(job.demand.iter().map(|d| d.figure).filter(|f| figures.get(*f).is_none()));
+    let timed = |work: &JobWork| Some((work.what.clone(), work_seconds(work, figures)?));
+    let seconds: Vec<(String, f64)> = job.work.iter().filter_map(timed).collect();
+    let demanded = || job.demand.iter().map(|demand| demand.figure);
+    let needed = || job.work.iter().flat_map(needed_figures).map(|(figure, _)| figure);
+    let is_missing = |figure: &Figure| figures.get(*figure).is_none();
+    let mut missing: Vec<Figure> = needed().chain(demanded()).filter(is_missing).collect();
     missing.sort_unstable();
     missing.dedup();
+    let missed: Vec<String> = job.demand.iter().filter_map(|d| missed_demand(d, figures)).collect();
     let score = clamped_points(job, figures);
-    let known = |figure: &Figure| figures.get(*figure).is_some() && !at_best.contains(figure);
-    let sure = job.demand.iter().all(|demand| known(&demand.figure))
-        && !job
-            .work
-            .iter()
-            .flat_map(JobWork::needed_amounts)
-            .any(|(f, amount)| amount > 0.0 && at_best.contains(&f));
+    let sure = !demanded().any(|figure| is_missing(&figure))
+        && !needed().chain(demanded()).any(|figure| at_best.contains(&figure));
     JobScore {
         job: job.name.clone(),
         title: job.title.clone(),
@@ -94,9 +84,7 @@ fn weighted_points(job: &Job, figures: &Figures, within: impl Fn(f64) -> f64) ->
             weights += work.weight;
         }
     }
-    let misses = |demand: &JobDemand| {
-        figures.get(demand.figure).is_some_and(|value| missed_limit(demand, value).is_some())
-    };
+    let misses = |d: &JobDemand| figures.get(d.figure).is_some_and(|value| missed_limit(d, value).is_some());
     let most = if job.demand.iter().any(misses) { MAX_SCORE_IF_MISSED } else { f64::INFINITY };
     let all: f64 = job.work.iter().map(|work| work.weight).sum();
     (weights > 0.0 && weights >= MIN_WEIGHT_SHARE * all).then(|| (sum / weights).min(most))
@@ -130,12 +118,8 @@ fn missed_demand(demand: &JobDemand, figures: &Figures) -> Option<String> {
     let value = figures.get(demand.figure)?;
     let (name, unit) = demand.figure.name_and_unit();
     let (word, limit) = missed_limit(demand, value)?;
-    Some(format!(
-        "{name}: {} {unit} (needs {word} {} {unit}): {}",
-        three_digit_text(value),
-        short_number(limit),
-        demand.why
-    ))
+    let (value, limit, why) = (three_digit_text(value), without_zeros(three_digit_text(limit)), &demand.why);
+    Some(format!("{name}: {value} {unit} (needs {word} {limit} {unit}): {why}"))
 }
 
 /// Returns the limit that a value misses.
@@ -164,15 +148,6 @@ fn three_digit_text(value: f64) -> String {
     match value {
         long if (10_000.0..1e15).contains(&long) => group_digits(long.round() as u64),
         _ => format!("{value:.*}", decimal_places(value.abs())),
-    }
-}
-
-/// Formats a limit without trailing zeros.
-fn short_number(limit: f64) -> String {
-    let digits = three_digit_text(limit);
-    match digits.contains('.') {
-        true => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => digits,
     }
 }
 

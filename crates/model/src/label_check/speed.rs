@@ -57,7 +57,7 @@ fn judge_speed(speed: &PrintedSpeed, measured: &MeasuredSpeeds) -> Option<Judged
     let bus = measured.bus.as_ref().map_or(String::new(), |mode| format!(" ({mode})"));
     let (outcome, because) = match measured.ceiling_mb_s {
         _ if share >= REACHED_SHARE => {
-            (MarkOutcome::Met, "\"up to\" allows for what a bus needs itself".to_owned())
+            (MarkOutcome::Met, "\"up to\" allows for what a bus needs itself".into())
         }
         None => (MarkOutcome::NotTestable, "what reader and bus carry is unknown".to_owned()),
         Some(carries) if carries < speed.mb_s => {
@@ -101,32 +101,27 @@ impl JudgedSpeed {
     pub fn finding(&self) -> Finding {
         let (printed, word, best) = (&self.printed, self.operation_word(), SpeedMbS(self.measured_mb_s));
         let share = self.measured_mb_s / self.promised_mb_s.max(f64::MIN_POSITIVE);
-        let below = || {
-            let percent = 100.0 * share;
-            format!("The label promises {printed}, but {word} reached {best} ({percent:.0} %).")
-        };
+        let (why, percent) = (&self.because, 100.0 * share);
+        let below = format!("The label promises {printed}, but {word} reached {best} ({percent:.0} %).");
         let (weight, confidence, text) = match self.outcome {
-            MarkOutcome::Met => (
-                FindingWeight::Note,
-                1.0,
-                format!("The card reaches its printed {printed}: {word} at {best}."),
-            ),
-            MarkOutcome::Missed => (FindingWeight::Bad, 0.8, below()),
-            MarkOutcome::NotTestable if self.ceiling_mb_s.is_some() => {
-                let why = &self.because;
-                let text =
-                    format!("The printed {printed} needs a faster bus: {why}, and {word} reached {best}.");
+            MarkOutcome::Met => {
+                let text = format!("The card reaches its printed {printed}: {word} at {best}.");
                 (FindingWeight::Note, 1.0, text)
             }
-            _ => (FindingWeight::Hint, if share < FAR_BELOW_SHARE { 0.5 } else { 0.3 }, below()),
+            MarkOutcome::Missed => (FindingWeight::Bad, 0.8, below),
+            MarkOutcome::NotTestable if self.ceiling_mb_s.is_some() => {
+                let needs = format!("The printed {printed} needs a faster bus: {why}");
+                (FindingWeight::Note, 1.0, format!("{needs}, and {word} reached {best}."))
+            }
+            _ => (FindingWeight::Hint, if share < FAR_BELOW_SHARE { 0.5 } else { 0.3 }, below),
         };
-        let runs: Vec<String> =
-            self.runs_mb_s.iter().take(MAX_LISTED_RUNS).map(|mb_s| format!("{mb_s:.1}")).collect();
+        let runs = self.runs_mb_s.iter().take(MAX_LISTED_RUNS);
+        let runs: Vec<String> = runs.map(|mb_s| format!("{mb_s:.1}")).collect();
         let promised = SpeedMbS(self.promised_mb_s);
         let found = Finding::new(SPEED, weight, confidence, text)
             .because("printed", format!("{printed} = {promised}"))
             .because(word, format!("{} of {promised}", three_digits(self.measured_mb_s)))
-            .because("limit", &self.because)
+            .because("limit", why)
             .because("runs in MB/s", runs.join(", "));
         match weight {
             FindingWeight::Hint => {

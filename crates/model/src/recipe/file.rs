@@ -24,9 +24,8 @@ impl<'de> Deserialize<'de> for RecipeSize {
                 f.write_str("a size: a number of bytes, or a text such as \"1GiB\"")
             }
             fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<RecipeSize, E> {
-                u64::try_from(n)
-                    .map(RecipeSize)
-                    .map_err(|_| E::invalid_value(serde::de::Unexpected::Signed(n), &self))
+                let negative = |_| E::invalid_value(serde::de::Unexpected::Signed(n), &self);
+                u64::try_from(n).map(RecipeSize).map_err(negative)
             }
             fn visit_u64<E: serde::de::Error>(self, n: u64) -> Result<RecipeSize, E> {
                 Ok(RecipeSize(n))
@@ -41,11 +40,9 @@ impl<'de> Deserialize<'de> for RecipeSize {
 
 /// Block size that follows the size of the area: `area` or `area/32`.
 #[derive(Debug, Clone, Copy)]
-struct BlockRule {
-    divide: u64,
-}
+struct BlockDivisor(u64);
 
-impl<'de> Deserialize<'de> for BlockRule {
+impl<'de> Deserialize<'de> for BlockDivisor {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let divide = match text.strip_prefix("area") {
@@ -53,7 +50,7 @@ impl<'de> Deserialize<'de> for BlockRule {
             Some(rest) => rest.strip_prefix('/').and_then(|n| n.parse().ok()).filter(|n| *n > 0),
             None => None,
         };
-        divide.map(|divide| BlockRule { divide }).ok_or_else(|| {
+        divide.map(BlockDivisor).ok_or_else(|| {
             serde::de::Error::custom(format!("block {text:?} is neither \"area\" nor like \"area/32\""))
         })
     }
@@ -111,7 +108,7 @@ struct TestSettings {
     test: Option<TestName>,
     step: Option<String>,
     size: Option<RecipeSize>,
-    block: Option<BlockRule>,
+    block: Option<BlockDivisor>,
     prepare_block: Option<RecipeSize>,
     span: Option<TestSpan>,
     sharing: Option<SpanSharing>,
@@ -151,7 +148,7 @@ pub fn parse(text: &str, area: Option<u64>) -> Result<Recipe, RecipeError> {
     if file.defaults.test.is_some() || file.defaults.step.is_some() {
         return Err(RecipeError::Syntax("test and step belong under [[test]], not under [defaults]".into()));
     }
-    let tests = file.test.into_iter().enumerate();
+    let tests = (1..).zip(file.test);
     let tests = tests.map(|(n, own)| fill_test(n, own, &file.defaults, size)).collect::<Result<_, _>>()?;
     let recipe = Recipe {
         name: file.name,
@@ -184,22 +181,17 @@ fn explain_syntax_error(text: &str, error: &toml::de::Error) -> String {
     format!("{}{hint}", message_with_line(text, error))
 }
 
-fn missing_name_error(number: usize) -> RecipeError {
-    let place = number + 1;
-    RecipeError::Syntax(format!(
-        "[[test]] number {place} does not say what it tests; write e.g. test = \"RND4K Q1T1 read\""
-    ))
-}
-
 fn fill_test(
-    number: usize,
+    n: usize,
     own: TestSettings,
     defaults: &TestSettings,
     area: u64,
 ) -> Result<RecipeTest, RecipeError> {
-    let mut name = own.test.ok_or_else(|| missing_name_error(number))?;
-    if let Some(rule) = own.block.or(defaults.block) {
-        name.pattern.block = area / rule.divide;
+    let example = r#"write e.g. test = "RND4K Q1T1 read""#;
+    let unnamed = || format!("[[test]] number {n} does not say what it tests; {example}");
+    let mut name = own.test.ok_or_else(|| RecipeError::Syntax(unnamed()))?;
+    if let Some(divisor) = own.block.or(defaults.block) {
+        name.pattern.block = area / divisor.0;
     }
     macro_rules! either {
         ($field:ident) => {

@@ -3,15 +3,13 @@
 //! `file` has the form of the file. The runner gets the validated form here, in which every setting has a value. The
 //! recipe's own file documents the original tool and its sources.
 
-mod cost_estimate;
 mod explanation;
 mod file;
 mod settings;
 mod test_selection;
 mod validate;
 
-pub use cost_estimate::PlannedRun;
-pub use explanation::{ExplainedRecipe, ExplainedTest, TimeEstimate};
+pub use explanation::{ExplainedRecipe, ExplainedTest, PlannedRun, TimeEstimate};
 pub use file::parse;
 pub use settings::*;
 pub use validate::{MAX_RUNS, RecipeError};

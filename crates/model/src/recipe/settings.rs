@@ -111,6 +111,7 @@ pub struct ToolFormat {
 fn one() -> f64 {
     1.0
 }
+
 fn three() -> u32 {
     3
 }
@@ -133,9 +134,9 @@ impl ToolFormat {
             PrintedQuantity::LatencyS => latency_s,
         };
         let value = base / self.divide;
-        let before_the_point = value.abs().max(1.0).log10().floor() as u32 + 1;
-        let decimals =
-            self.decimals.min(self.digits.map_or(u32::MAX, |d| d.saturating_sub(before_the_point)));
+        let whole_digits = value.abs().max(1.0).log10().floor() as u32 + 1;
+        let most = self.digits.map_or(u32::MAX, |digits| digits.saturating_sub(whole_digits));
+        let decimals = self.decimals.min(most);
         let scale = 10f64.powi(decimals as i32);
         // A value such as 829.0 may be computed as 828.9999999999999 and must not lose a whole unit to the floor.
         let scaled = value * scale;

@@ -1,6 +1,6 @@
 //! Validation of a recipe before anything is written.
 
-use super::{Recipe, RecipeTest, SpanSharing};
+use super::{RangePreparation, Recipe, RecipeTest, SpanSharing};
 use crate::test_name::TestOp;
 use crate::units::BinarySize;
 use std::collections::HashSet;
@@ -47,8 +47,10 @@ pub(super) fn check_recipe(recipe: &Recipe) -> Result<(), RecipeError> {
     Ok(())
 }
 
-fn is_valid_block(block: u64) -> bool {
-    block.is_multiple_of(SECTOR) && (SECTOR..=LARGEST_BLOCK).contains(&block)
+fn check_preparation(preparation: Option<RangePreparation>) -> Result<(), String> {
+    let is_valid = |block: u64| block.is_multiple_of(SECTOR) && (SECTOR..=LARGEST_BLOCK).contains(&block);
+    let valid = preparation.is_none_or(|preparation| is_valid(preparation.block));
+    valid.then_some(()).ok_or_else(|| "prepare_block must be a multiple of 512 bytes, 1 GiB at most".into())
 }
 
 fn check_whole(recipe: &Recipe) -> Result<(), String> {
@@ -58,9 +60,7 @@ fn check_whole(recipe: &Recipe) -> Result<(), String> {
     if recipe.area == 0 || !recipe.area.is_multiple_of(SECTOR) {
         return Err(format!("the area of {} bytes is not a multiple of the 512-byte sector", recipe.area));
     }
-    if recipe.prepare.is_some_and(|p| !is_valid_block(p.block)) {
-        return Err("prepare_block must be a multiple of 512 bytes, 1 GiB at most".into());
-    }
+    check_preparation(recipe.prepare)?;
     if !(1..=MAX_RUNS).contains(&recipe.tries) {
         return Err(format!("tries must be between 1 and {MAX_RUNS}"));
     }
@@ -96,9 +96,7 @@ fn check_test(test: &RecipeTest) -> Result<(), String> {
     check_pattern(test)?;
     check_limit(test)?;
     check_times(test)?;
-    if test.prepare.is_some_and(|p| !is_valid_block(p.block)) {
-        return Err("prepare_block must be a multiple of 512 bytes, 1 GiB at most".into());
-    }
+    check_preparation(test.prepare)?;
     if test.prints.as_ref().is_some_and(|p| !is_positive(p.divide) || p.digits == Some(0) || p.decimals > 9) {
         return Err("prints needs a divide above 0, digits above 0 and at most 9 decimals".into());
     }
@@ -110,14 +108,12 @@ fn check_test(test: &RecipeTest) -> Result<(), String> {
 
 fn check_pattern(test: &RecipeTest) -> Result<(), String> {
     let p = test.name.pattern;
+    let (block, size) = (BinarySize(p.block), BinarySize(test.size));
     if p.block == 0 || !p.block.is_multiple_of(SECTOR) {
         return Err(format!("the block of {} bytes is not a multiple of the 512-byte sector", p.block));
     }
     if p.block > LARGEST_BLOCK {
-        return Err(format!(
-            "the block of {} is larger than the 1 GiB one I/O can have",
-            BinarySize(p.block)
-        ));
+        return Err(format!("the block of {block} is larger than the 1 GiB one I/O can have"));
     }
     if p.queue == 0 || p.queue > MAX_QUEUE_DEPTH {
         return Err(format!("the queue depth {} is not between 1 and {MAX_QUEUE_DEPTH}", p.queue));
@@ -125,14 +121,9 @@ fn check_pattern(test: &RecipeTest) -> Result<(), String> {
     if p.threads == 0 || p.threads > MAX_THREADS {
         return Err(format!("the thread count {} is not between 1 and {MAX_THREADS}", p.threads));
     }
-    let slice =
-        if test.sharing == SpanSharing::Slices { test.size / u64::from(p.threads) } else { test.size };
-    if slice < p.block {
-        return Err(format!(
-            "its {} hold no block of {} for each thread",
-            BinarySize(test.size),
-            BinarySize(p.block)
-        ));
+    let slices = if test.sharing == SpanSharing::Slices { p.threads } else { 1 };
+    if test.size / u64::from(slices) < p.block {
+        return Err(format!("its {size} hold no block of {block} for each thread"));
     }
     Ok(())
 }
@@ -165,11 +156,8 @@ fn check_times(test: &RecipeTest) -> Result<(), String> {
         return Err(format!("rest_s and warmup_s must be between 0 and {MAX_SECONDS} seconds (30 days)"));
     }
     let Some(until) = test.until else { return Ok(()) };
-    if !is_positive(until.ci95_percent)
-        || !is_positive(until.min_s)
-        || !is_valid_duration(until.max_s)
-        || until.max_s < until.min_s
-    {
+    let positive = is_positive(until.ci95_percent) && is_positive(until.min_s);
+    if !positive || !is_valid_duration(until.max_s) || until.max_s < until.min_s {
         return Err(format!(
             "until needs a positive ci95_percent and min_s, and max_s between min_s and {MAX_SECONDS} (30 days)"
         ));

@@ -128,13 +128,12 @@ pub(super) fn judge_cid(identity: &Identity, today: (u16, u8), findings: &mut Ve
     let family = identity.csd.as_ref().and_then(|csd| csd.family);
     let of = |signs: &'static [CidSign]| signs.iter().filter(|s| (s.applies)(cid)).map(|s| s.finding(cid));
     findings.extend(of(SERIALS));
-    findings.extend(
-        (cid.crc == CrcStatus::Mismatch).then(|| crc_mismatch("cid-crc", "CID", cid.crc7, cid.crc7_computed)),
-    );
+    if cid.crc == CrcStatus::Mismatch {
+        findings.push(crc_mismatch("cid-crc", "CID", cid.crc7, cid.crc7_computed));
+    }
     findings.extend(of(NAMES));
-    findings.extend(
-        [check_oid(cid), check_cid_format(cid), check_date(cid, family, today)].into_iter().flatten(),
-    );
+    findings.extend(check_oid(cid).into_iter().chain(check_cid_format(cid)));
+    findings.extend(check_date(cid, family, today));
 }
 
 fn check_oid(cid: &Cid) -> Option<Finding> {
@@ -156,27 +155,29 @@ fn check_cid_format(cid: &Cid) -> Option<Finding> {
         (cid.pnm.is_empty() || !printable(cid.name_bytes()), "the name is empty or not filled with blanks"),
     ];
     let faults: Vec<&str> = faults.into_iter().filter(|(there, _)| *there).map(|(_, fault)| fault).collect();
-    let text = format!(
-        "The CID is malformed ({}), as on fakes and some cards of Kodak, Team and Netac.",
-        faults.join(", ")
-    );
+    let list = faults.join(", ");
+    let text = format!("The CID is malformed ({list}), as on fakes and some cards of Kodak, Team and Netac.");
     (!faults.is_empty()).then(|| verify_hint("cid-careless", WEAK, text).because("cid", cid.raw))
 }
 
 /// Reports months out of range, future dates, and dates before the card's family existed.
 fn check_date(cid: &Cid, family: Option<CsdFamily>, today: (u16, u8)) -> Option<Finding> {
     let (year, month) = (cid.mdt_year, cid.mdt_month);
-    let first_year = family.map_or(0, first_year);
+    // Year of the specification that introduced the family.
+    let first_year = match family {
+        None => 0,
+        Some(CsdFamily::Sdsc) => 2000,
+        Some(CsdFamily::Sdhc) => 2006,
+        Some(CsdFamily::Sdxc) => 2009,
+        Some(CsdFamily::Sduc) => 2018,
+    };
     let fault = if !(1..=12).contains(&month) {
         format!("month {month} does not exist (an eMMC's CID also looks like this)")
     } else if (year, month) > today {
         format!("it is after {}-{:02} (or this computer's clock is wrong)", today.0, today.1)
     } else if year < first_year {
-        format!(
-            "the first {} cards appeared in \
-                 {first_year}",
-            family.map(|f| f.to_string()).unwrap_or_default()
-        )
+        let family = family.map(|family| family.to_string()).unwrap_or_default();
+        format!("the first {family} cards appeared in {first_year}")
     } else {
         return None;
     };
@@ -185,70 +186,32 @@ fn check_date(cid: &Cid, family: Option<CsdFamily>, today: (u16, u8)) -> Option<
     Some(found.because("today", format!("{}-{:02}", today.0, today.1)))
 }
 
-/// Year of the specification that introduced the family.
-fn first_year(family: CsdFamily) -> u16 {
-    match family {
-        CsdFamily::Sdsc => 2000,
-        CsdFamily::Sdhc => 2006,
-        CsdFamily::Sdxc => 2009,
-        CsdFamily::Sduc => 2018,
-    }
-}
-
-/// Row of the kernel's table (drivers/mmc/core/quirks.h, `mmc_sd_fixups`) with its keys; None matches any name or
-/// date.
-struct KernelQuirk {
-    mid: u8,
-    oid: u16,
-    name: Option<&'static str>,
-    date: Option<(u16, u8)>,
-    text: &'static str,
-}
+/// MID, OEM id, name and date of a row of the kernel's table (drivers/mmc/core/quirks.h, `mmc_sd_fixups`), and its
+/// effect; None matches any name or date.
+type KernelQuirk = (u8, u16, Option<&'static str>, Option<(u16, u8)>, &'static str);
 
 static QUIRKS: [KernelQuirk; 4] = [
-    KernelQuirk {
-        mid: 0x9f,
-        oid: 0x5449,
-        name: Some("SD64G"),
-        date: Some((2019, 11)),
-        text: "Kingston Canvas Go Plus of this date: cache flush is broken, so the kernel turns the cache \
-               off",
-    },
-    KernelQuirk {
-        mid: 0x12,
-        oid: 0x3456,
-        name: Some("ASTC"),
-        date: Some((2022, 2)),
-        text: "Gigastone of this date: cache and power-off notification are broken, so the kernel uses neither",
-    },
-    KernelQuirk {
-        mid: 0x5d,
-        oid: 0x5342,
-        name: Some("0016G"),
-        date: Some((2019, 1)),
-        text: "Swissbit of this date: tuning fails in DDR50, so the kernel skips it",
-    },
-    KernelQuirk {
-        mid: 0x03,
-        oid: 0x5344,
-        name: None,
-        date: None,
-        text: "SanDisk: discard is broken, so the kernel erases instead and trims slower",
-    },
+    (0x9f, 0x5449, Some("SD64G"), Some((2019, 11)), CANVAS_QUIRK),
+    (0x12, 0x3456, Some("ASTC"), Some((2022, 2)), GIGASTONE_QUIRK),
+    (0x5d, 0x5342, Some("0016G"), Some((2019, 1)), SWISSBIT_QUIRK),
+    (0x03, 0x5344, None, None, "SanDisk: discard is broken, so the kernel erases instead and trims slower"),
 ];
 
-impl KernelQuirk {
-    fn fits(&self, cid: &Cid) -> bool {
-        (self.mid, self.oid) == (cid.mid, cid.oid_number())
-            && self.name.is_none_or(|name| name == cid.pnm)
-            && self.date.is_none_or(|date| date == (cid.mdt_year, cid.mdt_month))
-    }
-}
+const CANVAS_QUIRK: &str =
+    "Kingston Canvas Go Plus of this date: cache flush is broken, so the kernel turns the cache off";
+const GIGASTONE_QUIRK: &str =
+    "Gigastone of this date: cache and power-off notification are broken, so the kernel uses neither";
+const SWISSBIT_QUIRK: &str = "Swissbit of this date: tuning fails in DDR50, so the kernel skips it";
 
 pub(super) fn add_quirk_notes(identity: &Identity, findings: &mut Vec<Finding>) {
     let Some(cid) = &identity.cid else { return };
-    findings.extend(QUIRKS.iter().filter(|quirk| quirk.fits(cid)).map(|quirk| {
-        certain_note("kernel-quirk", format!("Linux works around a bug of this model ({}).", quirk.text))
+    let fits = |&&(mid, oid, name, date, _): &&KernelQuirk| {
+        (mid, oid) == (cid.mid, cid.oid_number())
+            && name.is_none_or(|name| name == cid.pnm)
+            && date.is_none_or(|date| date == (cid.mdt_year, cid.mdt_month))
+    };
+    findings.extend(QUIRKS.iter().filter(fits).map(|(.., text)| {
+        certain_note("kernel-quirk", format!("Linux works around a bug of this model ({text})."))
             .because("mid/oid", format!("{}/{}", cid.mid_hex, cid.oid_hex))
             .because("pnm", &cid.pnm)
             .because("mdt", &cid.mdt)

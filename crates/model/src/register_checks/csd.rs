@@ -38,8 +38,8 @@ fn blank_register_notes(identity: &Identity) -> Vec<Finding> {
 /// Checks the fields with one value in the specification (5.3.2 to 5.3.4).
 fn check_constants(csd: &Csd) -> Option<Finding> {
     let fields = if csd.csd_structure == 0 { version_1_constants(csd) } else { later_version_constants(csd) };
-    let wrong: Vec<&str> = fields.into_iter().filter(|(right, _)| !right).map(|(_, name)| name).collect();
-    let wrong = wrong.join(", ");
+    let wrong = fields.into_iter().filter(|(right, _)| !right).map(|(_, name)| name);
+    let wrong = wrong.collect::<Vec<_>>().join(", ");
     let text = format!("Fields with values fixed by the specification differ: {wrong}.");
     let found = verify_hint("csd-constants", WEAK, text).because("csd", csd.raw);
     (!wrong.is_empty()).then(|| found.because("fields", wrong))
@@ -85,11 +85,9 @@ fn protection_note(csd: &Csd) -> Option<Finding> {
         (false, true) => "temporarily; rewriting the CSD lifts it",
         _ => return None,
     };
-    Some(
-        certain_note("write-protected", format!("The card is write-protected {kind}."))
-            .because("perm_write_protect", csd.perm_write_protect)
-            .because("tmp_write_protect", csd.tmp_write_protect),
-    )
+    let note = certain_note("write-protected", format!("The card is write-protected {kind}."));
+    let note = note.because("perm_write_protect", csd.perm_write_protect);
+    Some(note.because("tmp_write_protect", csd.tmp_write_protect))
 }
 
 /// Checks that the version supports the card's family, and that SD_SECURITY names that family.
@@ -108,20 +106,13 @@ fn check_scr_family(scr: &Scr, csd: &Csd) -> Option<Finding> {
         _ => None,
     };
     let old = scr.major_version().is_some_and(|major| major < least);
-    let other = security.is_some_and(|said| said != family);
-    (scr.blank.is_none() && (old || other)).then(|| {
-        verify_hint(
-            "scr-against-capacity",
-            WEAK,
-            format!(
-                "The SCR does not match a {family} card, which needs \
-              version {least} and its family in SD_SECURITY."
-            ),
-        )
+    let other = security.is_some_and(|named| named != family);
+    let needs = format!("version {least} and its family in SD_SECURITY");
+    let text = format!("The SCR does not match a {family} card, which needs {needs}.");
+    let hint = verify_hint("scr-against-capacity", WEAK, text)
         .because("version", scr.version.as_deref().unwrap_or("reserved code"))
-        .because("sd_security", scr.sd_security_text.as_deref().unwrap_or("reserved code"))
-        .because("family", family)
-    })
+        .because("sd_security", scr.sd_security_text.as_deref().unwrap_or("reserved code"));
+    (scr.blank.is_none() && (old || other)).then(|| hint.because("family", family))
 }
 
 /// Smallest share of the size in the name that a card may hold …
@@ -147,19 +138,16 @@ fn compare_with_name(identity: &Identity) -> Option<Finding> {
     if sizes.is_empty() || sizes.iter().any(fits) {
         return None;
     }
-    let said = sizes.last().map_or(0.0, |size| size / 1e9);
-    let text = format!("The name {name} says {said} GB, but the card announces {}.", DecimalSize(bytes));
+    let gb = sizes.last().map_or(0.0, |size| size / 1e9);
+    let text = format!("The name {name} says {gb} GB, but the card announces {}.", DecimalSize(bytes));
     let found = verify_hint("capacity-against-name", STRONG, text).because("pnm", name);
     Some(found.because("capacity_bytes", bytes))
 }
 
 fn compare_with_host(identity: &Identity) -> Option<Finding> {
     let (host, announced) = (identity.capacity_bytes?, identity.csd.as_ref()?.capacity_bytes?);
-    let text = format!(
-        "The host sees {} bytes, but the CSD announces {}.",
-        group_digits(host),
-        group_digits(announced)
-    );
+    let (seen, stated) = (group_digits(host), group_digits(announced));
+    let text = format!("The host sees {seen} bytes, but the CSD announces {stated}.");
     let found = verify_hint("capacity-against-csd", STRONG, text).because("capacity_bytes", host);
     (host != announced).then(|| found.because("csd.capacity_bytes", announced))
 }
@@ -174,12 +162,11 @@ fn check_family_range(csd: &Csd) -> Option<Finding> {
         CsdFamily::Sdxc => (0xffff..=0x3f_feff, "over 32 GB to 2 TB, C_SIZE 0x00ffff to 0x3ffeff"),
         CsdFamily::Sduc => (0x40_0000..=0xfff_ffff, "over 2 TB to 128 TB, C_SIZE from 0x0400000"),
     };
-    let outside = family == CsdFamily::Sdsc || !range.contains(&csd.c_size);
-    let text =
-        format!("A capacity of {} is outside the range of {family} cards ({text}).", DecimalSize(bytes));
-    let found =
-        verify_hint("capacity-outside-family", WEAK, text).because("c_size", format!("0x{:06x}", csd.c_size));
-    outside.then(|| found.because("capacity_bytes", bytes))
+    let (outside, size) = (family == CsdFamily::Sdsc || !range.contains(&csd.c_size), DecimalSize(bytes));
+    let text = format!("A capacity of {size} is outside the range of {family} cards ({text}).");
+    let hint = verify_hint("capacity-outside-family", WEAK, text);
+    let hint = hint.because("c_size", format!("0x{:06x}", csd.c_size));
+    outside.then(|| hint.because("capacity_bytes", bytes))
 }
 
 /// Checks CCS and CO2T against the family. They are valid only after power-up.

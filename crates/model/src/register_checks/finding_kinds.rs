@@ -24,14 +24,10 @@ pub(super) fn certain_note(claim: &str, verdict: impl Into<String>) -> Finding {
 
 /// Builds a hint about a wrong CRC, which is most likely a copying or transfer error.
 pub(super) fn crc_mismatch(claim: &str, name: &str, found: u8, wanted: u8) -> Finding {
-    verify_hint(
-        claim,
-        WEAK,
-        format!("The CRC7 of the {name} is wrong, most likely by a copying or transfer error."),
-    )
-    .because("crc7", format!("0x{found:02x}"))
-    .because("crc7_computed", format!("0x{wanted:02x}"))
-    .with_advice("Read the register again and compare it digit by digit.")
+    let text = format!("The CRC7 of the {name} is wrong, most likely by a copying or transfer error.");
+    let hint = verify_hint(claim, WEAK, text).because("crc7", format!("0x{found:02x}"));
+    let hint = hint.because("crc7_computed", format!("0x{wanted:02x}"));
+    hint.with_advice("Read the register again and compare it digit by digit.")
 }
 
 /// Returns the sizes in bytes that a name may mean. Three digits alone (`SR128`, `SD064`) were MB once and are GB

@@ -14,11 +14,8 @@ pub(super) fn judge_status(identity: &Identity, findings: &mut Vec<Finding>) {
     findings.extend(a2_on_linux_note(identity));
     findings.extend(identity.health.as_ref().and_then(health_page_worn_finding));
     if let Some(smart) = identity.nvme.as_ref().and_then(|nvme| nvme.smart.as_ref()) {
-        findings.extend(
-            [smart_warning_finding(smart), smart_worn_finding(smart), throttled_note(smart)]
-                .into_iter()
-                .flatten(),
-        );
+        let smart = [smart_warning_finding(smart), smart_worn_finding(smart), throttled_note(smart)];
+        findings.extend(smart.into_iter().flatten());
     }
 }
 
@@ -32,34 +29,22 @@ fn uhs_grade_zero_note(identity: &Identity) -> Option<Finding> {
         return None;
     }
     let volts = voltage.map_or_else(|| "unknown".to_owned(), |v| format!("{v:.1} V"));
-    Some(
-        certain_note(
-            "uhs-grade-zero",
-            "The UHS speed grade reads 0; some cards show it only with 1.8 V signalling.",
-        )
-        .because("uhs_speed_grade", 0)
-        .because("uhs_au_size_bytes", ssr.uhs_au_size_bytes.unwrap_or(0))
-        .because("signal voltage", volts),
-    )
+    let text = "The UHS speed grade reads 0; some cards show it only with 1.8 V signalling.";
+    let note = certain_note("uhs-grade-zero", text).because("uhs_speed_grade", 0);
+    let note = note.because("uhs_au_size_bytes", ssr.uhs_au_size_bytes.unwrap_or(0));
+    Some(note.because("signal voltage", volts))
 }
 
 /// Notes A2 cards, because mainline Linux sends one command at a time to an SD card.
 fn a2_on_linux_note(identity: &Identity) -> Option<Finding> {
     let ssr = identity.ssr.as_ref()?;
     let a2 = Mark::claimed_in_ssr(ssr).iter().any(|mark| (mark.letter(), mark.number()) == ('A', 2));
-    a2.then(|| {
-        certain_note(
-            "a2-on-linux",
-            "The card claims A2, which needs a command queue that mainline Linux does not \
-              use.",
-        )
+    let text = "The card claims A2, which needs a command queue that mainline Linux does not use.";
+    let note = certain_note("a2-on-linux", text)
         .because("app_perf_class", ssr.app_perf_class)
-        .because("command_queue_depth", ssr.command_queue_depth)
-        .with_advice(
-            "Compare the card with A1 instead: 1500 random reads and 500 random writes of 4 KiB per \
-                     second.",
-        )
-    })
+        .because("command_queue_depth", ssr.command_queue_depth);
+    let rates = "1500 random reads and 500 random writes of 4 KiB per second";
+    a2.then(|| note.with_advice(format!("Compare the card with A1 instead: {rates}.")))
 }
 
 fn smart_warning_finding(smart: &SmartLog) -> Option<Finding> {
@@ -81,50 +66,39 @@ fn smart_worn_finding(smart: &SmartLog) -> Option<Finding> {
 /// Reports used-up life according to the health page of an SD card.
 fn health_page_worn_finding(health: &CardHealth) -> Option<Finding> {
     let used = health.fields.life_used_percent.filter(|used| *used >= 100.0)?;
-    let found =
-        Finding::new("card-worn", FindingWeight::Hint, 0.9, WORN).because("life used", format!("{used} %"));
-    Some(found.because("layout", health.layout).with_advice("Copy your data to another card."))
+    let hint = Finding::new("card-worn", FindingWeight::Hint, 0.9, WORN);
+    let hint = hint.because("life used", format!("{used} %")).because("layout", health.layout);
+    Some(hint.with_advice("Copy your data to another card."))
 }
 
 fn throttled_note(smart: &SmartLog) -> Option<Finding> {
     let (t1, t2) = (smart.thermal_management_t1_transitions, smart.thermal_management_t2_transitions);
-    (t1 > 0 || t2 > 0).then(|| {
-        certain_note("nvme-throttled", "The card has throttled from heat before.")
-            .because("light throttling", format!("{t1} times, {} s", smart.thermal_management_t1_seconds))
-            .because("heavy throttling", format!("{t2} times, {} s", smart.thermal_management_t2_seconds))
-    })
+    let (t1_s, t2_s) = (smart.thermal_management_t1_seconds, smart.thermal_management_t2_seconds);
+    let note = certain_note("nvme-throttled", "The card has throttled from heat before.");
+    let note = note.because("light throttling", format!("{t1} times, {t1_s} s"));
+    (t1 > 0 || t2 > 0).then(|| note.because("heavy throttling", format!("{t2} times, {t2_s} s")))
 }
 
 /// Smallest share of the nominal clock that counts as the same; hosts round it down (200 for 208 MHz).
 const SAME_CLOCK: f64 = 0.9;
 
 pub(super) fn judge_link(identity: &Identity, findings: &mut Vec<Finding>) {
-    findings.extend(
-        [slow_clock_note(identity), narrow_link_note(identity), reader_note(identity), emmc_note(identity)]
-            .into_iter()
-            .flatten(),
-    );
+    findings.extend(slow_clock_note(identity).into_iter().chain(narrow_link_note(identity)));
+    findings.extend(reader_note(identity).into_iter().chain(emmc_note(identity)));
 }
 
 fn slow_clock_note(identity: &Identity) -> Option<Finding> {
     let mmc = identity.mmc.as_ref()?;
     let (nominal, running) = (mmc.timing_row()?.nominal_hz?, mmc.running_hz()?);
     let (nominal_mhz, running_mhz) = (nominal as f64 / 1e6, running as f64 / 1e6);
-    (running_mhz < nominal_mhz * SAME_CLOCK).then(|| {
-        let ceiling = mmc.ceiling_mb_s.unwrap_or(0.0);
-        certain_note(
-            "clock-below-timing",
-            format!(
-                "The {} bus runs at {running_mhz} of {nominal_mhz} MHz and \
-              carries at most {ceiling} MB/s.",
-                mmc.mode.as_deref().unwrap_or("a mode")
-            ),
-        )
+    let (ceiling, mode) = (mmc.ceiling_mb_s.unwrap_or(0.0), mmc.mode.as_deref().unwrap_or("a mode"));
+    let runs = format!("The {mode} bus runs at {running_mhz} of {nominal_mhz} MHz");
+    let note = certain_note("clock-below-timing", format!("{runs} and carries at most {ceiling} MB/s."))
         .because("timing", mmc.timing_text.as_deref().unwrap_or("unknown"))
         .because("clock", format!("{running} Hz"))
-        .because("ceiling", format!("{ceiling} MB/s"))
-        .with_advice("Compare speeds with this limit, or use a faster slot.")
-    })
+        .because("ceiling", format!("{ceiling} MB/s"));
+    let slow = running_mhz < nominal_mhz * SAME_CLOCK;
+    slow.then(|| note.with_advice("Compare speeds with this limit, or use a faster slot."))
 }
 
 fn narrow_link_note(identity: &Identity) -> Option<Finding> {
@@ -135,26 +109,19 @@ fn narrow_link_note(identity: &Identity) -> Option<Finding> {
     };
     let now = link(pcie.current_speed_gt_s, pcie.current_width);
     let most = link(pcie.max_speed_gt_s, pcie.max_width);
-    let text =
-        format!("The PCIe link runs at {now}, but the card supports {most}: the slot limits the speed.");
-    let found =
-        certain_note("pcie-link-below-card", text).because("link now", now).because("link of the card", most);
-    Some(found.because("ceiling", SpeedMbS(pcie.ceiling_mb_s.unwrap_or(0.0))))
+    let runs = format!("The PCIe link runs at {now}, but the card supports {most}");
+    let note = certain_note("pcie-link-below-card", format!("{runs}: the slot limits the speed."));
+    let note = note.because("link now", now).because("link of the card", most);
+    Some(note.because("ceiling", SpeedMbS(pcie.ceiling_mb_s.unwrap_or(0.0))))
 }
 
 fn reader_note(identity: &Identity) -> Option<Finding> {
     let usb = identity.usb.as_ref()?;
     let product = usb.product.as_deref().or(usb.inquiry_model.as_deref()).unwrap_or("a USB reader");
-    Some(
-        certain_note(
-            "reader-hides-registers",
-            "The USB reader hides the card's registers, bus mode and voltage, \
-              and may limit its speed.",
-        )
-        .because("reader", product)
-        .because("link", usb.mode().unwrap_or_else(|| "unknown".to_owned()))
-        .with_advice("Put the card in a built-in or PCIe slot (mmcblk) to identify it."),
-    )
+    let text = "The USB reader hides the card's registers, bus mode and voltage, and may limit its speed.";
+    let note = certain_note("reader-hides-registers", text).because("reader", product);
+    let note = note.because("link", usb.mode().unwrap_or_else(|| "unknown".to_owned()));
+    Some(note.with_advice("Put the card in a built-in or PCIe slot (mmcblk) to identify it."))
 }
 
 fn emmc_note(identity: &Identity) -> Option<Finding> {
