@@ -50,17 +50,17 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
 }
 
 fn read_report(text: &LogText) -> ReaderOutcome {
-    let mut reader = AsSsdReader { log: new_log("AS SSD", None), runs: RunBuilder::default(), section: None };
+    let mut reader = AsSsdReader { log: new_log("AS SSD", None), ..AsSsdReader::default() };
     for line in text.lines() {
         reader.read_line(line.trim().trim_start_matches(['|', '>']).trim_start());
     }
-    let runs = reader.runs.finish();
-    if runs.is_empty() {
-        return Err("no test has a speed".to_owned());
+    match reader.runs.finish() {
+        runs if runs.is_empty() => Err("no test has a speed".to_owned()),
+        runs => Ok(vec![CardLog { runs, ..reader.log }]),
     }
-    Ok(vec![CardLog { runs, ..reader.log }])
 }
 
+#[derive(Default)]
 struct AsSsdReader {
     log: CardLog,
     runs: RunBuilder,
@@ -71,20 +71,16 @@ impl AsSsdReader {
     fn read_line(&mut self, line: &str) {
         if let Some((section, rest)) = parse_section(line) {
             self.section = Some(section);
-            self.read_row(section, rest);
+            // Read, write, and the total of a score.
+            for (key, printed) in ["Read", "Write", "Total"].into_iter().zip(parse_values(rest)) {
+                self.add_value(section, key, printed);
+            }
         } else if let Some(version) = line.strip_prefix("AS SSD Benchmark") {
             let mut words = version.split_whitespace();
             let version = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
             self.log.tool = new_log("AS SSD", version).tool;
         } else if let Some((key, value)) = line.split_once(':') {
             self.read_property(key.trim(), value.trim());
-        }
-    }
-
-    /// Adds the figures after a section's name: read, write, and the total of a score.
-    fn read_row(&mut self, section: AsSsdSection, rest: &str) {
-        for (key, printed) in ["Read", "Write", "Total"].into_iter().zip(parse_values(rest)) {
-            self.add_value(section, key, printed);
         }
     }
 
@@ -97,11 +93,8 @@ impl AsSsdReader {
             "Firmware" => self.log.card.firmware = trimmed_text(value),
             "Date" | "Datum" => self.log.date = parse_date(value),
             "Controller" | "Offset" | "Size" | "Größe" => {
-                add_note(
-                    &mut self.log.condition,
-                    &format!("{} {value}", key.to_lowercase()),
-                    ConditionOrigin::Read,
-                );
+                let note = format!("{} {value}", key.to_lowercase());
+                add_note(&mut self.log.condition, &note, ConditionOrigin::Read);
             }
             _ => {}
         }
@@ -116,28 +109,25 @@ impl AsSsdReader {
         };
         match (section, name.parse::<TestOp>()) {
             (AsSsdSection::Speed(pattern), Ok(op)) => self.add_speed(TestName { pattern, op }, value, unit),
-            (AsSsdSection::Access, _) if unit == "ms" => self.add_other("access_time_ms", name, value),
-            (AsSsdSection::Score, _) if unit.is_empty() => self.add_other("score", name, value),
+            (AsSsdSection::Access, _) if unit == "ms" => {
+                self.log.other.entry("access_time_ms").or_insert_with(|| json!({}))[name] = json!(value);
+            }
+            (AsSsdSection::Score, _) if unit.is_empty() => {
+                self.log.other.entry("score").or_insert_with(|| json!({}))[name] = json!(value);
+            }
             _ => {}
         }
     }
 
-    fn add_other(&mut self, what: &str, name: &str, value: f64) {
-        self.log.other.entry(what).or_insert_with(|| json!({}))[name] = json!(value);
-    }
-
     fn add_speed(&mut self, test: TestName, value: f64, unit: &str) {
-        let result = match unit.to_lowercase().as_str() {
-            "mb/s" => printed_figure(test, value, unit, MIB_S),
-            "iops" => {
-                let by_iops = printed_figure(test, value, unit, test.pattern.block as f64 / 1e6);
-                TestFigure { iops: Some(value).filter(|iops| *iops > 0.0), ..by_iops }
-            }
+        let (mb_s, iops) = match unit.to_lowercase().as_str() {
+            "mb/s" => (MIB_S, None),
+            "iops" => (test.pattern.block as f64 / 1e6, Some(value)),
             _ => return,
         };
         // A test that was not run is printed as zero.
         if value > 0.0 {
-            self.runs.add_figure(result);
+            self.runs.add_figure(TestFigure { iops, ..printed_figure(test, value, unit, mb_s) });
         }
     }
 }
@@ -148,12 +138,12 @@ fn parse_section(line: &str) -> Option<(AsSsdSection, &str)> {
     let mut names =
         SECTIONS.iter().flat_map(|(section, names)| names.iter().map(move |name| (section, name)));
     names.find_map(|(section, name)| {
-        let start = line.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name))?;
-        let rest = &line[start.len()..];
+        line.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name))?;
+        let rest = &line[name.len()..];
         let ends = rest.is_empty() || rest.starts_with([':', ' ', '\t', '|', '.']);
         let behind = rest.trim_start_matches([':', ' ', '\t', '|', '.', '-']);
-        (ends && (behind.is_empty() || behind.starts_with(|c: char| c.is_ascii_digit())))
-            .then(|| (*section, rest.trim_start_matches([':', '.'])))
+        let has_values = behind.is_empty() || behind.starts_with(|c: char| c.is_ascii_digit());
+        (ends && has_values).then(|| (*section, rest.trim_start_matches([':', '.'])))
     })
 }
 

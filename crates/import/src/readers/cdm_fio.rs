@@ -5,7 +5,8 @@
 //! the whole file at once, `Sequential Q32T1` a thirty-second of it, and `512KB` is sequential.
 
 use crate::readers::{
-    LogText, MIB_S, ReaderOutcome, RunBuilder, new_log, parse_cooling, parse_speed, printed_figure,
+    LogText, MIB_S, ReaderOutcome, RunBuilder, add_doubts, new_log, parse_cooling, parse_speed,
+    printed_figure,
 };
 use cardscope_model::condition::Condition;
 use cardscope_model::log::CardLog;
@@ -81,25 +82,23 @@ impl CdmFioReader {
     }
 
     fn finish(self) -> CardLog {
-        let mut log = new_log("cdm_fio.sh", None);
-        log.runs = self.runs.finish();
+        let mut log = CardLog { runs: self.runs.finish(), ..new_log("cdm_fio.sh", None) };
         lift_condition(&mut log);
+        let coarse = "cdm_fio.sh rounds down to whole MiB/s: results may be up to 1.05 MB/s too low";
         let doubts = [
             (self.zeroes, "it wrote zeroes, which some controllers do not store"),
             (self.size_guessed, "the size of the test file is missing; assumed 1 GiB"),
-            (self.coarse, "cdm_fio.sh rounds down to whole MiB/s: results may be up to 1.05 MB/s too low"),
+            (self.coarse, coarse),
         ];
-        log.doubts.extend(doubts.into_iter().filter(|(holds, _)| *holds).map(|(_, doubt)| doubt.to_owned()));
+        add_doubts(&mut log, doubts);
         log
     }
 }
 
 /// Moves a condition that all runs share to the log.
 fn lift_condition(log: &mut CardLog) {
-    let first = log.runs.first().and_then(|run| run.condition.clone());
-    if let Some(condition) =
-        first.filter(|first| log.runs.iter().all(|run| run.condition.as_ref() == Some(first)))
-    {
+    let shared = |condition: &Condition| log.runs.iter().all(|run| run.condition.as_ref() == Some(condition));
+    if let Some(condition) = log.runs.first().and_then(|run| run.condition.clone()).filter(shared) {
         log.condition = condition;
         log.runs.iter_mut().for_each(|run| run.condition = None);
     }
@@ -124,11 +123,9 @@ impl<'a> CdmFioLine<'a> {
         let (before, iops) = text.split_once("MB/s IOPS=")?;
         let (label, value) = before.rsplit_once(':')?;
         let mut words = label.split_whitespace().rev();
-        let op = match words.next()? {
-            "Read" => TestOp::Read,
-            "Write" => TestOp::Write,
-            _ => return None,
-        };
+        let op = [("Read", TestOp::Read), ("Write", TestOp::Write)];
+        let word = words.next()?;
+        let (_, op) = op.into_iter().find(|(name, _)| *name == word)?;
         let word = words.next()?;
         let is_depth = word.starts_with('Q') && word.contains('T');
         let (access, depth) = if is_depth { (words.next()?, Some(word)) } else { (word, None) };

@@ -12,7 +12,7 @@ use cardscope_model::condition::{Condition, ConditionOrigin, WORDS};
 use cardscope_model::log::{CardLog, LogTool, TYPED_FROM};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::{LatencyPercentiles, Run, TestFigure};
-use cardscope_model::test_name::TestName;
+use cardscope_model::test_name::{TestName, TestNameError};
 use cardscope_model::units::{MB, parse_size};
 use cardscope_model::untrusted_text::{shorten_message, shorten_text};
 use cardscope_sd::label;
@@ -31,9 +31,10 @@ pub(crate) fn recognise(text: &LogText) -> bool {
         return false;
     }
     let table = TextTable::parse(head);
-    let card = ["card", "brand", "name"].iter().any(|name| table.has_headings(&[name]));
-    card && table.has_headings(&["test"])
-        && (table.has_headings(&["mb_s"]) || table.has_headings(&["value", "unit"]))
+    let has = |name| table.has_heading(name);
+    ["card", "brand", "name"].into_iter().any(has)
+        && has("test")
+        && (has("mb_s") || has("value") && has("unit"))
 }
 
 /// Reads a table; the rows of one card under one condition become a log. Without a column `run`, a repeated test begins the
@@ -46,19 +47,18 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     for (number, row) in (1..).zip(table.rows()).filter(|(_, row)| is_run(row)) {
         let head = row_head(&row);
         // The key is text, since a card has neither an order nor a hash.
-        let index = *indices.entry(format!("{head:?}")).or_insert(parts.len());
-        if index == parts.len() {
+        let index = *indices.entry(format!("{head:?}")).or_insert_with(|| {
             parts.push(FigureGroup { head, ..FigureGroup::default() });
-        }
+            parts.len() - 1
+        });
         if let Err(why) = row_figure(&row).and_then(|figure| parts[index].add_figure(&row, figure)) {
             doubts.push(format!("row {number}: {}", shorten_message(&why, &[])));
         }
     }
-    let mut logs: Vec<CardLog> =
-        parts.into_iter().map(FigureGroup::finish).filter(|log| !log.runs.is_empty()).collect();
+    let logs = parts.into_iter().map(FigureGroup::finish).filter(|log| !log.runs.is_empty());
+    let mut logs: Vec<CardLog> = logs.collect();
     let Some(first) = logs.first_mut() else {
-        let nothing = || "no row has a result".to_owned();
-        return Err(doubts.into_iter().next().unwrap_or_else(nothing));
+        return Err(doubts.into_iter().next().unwrap_or("no row has a result".to_owned()));
     };
     let more = doubts.len().saturating_sub(MOST_DOUBTS);
     doubts.truncate(MOST_DOUBTS);
@@ -96,9 +96,9 @@ impl FigureGroup {
         if !self.figure_keys.insert((test, step, size_bytes, run)) {
             return Err(format!("run {run} has {test} twice"));
         }
-        let loops = || row.get("loops").and_then(|loops| loops.parse().ok());
-        let new = || Run { size_bytes, loops: loops(), ..Run::default() };
-        self.runs.entry((size_bytes, run)).or_insert_with(new).results.push(figure);
+        let loops = row.get("loops").and_then(|loops| loops.parse().ok());
+        let new = Run { size_bytes, loops, ..Run::default() };
+        self.runs.entry((size_bytes, run)).or_insert(new).results.push(figure);
         Ok(())
     }
 
@@ -112,42 +112,34 @@ impl FigureGroup {
 /// Everything in a row except its figure.
 fn row_head(row: &TableRow<'_>) -> CardLog {
     let mut log = CardLog { card: row_card(row), part: row.get_owned("card"), ..CardLog::default() };
-    log.tool = first_value(row, &["tool", "recipe"])
-        .map(|name| LogTool { name, version: row.get_owned("tool_version") });
+    let tool = first_value(row, &["tool", "recipe"]);
+    log.tool = tool.map(|name| LogTool { name, version: row.get_owned("tool_version") });
     log.date = row.get("date").and_then(parse_date);
     log.condition = row_condition(row, &mut log.doubts);
-    if let Some(source) = row.get("source") {
-        log.other.insert(TYPED_FROM.to_owned(), without_apostrophe(source).into());
-        add_note(
-            &mut log.condition,
-            &format!("results typed from {}", without_apostrophe(source)),
-            ConditionOrigin::Stated,
-        );
+    if let Some(source) = first_value(row, &["source"]) {
+        add_note(&mut log.condition, &format!("results typed from {source}"), ConditionOrigin::Stated);
+        log.other.insert(TYPED_FROM.to_owned(), source.into());
     }
     log
 }
 
 fn row_card(row: &TableRow<'_>) -> CardFacts {
-    let text = |name| row.get(name).map(without_apostrophe).map(str::to_owned);
-    let facts = CardFacts {
+    let text = |name| first_value(row, &[name]);
+    let mut facts = CardFacts {
         brand: text("brand"),
         name: text("name"),
         model: text("model"),
         capacity_bytes: row.get("capacity_bytes").and_then(|bytes| bytes.parse().ok()),
         capacity_label: text("capacity"),
         generation: text("generation"),
-        marks: text("marks")
-            .map_or_else(Vec::new, |marks| marks.split_whitespace().map(str::to_owned).collect()),
+        marks: text("marks").unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
         ..CardFacts::default()
     };
-    match row.get("card") {
-        Some(card) if facts.brand.is_none() && facts.name.is_none() && facts.model.is_none() => {
-            let mut named = facts;
-            named.fill_missing_from(&parse_card_name(without_apostrophe(card)));
-            named
-        }
-        _ => facts,
+    let is_named = facts.brand.is_some() || facts.name.is_some() || facts.model.is_some();
+    if let Some(card) = text("card").filter(|_| !is_named) {
+        facts.fill_missing_from(&parse_card_name(&card));
     }
+    facts
 }
 
 /// Condition of a row. Several values in one cell become a doubt, since their runs are unknown.
@@ -166,50 +158,46 @@ fn row_condition(row: &TableRow<'_>, doubts: &mut Vec<String>) -> Condition {
 
 fn row_figure(row: &TableRow<'_>) -> Result<TestFigure, String> {
     let test = row_test(row)?;
-    let true_speed = row.get("mb_s").map(|text| parse_number(text, "mb_s")).transpose()?;
-    let printed =
-        first_value(row, &["printed_value", "value"]).map(|text| parse_number(&text, "value")).transpose()?;
+    let number = |names: &[&str], what: &str| -> Result<Option<f64>, String> {
+        let Some(text) = first_value(row, names) else { return Ok(None) };
+        parse_speed(&text).map(Some).ok_or_else(|| format!("{text:?} under {what} is not a number"))
+    };
+    let (true_speed, printed) = (number(&["mb_s"], "mb_s")?, number(&["printed_value", "value"], "value")?);
     let unit = first_value(row, &["printed_unit", "unit"]).unwrap_or_else(|| "MB/s".to_owned());
     let mb_s = match (true_speed, printed) {
         (Some(mb_s), _) => mb_s,
         (None, Some(value)) => value * mb_s_per_unit(&unit, test)?,
         (None, None) => return Err("it has no value".to_owned()),
     };
-    let iops = row.get("iops").map(|text| parse_number(text, "iops")).transpose()?;
+    let iops = number(&["iops"], "iops")?.or(printed.filter(|_| unit == "IOPS"));
     if !mb_s.is_finite() {
         return Err("its speed is too large".to_owned());
     }
     let as_printed = match printed {
-        Some(value) => ToolPrints { value, unit: unit.clone() },
+        Some(value) => ToolPrints { value, unit },
         None => ToolPrints { value: mb_s, unit: "MB/s".to_owned() },
     };
+    let time = |name: &str| row.get(name).and_then(parse_speed);
     Ok(TestFigure {
-        step: row.get("step").map(without_apostrophe).map(str::to_owned),
-        iops: iops.or(printed.filter(|_| unit == "IOPS")),
-        latency_us: row.get("latency_us").and_then(parse_speed),
-        max_latency_us: row.get("max_latency_us").and_then(parse_speed),
+        step: first_value(row, &["step"]),
+        iops,
+        latency_us: time("latency_us"),
+        max_latency_us: time("max_latency_us"),
         percentiles_us: LatencyPercentiles {
-            p50: row.get("p50_us").and_then(parse_speed),
-            p99: row.get("p99_us").and_then(parse_speed),
-            p999: row.get("p999_us").and_then(parse_speed),
+            p50: time("p50_us"),
+            p99: time("p99_us"),
+            p999: time("p999_us"),
         },
         as_printed: Some(as_printed),
         ..TestFigure::from_speed(test, mb_s)
     })
 }
 
-fn parse_number(text: &str, what: &str) -> Result<f64, String> {
-    parse_speed(text).ok_or_else(|| format!("{text:?} under {what} is not a number"))
-}
-
 /// Name of the test, with the operation from its column if there is one.
 fn row_test(row: &TableRow<'_>) -> Result<TestName, String> {
     let name = row.get("test").ok_or("it has no test name")?;
-    let name = match row.get("op") {
-        Some(op) => format!("{name} {}", op.to_lowercase()),
-        None => name.to_owned(),
-    };
-    name.parse().map_err(|e: cardscope_model::test_name::TestNameError| e.to_string())
+    let op = row.get("op").map(|op| format!(" {}", op.to_lowercase())).unwrap_or_default();
+    format!("{name}{op}").parse().map_err(|error: TestNameError| error.to_string())
 }
 
 /// MB/s (10^6) in one unit.
@@ -219,17 +207,13 @@ fn mb_s_per_unit(unit: &str, test: TestName) -> Result<f64, String> {
         "MB/s" | "kB/s" | "KB/s" | "GB/s" | "MiB/s" | "KiB/s" => true_mb_s(unit),
         _ => None,
     };
-    known.ok_or_else(|| {
-        format!("{unit:?} is not a unit of speed; write MB/s, MiB/s, KiB/s, kB/s, GB/s or IOPS")
-    })
+    let units = "MB/s, MiB/s, KiB/s, kB/s, GB/s or IOPS";
+    known.ok_or_else(|| format!("{unit:?} is not a unit of speed; write {units}"))
 }
 
 fn row_size(row: &TableRow<'_>) -> Result<Option<u64>, String> {
-    let Some(text) = first_value(row, &["test_size_bytes", "size"]) else { return Ok(None) };
-    if text.contains(VALUE_SEPARATOR) {
-        return Ok(None);
-    }
-    parse_size(&text).map(Some).map_err(|e| e.to_string())
+    let size = first_value(row, &["test_size_bytes", "size"]).filter(|text| !text.contains(VALUE_SEPARATOR));
+    size.map(|text| parse_size(&text).map_err(|error| error.to_string())).transpose()
 }
 
 /// First non-empty value of several columns.
@@ -239,9 +223,8 @@ fn first_value(row: &TableRow<'_>, names: &[&str]) -> Option<String> {
 
 /// Removes the apostrophe by which a report marks text that a spreadsheet would take for a formula.
 fn without_apostrophe(text: &str) -> &str {
-    text.strip_prefix('\'')
-        .filter(|rest| rest.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']))
-        .unwrap_or(text)
+    let signs = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+    text.strip_prefix('\'').filter(|rest| rest.starts_with(signs)).unwrap_or(text)
 }
 
 /// Parses a card's name in a table, `Samsung Pro Endurance U1 32GB`. The brand is the first word; words with marks and

@@ -29,26 +29,25 @@ pub(crate) const KEEP_ALL: JsonChoice = JsonChoice { keeps: |_, _| true, packs: 
 
 /// Parses a text that is one JSON value.
 pub(crate) fn parse_whole(text: &str) -> Result<Value, serde_json::Error> {
-    let left = Cell::new(text.len().max(LEAST_ROOM));
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = SelectedJson { choice: KEEP_ALL, parent: "", remaining_bytes: &left, skipped: false }
-        .deserialize(&mut reader)?;
+    let value = parse_value(&mut reader, text.len(), KEEP_ALL)?;
     reader.end().map(|()| value)
 }
 
 /// Parses the value at the beginning of a text and returns it with the length of its text. Fails if the values need more
 /// than `room` bytes, or than the minimum of 16 MiB if that is more.
-pub(crate) fn parse_first(
-    text: &str,
-    room: usize,
-    choice: JsonChoice,
-) -> Result<(Value, usize), serde_json::Error> {
-    let left = Cell::new(room.max(LEAST_ROOM));
+pub(crate) fn parse_first(text: &str, room: usize, choice: JsonChoice) -> serde_json::Result<(Value, usize)> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = SelectedJson { choice, parent: "", remaining_bytes: &left, skipped: false }
-        .deserialize(&mut reader)?;
+    let value = parse_value(&mut reader, room, choice)?;
     Ok((value, reader.into_iter::<IgnoredAny>().byte_offset()))
 }
+
+fn parse_value(reader: &mut JsonReader<'_>, room: usize, choice: JsonChoice) -> serde_json::Result<Value> {
+    let remaining_bytes = &Cell::new(room.max(LEAST_ROOM));
+    SelectedJson { choice, parent: "", remaining_bytes, skipped: false }.deserialize(reader)
+}
+
+type JsonReader<'a> = serde_json::Deserializer<serde_json::de::StrRead<'a>>;
 
 #[derive(Clone, Copy)]
 struct SelectedJson<'a> {

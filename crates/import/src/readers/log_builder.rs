@@ -166,12 +166,17 @@ pub(crate) fn read_each(
     }
     match refused {
         Some(why) if logs.is_empty() => return Err(why),
-        _ if logs.len() > 1 => (1..).zip(&mut logs).for_each(|(number, log)| {
-            log.part.get_or_insert_with(|| format!("report {number}"));
-        }),
-        _ => {}
+        _ => name_reports(&mut logs),
     }
     Ok(logs)
+}
+
+/// Names several logs by number unless they have names.
+pub(crate) fn name_reports(logs: &mut [CardLog]) {
+    let several = logs.len() > 1;
+    for (number, log) in (1..).zip(logs).take_while(|_| several) {
+        log.part.get_or_insert_with(|| format!("report {number}"));
+    }
 }
 
 /// Reads parts that begin where a line names another device than the last line with a name.

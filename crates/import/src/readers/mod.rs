@@ -76,8 +76,8 @@ mod speed {
 
 pub use formats::{ImportError, LogFormat, formats};
 pub(crate) use log_builder::{
-    ReaderOutcome, RunBuilder, add_doubts, add_note, add_other, new_log, parse_cooling, read_by_device,
-    read_by_heading, read_each, set_word,
+    ReaderOutcome, RunBuilder, add_doubts, add_note, add_other, name_reports, new_log, parse_cooling,
+    read_by_device, read_by_heading, read_each, set_word,
 };
 pub(crate) use printed_values::{
     KIB_S, MIB_S, PrintedAmount, binary_bytes, binary_mb_s, binary_size, decimal_mb_s, parse_amount,

@@ -31,9 +31,7 @@ pub(crate) fn sanitize_log(log: &mut CardLog) {
         run.results.iter_mut().for_each(keep_possible_details);
         run.size_bytes = run.size_bytes.filter(|bytes| *bytes <= MOST_BYTES);
     }
-    if impossible > 0 {
-        log.doubts.push(format!("left out {impossible} impossible results"));
-    }
+    log.doubts.extend((impossible > 0).then(|| format!("left out {impossible} impossible results")));
     if log.card.capacity_bytes.is_some_and(|bytes| bytes > MOST_BYTES) {
         log.card.capacity_bytes = None;
         log.doubts.push("left out an impossible capacity".to_owned());

@@ -1,7 +1,7 @@
 //! Footer of a report: test size and loops, drive and its fill level, date, system, comment.
 
 use super::line::binary_size;
-use crate::readers::{add_note, parse_date, parse_number};
+use crate::readers::{add_doubts, add_note, parse_date, parse_number, set_word, text_between, trimmed_text};
 use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::Run;
@@ -19,7 +19,7 @@ pub(super) fn read_line(line: &str, log: &mut CardLog, run: &mut Run) -> bool {
         "Profile" | "Mode" | "Time" | "Mix Ratio" => note_setting(key.trim(), value, log),
         "Comment" => add_note(&mut log.condition, value, ConditionOrigin::Stated),
         "Volume" => read_volume(value, log),
-        "Device" => log.card.model = Some(value.to_owned()).filter(|model| !model.is_empty()),
+        "Device" => log.card.model = trimmed_text(value),
         "CPU" => log.condition.set("board", value, ConditionOrigin::Read),
         _ => return false,
     }
@@ -30,27 +30,18 @@ pub(super) fn read_line(line: &str, log: &mut CardLog, run: &mut Run) -> bool {
 fn read_test(value: &str, log: &mut CardLog, run: &mut Run) {
     let amount: String = value.split_whitespace().take(2).collect::<String>().to_lowercase();
     run.size_bytes = binary_size(&amount);
-    run.loops = value.split_once("(x").and_then(|(_, rest)| rest.split_once(')')?.0.trim().parse().ok());
-    for inside in value.split('[').skip(1).filter_map(|part| part.split_once(']').map(|(inside, _)| inside)) {
-        if inside.contains('%') {
-            read_drive(inside, log);
-        }
-    }
-    if ["0Fill", "0 Fill", "0x00"].iter().any(|zeroes| value.contains(zeroes)) {
-        log.doubts.push("it wrote zeroes, which some controllers do not store".to_owned());
-    }
+    run.loops = text_between(value, "(x", ")").and_then(|loops| loops.trim().parse().ok());
+    let brackets = value.split('[').skip(1).filter_map(|part| part.split_once(']'));
+    brackets.filter(|(inside, _)| inside.contains('%')).for_each(|(inside, _)| read_drive(inside, log));
+    let zeroes = ["0Fill", "0 Fill", "0x00"].iter().any(|zeroes| value.contains(zeroes));
+    add_doubts(log, [(zeroes, "it wrote zeroes, which some controllers do not store")]);
 }
 
 /// `C: 33.0% (39.3/119.1 GB)`, `/media/card 12% (3/29 GiB) [SD16G]`.
 fn read_drive(value: &str, log: &mut CardLog) {
     set_full_percent(value, log);
-    let (place, model) = match value.split_once('[') {
-        Some((place, model)) => (place, model.trim_end_matches(']').trim()),
-        None => (value, ""),
-    };
-    if !model.is_empty() {
-        log.card.model = Some(model.to_owned());
-    }
+    let (place, model) = value.split_once('[').unwrap_or((value, ""));
+    log.card.model = trimmed_text(model.trim_end_matches(']')).or(log.card.model.take());
     add_note(&mut log.condition, &format!("drive {}", place.trim()), ConditionOrigin::Read);
 }
 
@@ -69,16 +60,13 @@ fn set_full_percent(value: &str, log: &mut CardLog) {
 }
 
 fn read_system(value: &str, log: &mut CardLog) {
-    let name = value.split_whitespace().collect::<Vec<_>>().join(" ");
-    if !name.is_empty() {
-        log.condition.set("kernel", name, ConditionOrigin::Read);
-    }
+    let name = trimmed_text(&value.split_whitespace().collect::<Vec<_>>().join(" "));
+    set_word(log, "kernel", name);
 }
 
 /// Notes a setting unless it is the program's default.
 fn note_setting(key: &str, value: &str, log: &mut CardLog) {
-    let usual = ["", "Default", "Measure 5 sec / Interval 5 sec"].contains(&value) || key == "Mix Ratio";
-    if !usual {
+    if !["", "Default", "Measure 5 sec / Interval 5 sec"].contains(&value) && key != "Mix Ratio" {
         add_note(&mut log.condition, &format!("{} {value}", key.to_lowercase()), ConditionOrigin::Read);
     }
 }

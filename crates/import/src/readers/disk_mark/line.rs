@@ -5,7 +5,7 @@
 //! (8). A size that a label omits is the program's default: version 3 moves 1 MiB, 4 to 6 move 128 KiB with a queue and
 //! 1 MiB without one (their DiskSpd arguments).
 
-use crate::readers::parse_speed;
+use crate::readers::{parse_speed, text_between};
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestOp};
 use cardscope_model::units::{KIB, MIB};
 
@@ -64,9 +64,8 @@ pub(super) fn parse_line(line: &str) -> Option<SpeedLine<'_>> {
     let colon = before.rfind([':', '：'])?;
     let value = parse_speed(before[colon..].trim_start_matches([':', '：']))?;
     let (pattern, op) = parse_label(&before[..colon])?;
-    let iops =
-        after.split_once("IOPS").and_then(|(number, _)| parse_speed(number.trim_start().strip_prefix('[')?));
-    let latency_us = after.split_once('<').and_then(|(_, rest)| parse_speed(rest.split_once("us")?.0));
+    let iops = after.split_once("IOPS").and_then(|(n, _)| parse_speed(n.trim_start().strip_prefix('[')?));
+    let latency_us = text_between(after, "<", "us").and_then(parse_speed);
     Some(SpeedLine { pattern, op, value, unit, iops, latency_us })
 }
 
@@ -91,12 +90,9 @@ fn parse_label(text: &str) -> Option<(AccessPattern, Option<TestOp>)> {
 
 /// Parses `read4kib`, `4kbread`, `1mib` or an empty text.
 fn op_and_block(text: &str) -> Option<(Option<TestOp>, Option<u64>)> {
-    let word =
-        word_meanings(&OP_WORDS).find_map(|(op, word)| text.split_once(word).map(|around| (op, around)));
-    let (op, block) = match word {
-        Some((op, (before, behind))) => (Some(op), [before, behind].concat()),
-        None => (None, text.to_owned()),
-    };
+    let around =
+        |(op, word)| Some((Some(op), text.split_once(word).map(|(before, after)| [before, after].concat())?));
+    let (op, block) = word_meanings(&OP_WORDS).find_map(around).unwrap_or((None, text.to_owned()));
     if block.is_empty() { Some((op, None)) } else { Some((op, Some(binary_size(&block)?))) }
 }
 

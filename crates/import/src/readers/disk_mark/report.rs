@@ -5,7 +5,9 @@
 
 use super::footer;
 use super::line::{self, SpeedLine};
-use crate::readers::{LogText, ReaderOutcome, RunBuilder, add_note, new_log, printed_figure};
+use crate::readers::{
+    LogText, ReaderOutcome, RunBuilder, add_doubts, add_note, name_reports, new_log, printed_figure,
+};
 use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::log::{CardLog, LogTool};
 use cardscope_model::run::{Run, TestFigure};
@@ -77,21 +79,13 @@ pub(crate) mod crystaldiskmark {
 
 /// Reads all reports in the text. Those without a heading are of `usual`.
 fn read_reports(text: &LogText, usual: &'static DiskMarkDialect) -> ReaderOutcome {
-    let (logs, lost) = Default::default();
-    let mut reader = DiskMarkReader {
-        dialect: usual,
-        logs,
-        report: DiskMarkReport::new(usual),
-        prose: None,
-        lost_doubts: lost,
-    };
+    let (logs, prose, lost_doubts) = Default::default();
+    let report = DiskMarkReport::new(usual);
+    let mut reader = DiskMarkReader { dialect: usual, logs, report, prose, lost_doubts };
     text.lines().for_each(|line| reader.read_line(line));
     reader.end_report();
     let mut logs = reader.finish()?;
-    for log in logs.iter_mut().filter(|log| log.format == KDISKMARK.format) {
-        let doubts = kdiskmark_doubts(log);
-        log.doubts.extend(doubts);
-    }
+    logs.iter_mut().filter(|log| log.format == KDISKMARK.format).for_each(add_kdiskmark_doubts);
     Ok(logs)
 }
 
@@ -105,6 +99,7 @@ struct DiskMarkReader {
     lost_doubts: Vec<String>,
 }
 
+#[derive(Default)]
 struct DiskMarkReport {
     log: CardLog,
     runs: RunBuilder,
@@ -118,15 +113,7 @@ struct DiskMarkReport {
 impl DiskMarkReport {
     fn new(dialect: &DiskMarkDialect) -> Self {
         let log = CardLog { format: dialect.format.to_owned(), ..new_log(dialect.programs[0], None) };
-        DiskMarkReport {
-            log,
-            runs: RunBuilder::default(),
-            section: None,
-            has_footer: false,
-            comment_next: false,
-            not_run: 0,
-            results_without_op: 0,
-        }
+        DiskMarkReport { log, ..DiskMarkReport::default() }
     }
 }
 
@@ -178,9 +165,7 @@ impl DiskMarkReader {
     /// `[Read]`, `[Mix] Read 70%/Write 30%`.
     fn read_section(&mut self, text: &str) -> bool {
         let text = text.trim_start_matches(['>', ' ', '\t']);
-        let Some((name, rest)) = text.strip_prefix('[').and_then(|text| text.split_once(']')) else {
-            return false;
-        };
+        let (name, rest) = text.strip_prefix('[').and_then(|text| text.split_once(']')).unwrap_or_default();
         let Some(op) = line::parse_op(name.trim()) else { return false };
         if self.report.has_footer {
             self.end_report();
@@ -219,15 +204,11 @@ impl DiskMarkReader {
 
     fn end_report(&mut self) {
         let report = std::mem::replace(&mut self.report, DiskMarkReport::new(self.dialect));
-        let mut log = report.log;
-        log.runs = report.runs.finish();
-        if report.not_run > 0 {
-            log.doubts.push(format!("{} tests with 0.000 were not run", report.not_run));
-        }
-        if report.results_without_op > 0 {
-            let lost = report.results_without_op;
-            log.doubts.push(format!("skipped {lost} lines outside of [Read] and [Write]"));
-        }
+        let mut log = CardLog { runs: report.runs.finish(), ..report.log };
+        let (zeros, outside) = (report.not_run, report.results_without_op);
+        log.doubts.extend((zeros > 0).then(|| format!("{zeros} tests with 0.000 were not run")));
+        let skipped = || format!("skipped {outside} lines outside of [Read] and [Write]");
+        log.doubts.extend((outside > 0).then(skipped));
         if log.runs.is_empty() {
             self.lost_doubts.append(&mut log.doubts);
         } else {
@@ -242,11 +223,10 @@ impl DiskMarkReader {
             let nothing = || "it has no complete line with a test and a speed".to_owned();
             return Err(self.lost_doubts.into_iter().next().unwrap_or_else(nothing));
         }
-        let several = logs.len() > 1;
-        for (log, number) in logs.iter_mut().zip(1..) {
-            let part = log.part.take().unwrap_or_else(|| format!("report {number}"));
-            log.part = several.then_some(part);
+        if let [only] = &mut logs[..] {
+            only.part = None;
         }
+        name_reports(&mut logs);
         Ok(logs)
     }
 }
@@ -273,20 +253,19 @@ fn is_sure_result(line: &str) -> bool {
 
 /// True if a number has three decimals, as in all output of these programs: `20.505`, `91,559`.
 fn has_three_decimals(line: &str) -> bool {
-    let decimals =
-        |number: &str| number.rsplit_once(['.', ',']).is_some_and(|(_, decimals)| decimals.len() == 3);
-    line.split(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').any(decimals)
+    let numbers = line.split(|c: char| !c.is_ascii_digit() && c != '.' && c != ',');
+    numbers.filter_map(|number| number.rsplit_once(['.', ','])).any(|(_, decimals)| decimals.len() == 3)
 }
 
-fn kdiskmark_doubts(log: &CardLog) -> Vec<String> {
+fn add_kdiskmark_doubts(log: &mut CardLog) {
     let any = |test: fn(&TestFigure) -> bool| log.runs.iter().flat_map(|run| &run.results).any(test);
     let halved = any(|figure| figure.test.threads > 1) && !log.tool.as_ref().is_some_and(counts_all_threads);
     let mixed = any(|figure| matches!(figure.op, TestOp::Mix(_)));
-    let whys = [
+    let doubts = [
         (halved, "this version of KDiskMark prints tests of several threads at half their speed"),
         (mixed, "KDiskMark's mix is a weighted mean of read and write speed, below the real total"),
     ];
-    whys.iter().filter(|(is, _)| *is).map(|(_, why)| (*why).to_owned()).collect()
+    add_doubts(log, doubts);
 }
 
 /// True since KDiskMark 3.3.0.

@@ -50,11 +50,15 @@ fn add_document(log: &mut CardLog, runs: &mut RunBuilder, document: FioDocument)
         add_doubt(log, format!("skipped {FILL_JOB}, which only fills the file"));
     }
     jobs.iter().for_each(|job| note_job(log, job));
-    let groups = names_by_group(&jobs);
+    let mut groups: HashMap<u64, Vec<&str>> = HashMap::new();
+    jobs.iter().for_each(|job| groups.entry(job.group).or_default().push(&job.name));
     let measured = jobs.iter().flat_map(|job| {
         let beside = concurrent_step(log, job, &groups);
         let mut figures = job_figures(log, job);
-        figures.iter_mut().for_each(|(_, figure)| add_step(figure, beside.as_deref()));
+        for (_, figure) in &mut figures {
+            let steps: Vec<String> = figure.step.take().into_iter().chain(beside.clone()).collect();
+            figure.step = Some(steps.join(", ")).filter(|_| !steps.is_empty());
+        }
         figures
     });
     let figures = add_job_names(measured.collect());
@@ -67,12 +71,6 @@ fn add_document(log: &mut CardLog, runs: &mut RunBuilder, document: FioDocument)
     figures.into_iter().for_each(|figure| runs.add_figure(figure));
 }
 
-fn names_by_group(jobs: &[FioJob]) -> HashMap<u64, Vec<&str>> {
-    let mut groups: HashMap<u64, Vec<&str>> = HashMap::new();
-    jobs.iter().for_each(|job| groups.entry(job.group).or_default().push(&job.name));
-    groups
-}
-
 /// Step for the figures of a job that ran at the same time as another one.
 fn concurrent_step(log: &mut CardLog, job: &FioJob, groups: &HashMap<u64, Vec<&str>>) -> Option<String> {
     let names = groups.get(&job.group)?;
@@ -81,11 +79,6 @@ fn concurrent_step(log: &mut CardLog, job: &FioJob, groups: &HashMap<u64, Vec<&s
     add_doubt(log, format!("{} jobs from {} on ran at the same time", names.len(), shorten_text(first)));
     let more = if names.len() > 2 { format!(" and {} more", names.len() - 2) } else { String::new() };
     Some(format!("beside {other}{more}"))
-}
-
-fn add_step(figure: &mut TestFigure, step: Option<&str>) {
-    let Some(step) = step else { return };
-    figure.step = Some(figure.step.take().map_or_else(|| step.to_owned(), |own| format!("{own}, {step}")));
 }
 
 /// Size and loops, if all jobs share them.
@@ -164,12 +157,11 @@ fn build_figure(name: TestName, side: &JobDirection, step: Option<String>) -> Te
 
 /// Adds the job's name to figures of different jobs with the same test.
 fn add_job_names(figures: Vec<(&str, TestFigure)>) -> Vec<TestFigure> {
+    let key = |figure: &TestFigure| (figure.name(), figure.step.clone());
     let mut times: HashMap<(TestName, Option<String>), u32> = HashMap::new();
-    for (_, figure) in &figures {
-        *times.entry((figure.name(), figure.step.clone())).or_default() += 1;
-    }
+    figures.iter().for_each(|(_, figure)| *times.entry(key(figure)).or_default() += 1);
     let named = figures.into_iter().map(|(job, mut figure)| {
-        if times.get(&(figure.name(), figure.step.clone())).is_some_and(|times| *times > 1) {
+        if times.get(&key(&figure)).is_some_and(|times| *times > 1) {
             figure.step = Some(figure.step.map_or_else(|| job.to_owned(), |step| format!("{job}, {step}")));
         }
         figure

@@ -57,12 +57,11 @@ fn replace_nan(body: &str) -> Cow<'_, str> {
     let (mut out, mut taken) = (String::new(), 0);
     for (at, _) in body.match_indices(':') {
         let value = body[at + 1..].strip_prefix(' ').unwrap_or(&body[at + 1..]);
-        if let Some(number) =
-            ["-nan", "nan", "-inf", "inf"].into_iter().find(|number| value.starts_with(number))
-        {
+        let numbers = ["-nan", "nan", "-inf", "inf"];
+        if let Some(rest) = numbers.iter().find_map(|number| value.strip_prefix(number)) {
             out += &body[taken..at];
             out += ": null";
-            taken = body.len() - value.len() + number.len();
+            taken = body.len() - rest.len();
         }
     }
     if taken == 0 { body.into() } else { (out + &body[taken..]).into() }
@@ -91,10 +90,8 @@ fn parse_documents(body: &str) -> (Vec<FioDocument>, Option<String>) {
                 break;
             }
             Err(error) => {
-                let broken = || with_jobs.then(|| format!("its JSON is broken: {error}"));
-                fault = fault.or_else(broken);
-                at += 1;
-                others += 1;
+                fault = fault.or_else(|| with_jobs.then(|| format!("its JSON is broken: {error}")));
+                (at, others) = (at + 1, others + 1);
                 if others > MOST_STRAY_BRACES {
                     break;
                 }
@@ -115,9 +112,8 @@ fn documents_by_host(value: &Value) -> Vec<FioDocument> {
     let entries = value.get("jobs").or_else(|| value.get("client_stats")).and_then(Value::as_array);
     let read = entries.into_iter().flatten().take(MOST_JOBS).filter_map(|entry| {
         let entry: Value = serde_json::from_str(entry.as_str()?).ok()?;
-        let host = entry.get("hostname").and_then(Value::as_str).map(str::to_owned);
-        let job = parse_job(&entry, global_options(value, host.as_deref()));
-        Some((host, job))
+        let host = text_in(&entry, "hostname");
+        Some((host.map(str::to_owned), parse_job(&entry, global_options(value, host))))
     });
     let hosts = group_by_key(read).into_iter().take(MOST_HOSTS);
     let read = hosts.map(|(host, jobs)| build_document(value, host, jobs.into_iter().flatten().collect()));
@@ -127,31 +123,29 @@ fn documents_by_host(value: &Value) -> Vec<FioDocument> {
 /// Options of all jobs, or those of one computer if several took part.
 fn global_options<'v>(value: &'v Value, host: Option<&str>) -> Option<&'v Map<String, Value>> {
     match value.get("global options")? {
-        Value::Array(all) => {
-            let of_host = |options: &&Value| options.get("hostname").and_then(Value::as_str) == host;
-            all.iter().find(of_host)?.as_object()
-        }
+        Value::Array(all) => all.iter().find(|options| text_in(options, "hostname") == host)?.as_object(),
         one => one.as_object(),
     }
 }
 
+fn text_in<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+    value.get(key)?.as_str()
+}
+
 fn build_document(value: &Value, host: Option<String>, jobs: Vec<FioJob>) -> FioDocument {
-    let text = |key: &str| value.get(key).and_then(Value::as_str);
     let disks = value.get("disk_util").and_then(Value::as_array).into_iter().flatten();
     FioDocument {
-        version: text("fio version").map(|version| version.trim_start_matches("fio-").to_owned()),
-        date: text("time").and_then(parse_date),
+        version: text_in(value, "fio version").map(|name| name.trim_start_matches("fio-").to_owned()),
+        date: text_in(value, "time").and_then(parse_date),
         jobs,
-        disks: disks.filter_map(|disk| disk.get("name")?.as_str().map(str::to_owned)).collect(),
+        disks: disks.filter_map(|disk| text_in(disk, "name").map(str::to_owned)).collect(),
         host,
     }
 }
 
 fn parse_job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<FioJob> {
-    let name = entry.get("jobname")?.as_str()?.to_owned();
-    if name == TOTAL_ENTRY {
-        return None;
-    }
+    let name = text_in(entry, "jobname").filter(|name| *name != TOTAL_ENTRY)?.to_owned();
+    let number = |key: &str| entry.get(key).and_then(Value::as_u64);
     let own = entry.get("job options").and_then(Value::as_object);
     let mut options = JobOptions::default();
     for (key, value) in global.into_iter().chain(own).flatten() {
@@ -161,20 +155,19 @@ fn parse_job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<FioJo
     if options.is_complete {
         // The options are complete here, and direct I/O is off by default.
         options.direct = options.direct.or(Some(false));
-    }
-    if !options.is_complete {
-        let depth = entry.get("latency_depth").and_then(Value::as_u64);
-        options.depth = depth.and_then(|depth| u32::try_from(depth).ok()).filter(|depth| *depth > 0);
+    } else {
+        let depth = number("latency_depth").and_then(|depth| u32::try_from(depth).ok());
+        options.depth = depth.filter(|depth| *depth > 0);
     }
     Some(FioJob {
         name,
-        group: entry.get("groupid").and_then(Value::as_u64).unwrap_or(0),
+        group: number("groupid").unwrap_or(0),
         options,
         count: 1,
         error: entry.get("error").and_then(Value::as_i64).unwrap_or(0),
         directions: DIRECTIONS.map(|direction| parse_direction(entry.get(direction)?)),
         discards: entry.get("trim").and_then(parse_direction).is_some(),
-        start_key: entry.get("job_start").and_then(Value::as_u64).map(|start| start.to_string()),
+        start_key: number("job_start").map(|start| start.to_string()),
     })
 }
 
@@ -186,22 +179,24 @@ fn parse_direction(value: &Value) -> Option<JobDirection> {
     if bytes_s <= 0.0 {
         return None;
     }
-    let latency = |key: &str| parse_latency(value, key);
     Some(JobDirection {
         bytes_s,
         iops: number("iops").unwrap_or(0.0),
         printed: ToolPrints { value: kib_s, unit: "KiB/s".to_owned() },
-        latency_us: latency("mean"),
-        max_latency_us: latency("max"),
+        latency_us: parse_latency(value, "mean"),
+        max_latency_us: parse_latency(value, "max"),
         percentiles_us: parse_percentiles(value),
     })
 }
 
-/// Percentiles of completion latency, else of total latency, in microseconds. Old versions print unused ones as `0.00`.
+/// Completion latency, else total latency, each with the units in a microsecond.
+const LATENCY_KINDS: [(&str, f64); 4] = [("clat_ns", 1e3), ("clat", 1.0), ("lat_ns", 1e3), ("lat", 1.0)];
+
+/// Percentiles of latency in microseconds. Old versions print unused ones as `0.00`.
 fn parse_percentiles(side: &Value) -> LatencyPercentiles {
-    let kinds = [("clat_ns", 1e3), ("clat", 1.0), ("lat_ns", 1e3), ("lat", 1.0)];
-    let all =
-        kinds.iter().find_map(|(kind, in_us)| Some((side.get(kind)?.get("percentile")?.as_object()?, in_us)));
+    let all = LATENCY_KINDS
+        .iter()
+        .find_map(|(kind, in_us)| Some((side.get(kind)?.get("percentile")?.as_object()?, in_us)));
     let Some((all, in_us)) = all else { return LatencyPercentiles::default() };
     let of = |share: f64| {
         let (_, value) = all.iter().find(|(key, _)| key.parse() == Ok(share))?;
@@ -212,7 +207,6 @@ fn parse_percentiles(side: &Value) -> LatencyPercentiles {
 
 /// Value of completion latency, else of total latency, in microseconds. fio prints 0 if it measured none.
 fn parse_latency(side: &Value, key: &str) -> Option<f64> {
-    let kinds = [("clat_ns", 1e3), ("clat", 1.0), ("lat_ns", 1e3), ("lat", 1.0)];
-    let found = kinds.iter().filter_map(|(kind, in_us)| Some(side.get(kind)?.get(key)?.as_f64()? / in_us));
-    found.into_iter().find(|us: &f64| us.is_finite() && *us > 0.0)
+    let us = |(kind, in_us): &(&str, f64)| Some(side.get(kind)?.get(key)?.as_f64()? / in_us);
+    LATENCY_KINDS.iter().filter_map(us).find(|us: &f64| us.is_finite() && *us > 0.0)
 }

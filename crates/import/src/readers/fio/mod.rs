@@ -32,39 +32,25 @@ struct JobDirection {
 impl JobDirection {
     /// Sum of two directions. Its latency is the mean over the I/Os of both.
     fn merge_direction(self, other: JobDirection) -> JobDirection {
-        let bytes_s = self.bytes_s + other.bytes_s;
-        let printed = if self.printed.unit == other.printed.unit {
-            ToolPrints { value: self.printed.value + other.printed.value, unit: self.printed.unit }
-        } else {
-            ToolPrints { value: bytes_s / 1024.0, unit: "KiB/s".to_owned() }
+        let (bytes_s, iops) = (self.bytes_s + other.bytes_s, self.iops + other.iops);
+        let printed = match self.printed.unit == other.printed.unit {
+            true => ToolPrints { value: self.printed.value + other.printed.value, unit: self.printed.unit },
+            false => ToolPrints { value: bytes_s / 1024.0, unit: "KiB/s".to_owned() },
         };
         let latency_us = match (self.latency_us, other.latency_us) {
-            (Some(mine), Some(theirs)) if self.iops + other.iops > 0.0 => {
-                Some((mine * self.iops + theirs * other.iops) / (self.iops + other.iops))
-            }
+            (Some(mine), Some(theirs)) if iops > 0.0 => Some((mine * self.iops + theirs * other.iops) / iops),
             (mine, theirs) => mine.or(theirs),
         };
         let max_latency_us = self.max_latency_us.into_iter().chain(other.max_latency_us).reduce(f64::max);
         // Percentiles of two distributions cannot be combined.
         let percentiles_us = LatencyPercentiles::default();
-        JobDirection {
-            bytes_s,
-            iops: self.iops + other.iops,
-            printed,
-            latency_us,
-            max_latency_us,
-            percentiles_us,
-        }
+        JobDirection { bytes_s, iops, printed, latency_us, max_latency_us, percentiles_us }
     }
 
     /// Bytes of one I/O; 0 if the IOPS are unknown.
     fn block_bytes(&self) -> u64 {
         if self.iops > 0.0 { (self.bytes_s / self.iops).round() as u64 } else { 0 }
     }
-}
-
-fn sum_directions(mine: Option<JobDirection>, theirs: Option<JobDirection>) -> Option<JobDirection> {
-    mine.into_iter().chain(theirs).reduce(JobDirection::merge_direction)
 }
 
 /// A job, or the sum of several jobs of one name and group.
@@ -89,7 +75,7 @@ impl FioJob {
         self.count = self.count.saturating_add(other.count);
         self.error = if self.error == 0 { other.error } else { self.error };
         for (mine, theirs) in self.directions.iter_mut().zip(other.directions) {
-            *mine = sum_directions(mine.take(), theirs);
+            *mine = mine.take().into_iter().chain(theirs).reduce(JobDirection::merge_direction);
         }
         self.discards |= other.discards;
         self

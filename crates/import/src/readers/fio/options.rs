@@ -17,6 +17,9 @@ const SMALL_BLOCK: u64 = 64 * KIB;
 /// Engines that do one I/O at a time, whatever the `iodepth`; `psync` is the default on Linux.
 const SYNCHRONOUS: [&str; 6] = ["psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"];
 
+/// A pattern, and a doubt about it.
+type DoubtedPattern = (AccessPattern, Option<String>);
+
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct JobOptions {
     /// True if the log has all options of the job, so that a missing one has fio's default.
@@ -57,19 +60,12 @@ impl JobOptions {
     }
 
     /// Pattern of a job that did `op` in blocks of `measured` bytes, and a doubt about it.
-    pub(super) fn test_pattern(
-        &self,
-        name: &str,
-        op: TestOp,
-        measured: u64,
-        threads: u32,
-    ) -> (AccessPattern, Option<String>) {
+    pub(super) fn test_pattern(&self, name: &str, op: TestOp, measured: u64, threads: u32) -> DoubtedPattern {
         let asked = self.blocks[usize::from(op == TestOp::Write)];
         let block = asked.or_else(|| likely_block(measured)).unwrap_or(DEFAULT_BLOCK);
         let (order, doubt) = self.access_order(name, block);
-        let capped = self
-            .depth_is_capped()
-            .then(|| format!("{name}: synchronous engine, so iodepth has no effect (Q1)"));
+        let capped = || format!("{name}: synchronous engine, so iodepth has no effect (Q1)");
+        let capped = self.depth_is_capped().then(capped);
         let queue = if capped.is_some() { 1 } else { self.depth.unwrap_or(1) };
         (AccessPattern { order, block, queue, threads }, capped.or(doubt))
     }
@@ -123,9 +119,9 @@ fn likely_block(measured: u64) -> Option<u64> {
 
 /// `4k`, or `4k,64k` for reads and writes.
 fn parse_block_sizes(value: &str) -> [Option<u64>; 2] {
-    let mut sizes = value.split(',').map(parse_job_size);
-    let read = sizes.next().flatten();
-    [read, sizes.next().flatten().or(read)]
+    let (read, write) = value.split_once(',').unwrap_or((value, value));
+    let read = parse_job_size(read);
+    [read, write.split(',').next().and_then(parse_job_size).or(read)]
 }
 
 /// Parses a size of a job file, in which `k` and `kb` are 1024 bytes, `ki` and `kib` 1000 (`kb_base` in fio's HOWTO).

@@ -12,7 +12,7 @@ use cardscope_model::units::parse_size;
 use std::collections::HashMap;
 
 pub(crate) fn recognise(text: &LogText) -> bool {
-    text.lines().any(|line| JobReport::parse(line).is_some())
+    text.lines().any(|line| parse_job_line(line).is_some())
 }
 
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
@@ -47,17 +47,16 @@ struct FioTextReader {
 impl FioTextReader {
     fn read_line(&mut self, line: &str) {
         let trimmed = line.trim();
-        if let Some(version) =
-            trimmed.strip_prefix("fio-").filter(|version| version.starts_with(|c: char| c.is_ascii_digit()))
-        {
+        let version = trimmed.strip_prefix("fio-");
+        if let Some(version) = version.filter(|version| version.starts_with(|c: char| c.is_ascii_digit())) {
             self.starts += 1;
             self.begin_report(Some(version.to_owned()));
         } else if trimmed.starts_with("Run status group") {
             self.report_ended = true;
         } else if let Some((name, options)) = parse_options_line(line) {
             self.options_by_job.insert(name.to_owned(), options);
-        } else if let Some(report) = JobReport::parse(line) {
-            self.add_job(&report);
+        } else if let Some((job, date)) = parse_job_line(line) {
+            self.add_job(job, date);
         } else if let Some(row) = trimmed.strip_prefix('|') {
             self.read_percentiles(row);
         } else if let Some((key, rest)) = trimmed.split_once(':') {
@@ -75,41 +74,29 @@ impl FioTextReader {
         (self.disks_follow, self.report_ended) = (false, false);
     }
 
-    fn add_job(&mut self, report: &JobReport<'_>) {
+    fn add_job(&mut self, mut job: FioJob, date: &str) {
         if self.report_ended {
             self.begin_report(self.document.version.clone());
         }
         self.direction = Some(0);
-        let options = self.options_by_job.get(report.name).cloned().unwrap_or_default();
-        self.document.date = self.document.date.take().or_else(|| parse_date(report.date));
-        self.document.jobs.push(FioJob {
-            name: report.name.to_owned(),
-            group: report.group,
-            options,
-            count: report.jobs,
-            error: report.error,
-            directions: Default::default(),
-            discards: false,
-            start_key: report.pid.map(|pid| format!("{pid} of start {}", self.starts)),
-        });
+        job.options = self.options_by_job.get(&job.name).cloned().unwrap_or_default();
+        job.start_key = job.start_key.map(|pid| format!("{pid} of start {}", self.starts));
+        self.document.date = self.document.date.take().or_else(|| parse_date(date));
+        self.document.jobs.push(job);
+    }
+
+    /// Direction of the last job that the current lines describe.
+    fn current_direction(&mut self) -> Option<&mut JobDirection> {
+        self.document.jobs.last_mut()?.directions[self.direction?].as_mut()
     }
 
     /// `99.00th=[ 5800], 99.50th=[ 6390], 99.90th=[ 7308]`
     fn read_percentiles(&mut self, row: &str) {
-        let side = self
-            .document
-            .jobs
-            .last_mut()
-            .zip(self.direction)
-            .and_then(|(job, at)| job.directions[at].as_mut());
-        let (Some(side), Some(in_us)) = (side, self.percentiles_in_us) else { return };
-        let known = &mut side.percentiles_us;
-        for (share, place) in
-            [("50.00", &mut known.p50), ("99.00", &mut known.p99), ("99.90", &mut known.p999)]
-        {
-            let value = row
-                .split_once(&format!(" {share}th=["))
-                .and_then(|(_, rest)| parse_speed(rest.split(']').next()?));
+        let Some(in_us) = self.percentiles_in_us else { return };
+        let Some(side) = self.current_direction() else { return };
+        let LatencyPercentiles { p50, p99, p999 } = &mut side.percentiles_us;
+        for (share, place) in [(" 50.00th=[", p50), (" 99.00th=[", p99), (" 99.90th=[", p999)] {
+            let value = row.split_once(share).and_then(|(_, rest)| parse_speed(rest.split(']').next()?));
             *place = value.map(|value| value * in_us).or(*place);
         }
     }
@@ -135,13 +122,8 @@ impl FioTextReader {
 
 /// Microseconds in one unit of a heading: `usec)`.
 fn microseconds_per_unit(unit: &str) -> Option<f64> {
-    match unit.trim_end_matches(')') {
-        "nsec" => Some(1e-3),
-        "usec" => Some(1.0),
-        "msec" => Some(1e3),
-        "sec" => Some(1e6),
-        _ => None,
-    }
+    let units = [("nsec", 1e-3), ("usec", 1.0), ("msec", 1e3), ("sec", 1e6)];
+    units.into_iter().find(|(name, _)| *name == unit.trim_end_matches(')')).map(|(_, us)| us)
 }
 
 /// `job: (g=0): rw=randwrite, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=32`.
@@ -172,32 +154,24 @@ fn parse_blocks(settings: &str) -> [Option<u64>; 2] {
     [sizes.next().flatten(), sizes.next().flatten()]
 }
 
-/// Parts of a report's first line: `job: (groupid=0, jobs=8): err= 0: pid=1495: Tue Aug 20 15:32:30 2024`.
-struct JobReport<'a> {
-    name: &'a str,
-    group: u64,
-    jobs: u32,
-    error: i64,
-    pid: Option<&'a str>,
-    date: &'a str,
-}
-
-impl<'a> JobReport<'a> {
-    fn parse(line: &'a str) -> Option<Self> {
-        let (name, rest) = line.split_once(": (groupid=")?;
-        let (group, rest) = rest.split_once(", jobs=")?;
-        let (jobs, rest) = rest.split_once("): err=")?;
-        let (error, rest) = rest.split_once(':').unwrap_or((rest, ""));
-        let error = error.split_whitespace().next()?;
-        Some(JobReport {
-            name: name.trim(),
-            group: group.parse().ok()?,
-            jobs: jobs.trim().parse().ok()?,
-            error: error.parse().ok()?,
-            pid: rest.split_once("pid=").and_then(|(_, rest)| rest.split(':').next()).map(str::trim),
-            date: rest.split_once(": ").map_or("", |(_, date)| date),
-        })
-    }
+/// Job and date of a report's first line: `job: (groupid=0, jobs=8): err= 0: pid=1495: Tue Aug 20 15:32:30 2024`.
+fn parse_job_line(line: &str) -> Option<(FioJob, &str)> {
+    let (name, rest) = line.split_once(": (groupid=")?;
+    let (group, rest) = rest.split_once(", jobs=")?;
+    let (count, rest) = rest.split_once("): err=")?;
+    let (error, rest) = rest.split_once(':').unwrap_or((rest, ""));
+    let pid = rest.split_once("pid=").and_then(|(_, rest)| rest.split(':').next());
+    let job = FioJob {
+        name: name.trim().to_owned(),
+        group: group.parse().ok()?,
+        options: JobOptions::default(),
+        count: count.trim().parse().ok()?,
+        error: error.split_whitespace().next()?.parse().ok()?,
+        directions: Default::default(),
+        discards: false,
+        start_key: pid.map(|pid| pid.trim().to_owned()),
+    };
+    Some((job, rest.split_once(": ").map_or("", |(_, date)| date)))
 }
 
 /// `IOPS=22, BW=22.5MiB/s (23.6MB/s)(8192MiB/363725msec)`, `io=1024.0MB, bw=22345KB/s, iops=5586, runt= 46932msec`.
@@ -206,22 +180,20 @@ fn parse_bandwidth(text: &str) -> Option<JobDirection> {
         let value = text.split_once(key)?.1;
         Some(value.split([',', ' ', '(']).find(|part| !part.is_empty()).unwrap_or_default())
     };
-    let (printed, old) = match setting("BW=") {
-        Some(printed) => (printed, false),
-        None => (setting("bw=")?, true),
-    };
-    let unit_at = printed.find(|c: char| c.is_ascii_alphabetic())?;
-    let (value, unit) = (parse_speed(&printed[..unit_at])?, &printed[unit_at..]);
+    let (printed, old) = setting("BW=").map(|new| (new, false)).or(setting("bw=").map(|old| (old, true)))?;
+    let (value, unit) = printed.split_at(printed.find(|c: char| c.is_ascii_alphabetic())?);
+    let value = parse_speed(value)?;
     let bytes_s = value * unit_bytes(unit, old)?;
     let iops = setting("IOPS=").or_else(|| setting("iops=")).and_then(parse_count).unwrap_or(0.0);
     let printed = ToolPrints { value, unit: unit.to_owned() };
+    let (latency_us, max_latency_us, percentiles_us) = Default::default();
     (bytes_s > 0.0).then_some(JobDirection {
         bytes_s,
         iops,
         printed,
-        latency_us: None,
-        max_latency_us: None,
-        percentiles_us: LatencyPercentiles::default(),
+        latency_us,
+        max_latency_us,
+        percentiles_us,
     })
 }
 

@@ -38,11 +38,9 @@ pub(super) fn parse_chart(text: &str) -> Result<PlotlyChart, String> {
     if series.is_empty() {
         return Err("its series have no numbers".to_owned());
     }
-    let unit = ["xaxis", "yaxis"].iter().find_map(|axis| {
-        Some(chart.get("layout")?.get(axis)?.get("ticksuffix")?.as_str()?.trim().to_owned())
-    });
-    let unit = unit.unwrap_or_default().chars().take(LONGEST_NAME).collect();
-    Ok(PlotlyChart { unit, series })
+    let suffix = |axis: &&str| chart.get("layout")?.get(axis)?.get("ticksuffix")?.as_str();
+    let unit = ["xaxis", "yaxis"].iter().find_map(suffix).unwrap_or_default().trim();
+    Ok(PlotlyChart { unit: unit.chars().take(LONGEST_NAME).collect(), series })
 }
 
 /// Reads a series. Names may be on either axis; fields that a trace lacks are in `common`.

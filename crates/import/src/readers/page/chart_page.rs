@@ -7,7 +7,8 @@ use super::chart::{self, BarSeries, PlotlyChart};
 use super::described::{DescribedCard, parse_description};
 use super::markdown::{front_matter, list_item_text, page_title, parse_heading, strip_markup};
 use crate::readers::{
-    LogText, MIB_S, ReaderOutcome, add_note, new_log, parse_cooling, parse_day, printed_figure, true_mb_s,
+    LogText, MIB_S, ReaderOutcome, add_note, add_other, new_log, parse_cooling, parse_day, printed_figure,
+    trimmed_text, true_mb_s,
 };
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::{Condition, ConditionOrigin};
@@ -39,7 +40,7 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 /// Reads the page; each card and condition is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    let mut page = ChartPage::new(text.body());
+    let mut page = PlotlyPageReader::new(text.body());
     let mut lines = text.body().split_inclusive('\n');
     while let Some(line) = lines.next() {
         if line.trim_start().starts_with(OPEN) {
@@ -54,7 +55,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
 
 /// State of the page up to the current line.
 #[derive(Default)]
-struct ChartPage {
+struct PlotlyPageReader {
     uses_script: bool,
     form: Option<String>,
     published_on: Option<String>,
@@ -77,14 +78,14 @@ struct PublishedSeries {
     series: BarSeries,
 }
 
-impl ChartPage {
+impl PlotlyPageReader {
     fn new(body: &str) -> Self {
         let express = page_title(body).to_lowercase().contains("microsd express");
-        ChartPage {
+        PlotlyPageReader {
             uses_script: body.contains(SCRIPT),
             form: express.then(|| "microSD Express".to_owned()),
             published_on: front_matter(body, "date").and_then(parse_day),
-            ..ChartPage::default()
+            ..PlotlyPageReader::default()
         }
     }
 
@@ -150,11 +151,10 @@ impl ChartPage {
     fn read_chart(&mut self, json: &str) {
         match chart::parse_chart(json) {
             Ok(chart) => self.add_chart(chart),
-            Err(why) if self.doubts.len() < MOST_DOUBTS => self.doubts.push(format!(
-                "the chart under {:?} could not be read: {}",
-                shorten_text(&self.heading),
-                shorten_message(&why, &[])
-            )),
+            Err(why) if self.doubts.len() < MOST_DOUBTS => {
+                let (heading, why) = (shorten_text(&self.heading), shorten_message(&why, &[]));
+                self.doubts.push(format!("the chart under {heading:?} could not be read: {why}"));
+            }
             Err(_) => {}
         }
         self.condition = Condition::default();
@@ -162,14 +162,10 @@ impl ChartPage {
 
     fn add_chart(&mut self, chart: PlotlyChart) {
         let PlotlyChart { series, unit } = chart;
-        let (runs, others): (Vec<BarSeries>, _) =
-            series.into_iter().partition(|series| series.run_number().is_some());
+        let (runs, others): (Vec<_>, _) = series.into_iter().partition(|one| one.run_number().is_some());
         for series in others {
-            self.published.push(PublishedSeries {
-                heading: self.heading.clone(),
-                unit: unit.clone(),
-                series,
-            });
+            let (heading, unit) = (self.heading.clone(), unit.clone());
+            self.published.push(PublishedSeries { heading, unit, series });
         }
         if !runs.is_empty() {
             self.add_runs(&unit, &runs);
@@ -182,7 +178,7 @@ impl ChartPage {
             log.tool = new_log("cdm_fio.sh", None).tool;
             log.doubts.push("the page uses cdm_fio.sh, whose MB/s are MiB/s rounded down".to_owned());
         }
-        log.part = Some(self.heading.clone()).filter(|heading| !heading.is_empty());
+        log.part = trimmed_text(&self.heading);
         log.card = self.card.clone();
         log.condition = self.condition.clone();
         if let Some(file_system) = &self.file_system {
@@ -191,9 +187,7 @@ impl ChartPage {
         if let Some(date) = &self.published_on {
             add_note(&mut log.condition, &format!("published {date}"), ConditionOrigin::Stated);
         }
-        if !self.nvme.is_empty() {
-            log.other.insert("nvme".to_owned(), Value::Object(self.nvme.clone()));
-        }
+        add_other(&mut log, "nvme", Value::Object(self.nvme.clone()));
         for series in series {
             let results = self.series_figures(unit, series, &mut log.doubts);
             log.runs.push(Run { run: series.run_number().unwrap_or(1), results, ..self.head.clone() });
@@ -203,44 +197,31 @@ impl ChartPage {
     }
 
     fn series_figures(&self, unit: &str, series: &BarSeries, doubts: &mut Vec<String>) -> Vec<TestFigure> {
-        let Some(mb_s) = self.unit_mb_s(unit) else {
-            doubts.push(format!(
-                "{}: skipped results with the unknown unit {:?}",
-                shorten_text(&series.name),
-                shorten_text(unit)
-            ));
+        let of = shorten_text(&series.name);
+        // The printed unit is trusted if the page does not name the script.
+        let mb_s = match unit {
+            "MB/s" | "" if self.uses_script => Some(MIB_S),
+            _ => true_mb_s(unit),
+        };
+        let Some(mb_s) = mb_s else {
+            doubts.push(format!("{of}: skipped results with the unknown unit {:?}", shorten_text(unit)));
             return Vec::new();
         };
         let mut figures = Vec::new();
         for (name, value) in &series.values {
             match parse_test_name(name) {
                 Some(test) => figures.push(printed_figure(test, *value, unit, mb_s)),
-                None => doubts.push(format!(
-                    "{}: {:?} is not a test name",
-                    shorten_text(&series.name),
-                    shorten_text(name)
-                )),
+                None => doubts.push(format!("{of}: {:?} is not a test name", shorten_text(name))),
             }
         }
         figures
     }
 
-    /// MB/s (10^6) in one unit of a chart. The printed unit is trusted if the page does not name the script.
-    fn unit_mb_s(&self, unit: &str) -> Option<f64> {
-        match unit {
-            "MB/s" | "" if self.uses_script => Some(MIB_S),
-            _ => true_mb_s(unit),
-        }
-    }
-
     fn finish(mut self) -> ReaderOutcome {
-        let mut published = std::mem::take(&mut self.published);
+        let published = std::mem::take(&mut self.published);
         let more = published.len().saturating_sub(MOST_PUBLISHED);
-        if more > 0 {
-            self.doubts.push(format!("skipped {more} series: too many"));
-        }
-        published.truncate(MOST_PUBLISHED);
-        published.into_iter().for_each(|published| self.add_published(published));
+        self.doubts.extend((more > 0).then(|| format!("skipped {more} series: too many")));
+        published.into_iter().take(MOST_PUBLISHED).for_each(|published| self.add_published(published));
         let lost = self.doubts.join("; ");
         if self.logs.is_empty() {
             return Err(if lost.is_empty() { "its charts are empty".to_owned() } else { lost });
@@ -251,20 +232,19 @@ impl ChartPage {
 
     /// Adds published figures to the first log of the card in their name, or to a new log.
     fn add_published(&mut self, published: PublishedSeries) {
-        let named =
-            |name: &str| parse_test_name(name).map_or_else(|| name.to_owned(), |test| test.to_string());
-        let values = published.series.values.iter().map(|(name, value)| (named(name), json!(value)));
+        let PublishedSeries { heading, unit, series: BarSeries { name, values } } = published;
+        let test = |name: String| parse_test_name(&name).map_or(name, |test| test.to_string());
+        let values = values.into_iter().map(|(name, value)| (test(name), json!(value)));
         let values: Map<String, Value> = values.collect();
-        let name = published.series.name.to_lowercase();
-        let of_card = |log: &CardLog| !name.is_empty() && log.card.title().to_lowercase().contains(&name);
+        let lower = name.to_lowercase();
+        let of_card = |log: &CardLog| !name.is_empty() && log.card.title().to_lowercase().contains(&lower);
         let at = self.logs.iter().position(of_card).unwrap_or_else(|| {
-            let name = &published.series.name;
-            let (part, card) = (Some(name.clone()), parse_description(name).card);
-            self.logs.push(CardLog { part, card, ..CardLog::default() });
+            let card = parse_description(&name).card;
+            self.logs.push(CardLog { part: Some(name.clone()), card, ..CardLog::default() });
             self.logs.len() - 1
         });
         let all = self.logs[at].other.entry("published").or_insert_with(|| json!({}));
-        all[published.heading] = json!({ "unit": published.unit, "values": values });
+        all[heading] = json!({ "unit": unit, "values": values });
     }
 }
 
@@ -281,9 +261,8 @@ fn parse_test_name(text: &str) -> Option<TestName> {
 
 /// Kelvin in `83°C/181°F/356K`; the other two are rounded.
 fn parse_kelvin(text: &str) -> Option<u16> {
-    text.split('/')
-        .find_map(|part| part.trim().strip_suffix('K')?.trim().parse().ok())
-        .filter(|kelvin| *kelvin >= 273)
+    let mut parts = text.split('/').map(str::trim);
+    parts.find_map(|part| part.strip_suffix('K')?.trim().parse().ok()).filter(|kelvin| *kelvin >= 273)
 }
 
 #[cfg(test)]

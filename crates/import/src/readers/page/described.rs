@@ -2,6 +2,7 @@
 //!
 //! Module `label` of `sd` parses the marks printed on cards; the rest, brand and name, is parsed here.
 
+use crate::readers::trimmed_text;
 use cardscope_model::card::CardFacts;
 use cardscope_sd::label::{CardLabel, parse};
 
@@ -27,21 +28,18 @@ pub(super) fn parse_description(text: &str) -> DescribedCard {
     let (main, after) = outside.split_once(", ").unwrap_or((&outside, ""));
     let mut card = CardFacts::default();
     if let Ok(label) = parse(&with_spelled_speed_class(&outside)) {
-        add_printed_marks(&label, &mut card);
+        let buses = label.buses.iter().map(ToString::to_string);
+        card.marks = buses.chain(label.marks.iter().map(ToString::to_string)).collect();
+        card.capacity_label = label.capacity.map(|capacity| capacity.printed);
     }
-    let words: Vec<&str> = main.split_whitespace().map(trim_signs).filter(|word| !word.is_empty()).collect();
-    card.form = words.iter().find_map(|word| card_form(word));
-    let mut names = words.iter().filter(|word| !is_capacity(word)).take_while(|word| !is_rating(word));
-    card.brand = names.next().map(|word| (*word).to_owned());
-    card.name = Some(names.copied().collect::<Vec<_>>().join(" ")).filter(|name| !name.is_empty());
-    card.note = Some(after.trim().to_owned()).filter(|after| !after.is_empty() && !only_ratings(after));
+    let words = || main.split_whitespace().map(trim_signs).filter(|word| !word.is_empty());
+    card.form = words().find_map(card_form);
+    let mut names = words().filter(|word| !is_capacity(word)).take_while(|word| !is_rating(word));
+    card.brand = names.next().map(str::to_owned);
+    card.name = trimmed_text(&names.collect::<Vec<_>>().join(" "));
+    card.note =
+        trimmed_text(after).filter(|note| !note.split_whitespace().all(|word| is_rating(trim_signs(word))));
     DescribedCard { card, brackets }
-}
-
-fn add_printed_marks(label: &CardLabel, card: &mut CardFacts) {
-    card.capacity_label = label.capacity.as_ref().map(|capacity| capacity.printed.clone());
-    let buses = label.buses.iter().map(ToString::to_string);
-    card.marks = buses.chain(label.marks.iter().map(ToString::to_string)).collect();
 }
 
 /// True for a word that is a size and nothing else.
@@ -58,10 +56,6 @@ fn is_rating(word: &str) -> bool {
     card_form(word).is_some()
         || RATINGS.contains(&word.to_lowercase().as_str())
         || parse(word).is_ok_and(says_something)
-}
-
-fn only_ratings(text: &str) -> bool {
-    text.split_whitespace().all(|word| is_rating(trim_signs(word)))
 }
 
 /// Word without the signs around it: `“1TB”`, `Example®`.

@@ -18,12 +18,10 @@ pub(super) fn strip_markup(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find('[') {
-        let link = rest[open..]
-            .split_once("](")
-            .and_then(|(name, after)| (!name.contains(']')).then_some((&name[1..], after_address(after)?)));
+        let link = rest[open + 1..].split_once("](").filter(|(name, _)| !name.contains(']'));
+        let link = link.and_then(|(name, after)| Some((name, after_address(after)?)));
         let Some((name, after)) = link else { break };
-        out.push_str(&rest[..open]);
-        out.push_str(name);
+        out.extend([&rest[..open], name]);
         rest = after;
     }
     out.push_str(rest);
@@ -34,11 +32,7 @@ pub(super) fn strip_markup(text: &str) -> String {
 fn after_address(text: &str) -> Option<&str> {
     let mut open = 1_u32;
     let close = text.find(|c| {
-        open = match c {
-            '(' => open + 1,
-            ')' => open - 1,
-            _ => open,
-        };
+        open = open + u32::from(c == '(') - u32::from(c == ')');
         open == 0
     })?;
     Some(&text[close + 1..])

@@ -52,8 +52,13 @@ pub(super) fn parse_label(text: &str) -> Option<TestLabel> {
             "t" => said.threads = Some(number(&tokens.next()?)?),
             "iops" => said.unit = Some("IOPS".to_owned()),
             digits if digits.starts_with(|c: char| c.is_ascii_digit()) => {
-                said.block =
-                    Some(u64::from(number(digits)?).checked_mul(block_unit_bytes(&tokens.next()?)?)?);
+                // The unit of a block is binary in either spelling.
+                let unit = match tokens.next()?.as_str() {
+                    "k" | "kb" | "kib" => KIB,
+                    "m" | "mb" | "mib" => MIB,
+                    _ => return None,
+                };
+                said.block = Some(u64::from(number(digits)?).checked_mul(unit)?);
             }
             word if word.contains('/') => said.unit = Some(canonical_unit(word)?),
             word if FILLER_WORDS.split_whitespace().any(|fill| fill == word) => {}
@@ -81,27 +86,11 @@ fn split_tokens(text: &str) -> Vec<String> {
     out
 }
 
-/// Bytes of a unit of block size, which is binary in either spelling.
-fn block_unit_bytes(word: &str) -> Option<u64> {
-    match word {
-        "k" | "kb" | "kib" => Some(KIB),
-        "m" | "mb" | "mib" => Some(MIB),
-        _ => None,
-    }
-}
-
 /// Canonical spelling of a unit: `MB/s` for `mb/s`.
 fn canonical_unit(word: &str) -> Option<String> {
     let (prefix, per) = word.split_once('/')?;
-    let prefix = match prefix {
-        "kb" => "kB",
-        "kib" => "KiB",
-        "mb" => "MB",
-        "mib" => "MiB",
-        "gb" => "GB",
-        "gib" => "GiB",
-        _ => return None,
-    };
+    let prefix =
+        ["kB", "KiB", "MB", "MiB", "GB", "GiB"].into_iter().find(|unit| unit.to_lowercase() == prefix)?;
     matches!(per, "s" | "sec" | "second").then(|| format!("{prefix}/s"))
 }
 

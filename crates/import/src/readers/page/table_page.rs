@@ -39,10 +39,10 @@ fn read_tables(text: &LogText) -> Vec<CardLog> {
         let mut used: BTreeSet<&str> = BTreeSet::new();
         for row in &table.rows {
             for (card, figure, heads) in row_results(&table, row) {
-                let known = cards
-                    .iter()
-                    .position(|(name, log, _)| *name == card && (card.is_some() || log.part == table.above));
-                let at = known.unwrap_or_else(|| {
+                let same = |(name, log, _): &(Option<String>, CardLog, RunBuilder)| {
+                    *name == card && (card.is_some() || log.part == table.above)
+                };
+                let at = cards.iter().position(same).unwrap_or_else(|| {
                     cards.push((card.clone(), card_log(card.as_deref(), &table), RunBuilder::default()));
                     cards.len() - 1
                 });
@@ -51,14 +51,12 @@ fn read_tables(text: &LogText) -> Vec<CardLog> {
             }
         }
         let all = table.heads.iter().skip(1).chain(table.rows.iter().filter_map(|row| row.first()));
-        let left: Vec<&str> =
-            all.map(String::as_str).filter(|head| !head.is_empty() && !used.contains(head)).collect();
-        if let Some((_, log, _)) = cards.last_mut().filter(|_| !left.is_empty() && !used.is_empty()) {
-            let more = if left.len() > MOST_NAMED { " …" } else { "" };
-            log.doubts.push(format!(
-                "not understood in a table: {}{more}",
-                left[..left.len().min(MOST_NAMED)].join("; ")
-            ));
+        let unused = all.map(String::as_str).filter(|head| !head.is_empty() && !used.contains(head));
+        let unused: Vec<&str> = unused.collect();
+        if let Some((_, log, _)) = cards.last_mut().filter(|_| !unused.is_empty() && !used.is_empty()) {
+            let more = if unused.len() > MOST_NAMED { " …" } else { "" };
+            let named = unused[..unused.len().min(MOST_NAMED)].join("; ");
+            log.doubts.push(format!("not understood in a table: {named}{more}"));
         }
     }
     cards.into_iter().map(|(_, log, runs)| CardLog { runs: runs.finish(), ..log }).collect()
@@ -71,15 +69,14 @@ fn card_log(card: Option<&str>, table: &PageTable) -> CardLog {
     CardLog { card, part, doubts: vec![doubt], ..CardLog::default() }
 }
 
-/// Results of a row, each with its card, if that is named, and the headings that describe it.
-fn row_results<'t>(
-    table: &'t PageTable,
-    row: &'t [String],
-) -> Vec<(Option<String>, TestFigure, [&'t str; 2])> {
+/// Card, if it is named, a result of it, and the headings that describe the result.
+type CardResult<'t> = (Option<String>, TestFigure, [&'t str; 2]);
+
+fn row_results<'t>(table: &'t PageTable, row: &'t [String]) -> Vec<CardResult<'t>> {
     let Some(first) = row.first() else { return Vec::new() };
     let corner = table.heads.first().and_then(|head| parse_label(head)).unwrap_or_default();
     let of_row = parse_label(first).filter(|said| !first.is_empty() && *said != TestLabel::default());
-    let mut found: Vec<(Option<String>, TestFigure, [&str; 2])> = Vec::new();
+    let mut found: Vec<CardResult<'_>> = Vec::new();
     for (head, cell) in table.heads.iter().zip(row).skip(1) {
         let of_column = parse_label(head).filter(|said| *said != TestLabel::default());
         let (card, said) = match (&of_row, of_column) {
@@ -92,28 +89,20 @@ fn row_results<'t>(
         let Some(printed) = parse_amount(cell) else { continue };
         let said = said.or(&corner);
         let Some(test) = said.test_name() else { continue };
-        let unit = if printed.unit.is_empty() {
-            said.unit.clone().unwrap_or_default()
-        } else {
-            printed.unit.to_owned()
-        };
-        let same = found
-            .iter_mut()
-            .find(|(known, figure, _)| *known == card && figure.name() == test && is_iops(&unit));
+        let unit =
+            Some(printed.unit).filter(|unit| !unit.is_empty()).or(said.unit.as_deref()).unwrap_or_default();
+        let is_iops = unit.eq_ignore_ascii_case("iops");
+        let same = found.iter_mut().find(|(known, f, _)| is_iops && *known == card && f.name() == test);
         match same {
             // Speed and IOPS of one test are one result.
             Some((_, figure, heads)) => (figure.iops, heads[1]) = (Some(printed.value), head),
             None => {
-                let figure = said.to_figure(test, printed.value, &unit);
+                let figure = said.to_figure(test, printed.value, unit);
                 found.extend(figure.map(|figure| (card, figure, [first.as_str(), head.as_str()])));
             }
         }
     }
     found
-}
-
-fn is_iops(unit: &str) -> bool {
-    unit.eq_ignore_ascii_case("iops")
 }
 
 fn find_tables(text: &LogText) -> Vec<PageTable> {
@@ -137,10 +126,7 @@ fn find_tables(text: &LogText) -> Vec<PageTable> {
 
 /// `| --- | :---: |`
 fn is_rule(line: &str) -> bool {
-    let line = line.trim();
-    line.contains("--")
-        && line.contains('|')
-        && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
+    line.contains("--") && line.contains('|') && line.trim().chars().all(|c| "|-: \t".contains(c))
 }
 
 fn split_cells(line: &str) -> Vec<String> {

@@ -4,7 +4,8 @@
 //! of the program. Counts are identified by their order, since no real log with the details in German was available.
 
 use crate::readers::{
-    LogText, ReaderOutcome, binary_mb_s, new_log, parse_amount, read_by_heading, sequential_test, step_figure,
+    LogText, ReaderOutcome, binary_mb_s, new_log, parse_amount, read_by_heading, sequential_test,
+    step_figure, strip_start,
 };
 use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::TestOp;
@@ -47,8 +48,12 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 /// Reads the text; each report, which begins with its verdict, is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    let verdict = |line: &str| WITHOUT_ERRORS.iter().chain(&DEFECTIVE).any(|words| line.contains(words));
+    let verdict = |line: &str| contains_any(line, WITHOUT_ERRORS) || contains_any(line, DEFECTIVE);
     read_by_heading(text, verdict, read_report)
+}
+
+fn contains_any(line: &str, texts: [&str; 2]) -> bool {
+    texts.iter().any(|text| line.contains(text))
 }
 
 fn read_report(text: &LogText) -> ReaderOutcome {
@@ -60,15 +65,12 @@ fn read_report(text: &LogText) -> ReaderOutcome {
     if !results.is_empty() {
         log.runs.push(Run { run: 1, size_bytes: summary.tested_bytes(), results, ..Run::default() });
     }
-    if summary.has_result() {
-        log.other.insert("h2testw".into(), summary.to_document());
-    }
+    log.other.extend(summary.has_result().then(|| ("h2testw".to_owned(), summary.to_document())));
     Ok(vec![log])
 }
 
 fn parse_figure(line: &str) -> Option<TestFigure> {
-    let line = line.trim();
-    let (rest, op) = SPEED_LINES.iter().find_map(|(begin, op)| Some((line.strip_prefix(begin)?, *op)))?;
+    let (rest, op) = strip_start(line.trim(), &SPEED_LINES)?;
     let speed = parse_amount(rest).filter(|speed| speed.unit.ends_with("Byte/s"))?;
     Some(step_figure("h2testw", sequential_test(MIB, op), speed, binary_mb_s(speed.unit)?))
 }
@@ -81,16 +83,15 @@ impl H2testwSummary {
             counts.extend(parse_sectors(line));
             summary.first_error.extend(parse_offset(line));
             summary.tested = summary.tested.or_else(|| parse_tested(line));
-            summary.without_errors |= WITHOUT_ERRORS.iter().any(|words| line.contains(words));
-            summary.defective |= DEFECTIVE.iter().any(|words| line.contains(words));
+            summary.without_errors |= contains_any(line, WITHOUT_ERRORS);
+            summary.defective |= contains_any(line, DEFECTIVE);
         }
         let mut counts = counts.into_iter();
         let sectors = &mut summary.sectors;
         sectors.ok = counts.next().unwrap_or(0);
         summary.lost = counts.next();
-        let details =
-            [&mut sectors.overwritten, &mut sectors.changed, &mut sectors.corrupted, &mut sectors.aliased];
-        details.into_iter().zip(counts).for_each(|(place, count)| *place = count);
+        let SectorCounts { overwritten, changed, corrupted, aliased, .. } = sectors;
+        [overwritten, changed, corrupted, aliased].into_iter().zip(counts).for_each(|(place, n)| *place = n);
         summary
     }
 
@@ -114,19 +115,23 @@ impl H2testwSummary {
 
     /// Result in the form of `verify --files`. An untested last megabyte is not a fault of the card.
     fn to_document(&self) -> Value {
+        let first = &self.first_error;
+        let known = [
+            ("announced_bytes", self.tested.map(|(_, all)| json!(all.checked_mul(MIB)))),
+            ("good_bytes", self.lost.map(|_| json!(self.sectors.ok.checked_mul(512)))),
+            ("lost_bytes", self.lost.map(|lost| json!(lost.checked_mul(512)))),
+            ("sectors", self.lost.map(|_| json!(self.sectors))),
+            (
+                "first_error",
+                first
+                    .first()
+                    .map(|at| json!({"offset": at, "expected": first.get(1), "found": first.get(2)})),
+            ),
+        ];
         let mut document = json!({ "verdict": self.verdict(), "tested_bytes": self.tested_bytes() });
-        if let Some((_, all)) = self.tested {
-            document["announced_bytes"] = json!(all.checked_mul(MIB));
-        }
-        if let Some(lost) = self.lost {
-            document["good_bytes"] = json!(self.sectors.ok.checked_mul(512));
-            document["lost_bytes"] = json!(lost.checked_mul(512));
-            document["sectors"] = json!(self.sectors);
-        }
-        if let [offset, rest @ ..] = &self.first_error[..] {
-            document["first_error"] =
-                json!({"offset": offset, "expected": rest.first(), "found": rest.get(1)});
-        }
+        known
+            .into_iter()
+            .for_each(|(name, value)| value.into_iter().for_each(|value| document[name] = value));
         document
     }
 }

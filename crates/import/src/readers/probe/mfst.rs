@@ -4,7 +4,7 @@
 //! making and comparing of data, and the block size is not in the file, so the log has no figure of a test, only the
 //! course of the endurance test.
 
-use crate::readers::table::TextTable;
+use crate::readers::table::{TableRow, TextTable};
 use crate::readers::{LogText, ReaderOutcome, new_log, parse_date, parse_speed};
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ struct MfstRow {
 }
 
 impl MfstRow {
-    fn from_row(row: &crate::readers::table::TableRow<'_>) -> Option<Self> {
+    fn from_row(row: &TableRow<'_>) -> Option<Self> {
         let value = |name: &str| row.get(name).and_then(parse_speed);
         // An interval without writes has no rate.
         let rate = |name: &str| value(name).map(|bytes| bytes / 1e6).filter(|mb_s| *mb_s > 0.0);
@@ -73,8 +73,7 @@ impl MfstRow {
 
 /// Mean, minimum and maximum; `None` without values.
 fn mean_min_max(values: impl Iterator<Item = f64> + Clone) -> Option<Value> {
-    let n = values.clone().count();
-    let low = values.clone().reduce(f64::min)?;
-    let high = values.clone().reduce(f64::max)?;
-    Some(json!({"mean": values.sum::<f64>() / n as f64, "min": low, "max": high}))
+    let (low, high) = (values.clone().reduce(f64::min)?, values.clone().reduce(f64::max)?);
+    let n = values.clone().count() as f64;
+    Some(json!({"mean": values.sum::<f64>() / n, "min": low, "max": high}))
 }

@@ -36,18 +36,18 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
 
 fn read_disk(text: &LogText) -> ReaderOutcome {
     let mut log = new_log("hdparm", None);
-    log.runs = RunBuilder::separate_figures(timed_reads(text).into_iter());
+    log.runs = RunBuilder::separate_figures(timed_reads(text.lines()).into_iter());
     add_cached_reads(text, &mut log);
     Ok(vec![log])
 }
 
 /// Timed reads of the card itself.
-pub(crate) fn timed_reads(text: &LogText) -> Vec<TestFigure> {
+pub(crate) fn timed_reads<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<TestFigure> {
     let figure = |timing: HdparmTiming<'_>| {
         let name = if timing.direct { "hdparm -t --direct" } else { "hdparm -t" };
         step_figure(name, sequential_test(READ_BLOCK, TestOp::Read), timing.speed, timing.mb_s)
     };
-    text.lines().filter_map(parse_timing).filter(|timing| !timing.cached).map(figure).collect()
+    lines.filter_map(parse_timing).filter(|timing| !timing.cached).map(figure).collect()
 }
 
 /// Adds cached reads, which are no speed of the card, and the devices.

@@ -25,7 +25,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
         run.size_bytes = None;
         run.results = std::mem::take(&mut run.results).into_iter().map(with_recipe_step).collect();
     }
-    let mut runs = RunBuilder::separate_figures(hdparm::timed_reads(text).into_iter());
+    let mut runs = RunBuilder::separate_figures(hdparm::timed_reads(text.lines()).into_iter());
     for more in [RunBuilder::separate_figures(copied), log.runs] {
         for (at, run) in more.into_iter().enumerate() {
             match runs.get_mut(at) {

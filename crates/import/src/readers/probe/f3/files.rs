@@ -1,6 +1,6 @@
 //! f3write and f3read: test files of one GiB in the free space of a file system.
 
-use crate::readers::binary_size;
+use crate::readers::{binary_size, strip_start};
 use cardscope_model::verify::{SectorCounts, Verdict};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -75,10 +75,8 @@ impl F3Read {
             if self.speed.is_some() {
                 return false;
             }
-            self.files.extend(
-                parse_file_number(rest)
-                    .and_then(|(number, counts)| Some((number, parse_sector_counts(counts)?))),
-            );
+            let file = parse_file_number(rest);
+            self.files.extend(file.and_then(|(number, counts)| Some((number, parse_sector_counts(counts)?))));
             return true;
         }
         if let Some(speed) = line.strip_prefix("Average reading speed:").filter(|_| self.speed.is_none()) {
@@ -130,8 +128,8 @@ impl F3Read {
             _ => Verdict::Inconclusive,
         };
         let bad = self.files.iter().filter(|(_, counts)| counts.lost_sectors() > 0);
-        let bad: Vec<Value> =
-            bad.map(|(number, counts)| json!({"number": number, "sectors": counts})).collect();
+        let bad = bad.map(|(number, counts)| json!({"number": number, "sectors": counts}));
+        let bad: Vec<Value> = bad.collect();
         json!({
             "verdict": verdict,
             "tested_bytes": sector_bytes(sectors.total_sectors()),
@@ -151,11 +149,9 @@ fn sector_bytes(sectors: u64) -> u64 {
 
 /// True for lines that only f3write or f3read prints.
 pub(super) fn is_own_line(line: &str) -> bool {
-    let file_line = |prefix: &str| line.strip_prefix(prefix).and_then(parse_file_number).is_some();
-    file_line("Creating file ")
-        || file_line("Validating file ")
-        || line.starts_with("Average writing speed:")
-        || line.starts_with("Average reading speed:")
+    let file = [("Creating file ", ()), ("Validating file ", ())];
+    strip_start(line, &file).is_some_and(|(rest, ())| parse_file_number(rest).is_some())
+        || ["Average writing speed:", "Average reading speed:"].iter().any(|start| line.starts_with(start))
 }
 
 fn parse_file_number(text: &str) -> Option<(u64, &str)> {
@@ -165,8 +161,8 @@ fn parse_file_number(text: &str) -> Option<(u64, &str)> {
 
 /// Parses `2097099/       53/      0/      0`: ok, corrupted, changed, overwritten.
 fn parse_sector_counts(text: &str) -> Option<SectorCounts> {
-    let counts: Vec<u64> =
-        text.split(" - ").next()?.split('/').map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
+    let counts = text.split(" - ").next()?.split('/').map(|n| n.trim().parse().ok());
+    let counts: Vec<u64> = counts.collect::<Option<_>>()?;
     let [ok, corrupted, changed, overwritten] = counts[..] else { return None };
     // A larger number cannot be a count, and would make sums overflow.
     let possible = counts.iter().all(|n| *n <= u64::MAX >> 16);

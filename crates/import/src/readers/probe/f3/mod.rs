@@ -48,8 +48,8 @@ fn read_device(text: &LogText) -> ReaderOutcome {
         text.lines().find_map(|line| PROGRAM_NAMES.iter().find_map(|name| parse_version(line.trim(), name)));
     let mut log = new_log("f3", version);
     let mut runs = RunBuilder::default();
-    for said in split_programs(text) {
-        add_output(said, version, &mut runs, &mut log);
+    for output in split_programs(text) {
+        add_output(output, version, &mut runs, &mut log);
     }
     log.runs = runs.finish();
     Ok(vec![log])
@@ -65,12 +65,7 @@ fn parse_version<'a>(line: &'a str, name: &str) -> Option<&'a str> {
 fn split_programs(text: &LogText) -> Vec<F3Output> {
     let mut programs: Vec<F3Output> = Vec::new();
     for line in text.lines().map(str::trim) {
-        let taken = programs.last_mut().is_some_and(|said| match said {
-            F3Output::Probe(probe) => probe.parse_probe_line(line),
-            F3Output::Write(writing) => writing.parse_write_line(line),
-            F3Output::Read(reading) => reading.parse_read_line(line),
-        });
-        if !taken {
+        if !programs.last_mut().is_some_and(|program| program.parse_line(line)) {
             programs.extend(begin_program(line));
         }
     }
@@ -79,15 +74,25 @@ fn split_programs(text: &LogText) -> Vec<F3Output> {
 
 /// Program whose output begins with this line.
 fn begin_program(line: &str) -> Option<F3Output> {
-    let (mut probe, mut writing, mut reading) = (F3Probe::default(), F3Write::default(), F3Read::default());
-    if parse_version(line, "F3 probe ").is_some() || probe.parse_probe_line(line) {
-        return Some(F3Output::Probe(probe));
+    let programs = [
+        F3Output::Probe(F3Probe::default()),
+        F3Output::Write(F3Write::default()),
+        F3Output::Read(F3Read::default()),
+    ];
+    programs.into_iter().zip(PROGRAM_NAMES).find_map(|(mut program, name)| {
+        (parse_version(line, name).is_some() || program.parse_line(line)).then_some(program)
+    })
+}
+
+impl F3Output {
+    /// Parses a line; returns false if it is not of this program.
+    fn parse_line(&mut self, line: &str) -> bool {
+        match self {
+            F3Output::Probe(probe) => probe.parse_probe_line(line),
+            F3Output::Write(writing) => writing.parse_write_line(line),
+            F3Output::Read(reading) => reading.parse_read_line(line),
+        }
     }
-    if parse_version(line, "F3 write ").is_some() || writing.parse_write_line(line) {
-        return Some(F3Output::Write(writing));
-    }
-    (parse_version(line, "F3 read ").is_some() || reading.parse_read_line(line))
-        .then_some(F3Output::Read(reading))
 }
 
 fn add_output(said: F3Output, version: Option<&str>, runs: &mut RunBuilder, log: &mut CardLog) {
@@ -99,9 +104,8 @@ fn add_output(said: F3Output, version: Option<&str>, runs: &mut RunBuilder, log:
         }
         F3Output::Write(writing) if !writing.is_empty() => {
             runs.begin_run(Run::default());
-            speed_figure("f3write", TestOp::Write, &writing.speed)
-                .into_iter()
-                .for_each(|figure| runs.add_figure(figure));
+            let write = speed_figure("f3write", TestOp::Write, &writing.speed);
+            write.into_iter().for_each(|figure| runs.add_figure(figure));
             add_document(log, "f3write", json!(writing));
         }
         F3Output::Read(reading) if !reading.is_empty() => {
@@ -118,12 +122,10 @@ fn add_output(said: F3Output, version: Option<&str>, runs: &mut RunBuilder, log:
 
 /// Adds a document; several runs of a program become a list.
 fn add_document(log: &mut CardLog, name: &str, document: Value) {
-    match log.other.get_mut(name) {
-        None => {
-            log.other.insert(name.to_owned(), document);
-        }
-        Some(Value::Array(list)) => list.push(document),
-        Some(first) => *first = Value::Array(vec![first.take(), document]),
+    match log.other.entry(name).or_insert(Value::Null) {
+        Value::Array(list) => list.push(document),
+        none @ Value::Null => *none = document,
+        first => *first = Value::Array(vec![first.take(), document]),
     }
 }
 

@@ -1,6 +1,6 @@
 //! f3probe: verdict and geometry of a device.
 
-use crate::readers::{PrintedAmount, binary_bytes, parse_amount, parse_seconds};
+use crate::readers::{PrintedAmount, binary_bytes, parse_amount, parse_seconds, text_between};
 use cardscope_model::verify::Verdict;
 use serde_json::{Map, Value, json};
 
@@ -60,8 +60,7 @@ impl F3Probe {
             "Physical block size" => self.block_power = parse_power(value),
             "Probe time" => self.seconds = parse_seconds(value),
             "Read" | "Write" | "Reset" if self.announced.is_some() => {
-                self.operations
-                    .extend(parse_operation(value).map(|operation| (name.to_lowercase(), operation)));
+                self.operations.extend(parse_operation(value).map(|known| (name.to_lowercase(), known)));
             }
             _ => return false,
         }
@@ -77,9 +76,8 @@ impl F3Probe {
         let printed = self.block_power.filter(|power| BLOCK_POWERS.contains(power));
         let fits = |power: &u32| {
             let size = self.announced.filter(|size| size.blocks > 0);
-            size.is_some_and(|s| {
-                ((s.blocks as f64 * f64::from(1u32 << power)) / s.printed_bytes - 1.0).abs() < 0.25
-            })
+            let bytes = |size: PrintedSize| size.blocks as f64 * f64::from(1u32 << power);
+            size.is_some_and(|size| (bytes(size) / size.printed_bytes - 1.0).abs() < 0.25)
         };
         printed.or_else(|| BLOCK_POWERS.clone().find(fits)).map(|power| 1 << power)
     }
@@ -119,11 +117,8 @@ impl F3Probe {
         let major: u32 = version.and_then(|v| v.split('.').next()).and_then(|v| v.parse().ok()).unwrap_or(0);
         let middle = (announced / 2).checked_next_power_of_two()?;
         let suspect = major < 10 && self.verdict == Some(Verdict::Limbo) && usable == middle;
-        suspect.then(|| {
-            "f3probe before version 10 prints this size for any fault in the upper half, so the card may be \
-             larger"
-                .to_owned()
-        })
+        let doubt = "f3probe before version 10 prints this size for any fault in the upper half, so the card may be larger";
+        suspect.then(|| doubt.to_owned())
     }
 }
 
@@ -133,9 +128,8 @@ pub(super) fn is_own_line(line: &str) -> bool {
 
 /// ``Bad news: The device `/dev/sdb' is a counterfeit of type limbo``
 pub(super) fn parse_verdict(line: &str) -> Option<(&str, Verdict)> {
-    let (_, rest) = line.split_once("news: The device `")?;
-    let (device, said) = rest.split_once("' is ")?;
-    let verdict = match said.trim_end_matches(['.', ' ']) {
+    let (device, text) = line.split_once("news: The device `")?.1.split_once("' is ")?;
+    let verdict = match text.trim_end_matches(['.', ' ']) {
         "the real thing" => Verdict::Genuine,
         "damaged" => Verdict::Damaged,
         "a counterfeit of type limbo" => Verdict::Limbo,
@@ -149,21 +143,17 @@ pub(super) fn parse_verdict(line: &str) -> Option<(&str, Verdict)> {
 fn parse_size(text: &str) -> Option<PrintedSize> {
     let text = text.strip_prefix("*Usable* size:").unwrap_or(text);
     let PrintedAmount { value, unit } = parse_amount(text)?;
-    let (_, rest) = text.split_once('(')?;
-    let blocks = rest.split_once(" blocks)")?.0.parse().ok()?;
+    let blocks = text_between(text, "(", " blocks)")?.parse().ok()?;
     Some(PrintedSize { printed_bytes: value * binary_bytes(unit)?, blocks })
 }
 
 /// Power in `32.00 GB (2^35 Bytes)`.
 fn parse_power(text: &str) -> Option<u32> {
-    let (_, rest) = text.split_once("(2^")?;
-    rest.split(' ').next()?.parse().ok().filter(|power| *power < 64)
+    text_between(text, "(2^", " ")?.parse().ok().filter(|power| *power < 64)
 }
 
 /// Parses `347.8ms / 4815 = 72us`.
 fn parse_operation(text: &str) -> Option<Value> {
-    let (time, rest) = text.split_once(" / ")?;
-    let (count, _) = rest.split_once(" = ")?;
-    let count: u64 = count.trim().parse().ok()?;
-    Some(json!({"seconds": parse_seconds(time)?, "count": count}))
+    let count: u64 = text_between(text, " / ", " = ")?.trim().parse().ok()?;
+    Some(json!({"seconds": parse_seconds(text.split_once(" / ")?.0)?, "count": count}))
 }

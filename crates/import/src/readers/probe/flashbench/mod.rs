@@ -35,9 +35,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     script::add_identity(&tested, &parts, &mut log);
     script::add_runs(&parts, &tested, &mut log);
     let tables = read_tables(&parts);
-    if tables.rows() > 0 {
-        log.other.insert(TABLES.into(), json!(tables));
-    }
+    log.other.extend((tables.rows() > 0).then(|| (TABLES.to_owned(), json!(tables))));
     doubt_empty_sections(&parts, &mut log);
     Ok(vec![log])
 }
@@ -55,21 +53,17 @@ fn read_tables(parts: &[LogPart<'_>]) -> FlashbenchTables {
 
 /// Doubts headings without content: their tests failed or never ran.
 fn doubt_empty_sections(parts: &[LogPart<'_>], log: &mut CardLog) {
-    let empty =
-        |part: &&LogPart<'_>| part.title.is_some() && part.heading.holds_results() && part.lines.is_empty();
-    let mut titles: Vec<&str> = parts.iter().filter(empty).filter_map(|part| part.title).collect();
+    let empty = parts.iter().filter(|part| part.heading.holds_results() && part.lines.is_empty());
+    let mut titles: Vec<&str> = empty.filter_map(|part| part.title).collect();
     titles.dedup();
     // A heading that only groups others (`Align test` above `Align test: 1`) has no lines of its test.
     let parents: HashSet<&str> = parts.iter().filter_map(|part| part.parent).collect();
     titles.retain(|title| !parents.contains(title));
     if !titles.is_empty() {
-        let shown: Vec<_> =
-            titles.iter().take(MOST_NAMED_SECTIONS).map(|title| shorten_text(title)).collect();
-        let more = match titles.len() - shown.len() {
-            0 => String::new(),
-            more => format!("; and {more} more"),
-        };
-        log.doubts.push(format!("nothing to import under: {}{more}", shown.join("; ")));
+        let mut named: Vec<_> = titles.iter().take(MOST_NAMED_SECTIONS).map(|t| shorten_text(t)).collect();
+        let more = titles.len() - named.len();
+        named.extend((more > 0).then(|| format!("and {more} more").into()));
+        log.doubts.push(format!("nothing to import under: {}", named.join("; ")));
     }
 }
 

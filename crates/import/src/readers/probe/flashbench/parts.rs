@@ -58,10 +58,9 @@ impl PartHeading {
 
     fn parse(title: &str) -> Self {
         let number = |prefix: &str| -> Option<u32> { title.strip_prefix(prefix)?.trim().parse().ok() };
-        let align = number("Align test:").map(PartHeading::Align);
-        let test =
-            align.or_else(|| number("find FAT:").map(PartHeading::Fat)).or_else(|| parse_open_au(title));
-        test.unwrap_or_else(|| match title {
+        let (align, fat) = (number("Align test:"), number("find FAT:"));
+        let test = align.map(PartHeading::Align).or(fat.map(PartHeading::Fat));
+        test.or_else(|| parse_open_au(title)).unwrap_or_else(|| match title {
             "Align test" => PartHeading::Align(1),
             "Find FAT" => PartHeading::Fat(1),
             "Linear access" => PartHeading::OpenAu { count: None, random: false },
@@ -78,23 +77,16 @@ impl PartHeading {
 /// `AU=3, random access`.
 fn parse_open_au(title: &str) -> Option<PartHeading> {
     let (count, order) = title.strip_prefix("AU=")?.split_once(',')?;
-    let random = match order.trim() {
-        "linear access" => false,
-        "random access" => true,
-        _ => return None,
-    };
-    Some(PartHeading::OpenAu { count: Some(count.trim().parse().ok()?), random })
+    let random = order.trim() == "random access";
+    let count = Some(count.trim().parse().ok()?);
+    (random || order.trim() == "linear access").then_some(PartHeading::OpenAu { count, random })
 }
 
 /// `Linear write speed (dd, 64kb block, seek 1024)`.
 fn parse_dd(title: &str) -> Option<PartHeading> {
     // Every copy below it repeats the title.
     let (head, rest) = title.split_once("(dd, ").filter(|_| title.len() <= LONGEST_TITLE)?;
-    let op = match head.split_whitespace().nth(1)? {
-        "read" => TestOp::Read,
-        "write" => TestOp::Write,
-        _ => return None,
-    };
+    let op = head.split_whitespace().nth(1)?.parse().ok()?;
     let mut words = rest.trim_end_matches(')').split(", ");
     let size = words.next()?.strip_suffix(" block")?;
     let step = words.fold("dd".to_owned(), |step, word| format!("{step} {word}"));
@@ -104,8 +96,7 @@ fn parse_dd(title: &str) -> Option<PartHeading> {
 
 /// True for headings that only this script has.
 pub(super) fn is_script_heading(line: &str) -> bool {
-    let title = heading_text(line);
-    title.is_some_and(|title| !matches!(PartHeading::parse(title), PartHeading::Unknown | PartHeading::Start))
+    heading_text(line).is_some_and(|title| PartHeading::parse(title) != PartHeading::Unknown)
 }
 
 /// Text of a heading inside its frame of `=`, or of a bare `AU=1, linear access`.
@@ -129,9 +120,9 @@ pub(super) fn split_parts<'a>(text: &'a LogText<'_>) -> Vec<LogPart<'a>> {
                     parts.push(part(heading, section, section, run.max(1)));
                 }
                 Err(_) => {
-                    let is_test =
-                        title.starts_with("AU=") || title.contains(": ") && !title.starts_with("Device");
-                    let parent = if is_test { section } else { None };
+                    let is_named = title.contains(": ") && !title.starts_with("Device");
+                    let parent = section.filter(|_| is_named || title.starts_with("AU="));
+                    let is_test = is_named || title.starts_with("AU=");
                     section = if is_test { section } else { Some(title) };
                     parts.push(part(PartHeading::parse(title), Some(title), parent, 1));
                 }

@@ -2,7 +2,6 @@
 //! card's, and dd and hdparm as runs: pass k of each section is run k.
 
 use super::parts::{LogPart, PartHeading};
-use crate::readers::LogText;
 use crate::readers::identity::facts::{card_facts, given_registers};
 use crate::readers::speed::{dd, hdparm};
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
@@ -38,19 +37,15 @@ pub(super) fn find_device<'a>(parts: &[LogPart<'a>]) -> ScriptFacts<'a> {
 
 /// Bytes in `Disk /dev/sdf: 7902 MB, 7902068736 bytes`, in any language.
 fn fdisk_bytes(line: &str, device: &str) -> Option<u64> {
-    let (before, rest) = line.split_once(device)?;
-    let (_, sizes) = rest.split_once(':').filter(|_| !before.is_empty())?;
-    let size = sizes.split(',').nth(1)?;
-    size.split_whitespace().next()?.parse().ok()
+    let (_, rest) = line.split_once(device).filter(|(before, _)| !before.is_empty())?;
+    rest.split_once(':')?.1.split(',').nth(1)?.split_whitespace().next()?.parse().ok()
 }
 
 /// Sets capacity and identity, or adds a doubt if the identity is of another card.
 pub(super) fn add_identity(tested: &ScriptFacts<'_>, parts: &[LogPart<'_>], log: &mut CardLog) {
     log.card.capacity_bytes = tested.bytes;
-    let Some(line) = parts.iter().flat_map(|part| part.lines.first()).find(|line| line.starts_with("man:"))
-    else {
-        return;
-    };
+    let mut lines = parts.iter().flat_map(|part| part.lines.first());
+    let Some(line) = lines.find(|line| line.starts_with("man:")) else { return };
     match decode_registers(line) {
         Err(why) => log.doubts.push(format!("the card's registers could not be read: {why}")),
         Ok(identity) => match mismatch_reason(tested, &identity) {
@@ -76,16 +71,15 @@ fn decode_registers(line: &str) -> Result<Identity, String> {
 fn mismatch_reason(tested: &ScriptFacts<'_>, identity: &Identity) -> Option<String> {
     let device = tested.device.unwrap_or("the device");
     match (tested.bytes, identity.capacity_bytes) {
-        (Some(fdisk), Some(csd)) if fdisk != csd => Some(format!(
-            "the registers are from another card ({} bytes; fdisk reports {} for {device}): the script \
-             reads the built-in slot",
-            group_digits(csd),
-            group_digits(fdisk)
-        )),
-        (None, _) if tested.is_in_slot() == Some(false) => Some(format!(
-            "the registers may be from another card: the script reads the built-in slot, but {device} is in \
-             a reader"
-        )),
+        (Some(fdisk), Some(csd)) if fdisk != csd => {
+            let (csd, fdisk) = (group_digits(csd), group_digits(fdisk));
+            let sizes = format!("({csd} bytes; fdisk reports {fdisk} for {device})");
+            Some(format!("the registers are from another card {sizes}: the script reads the built-in slot"))
+        }
+        (None, _) if tested.is_in_slot() == Some(false) => {
+            let reads = format!("the script reads the built-in slot, but {device} is in a reader");
+            Some(format!("the registers may be from another card: {reads}"))
+        }
         _ => None,
     }
 }
@@ -99,7 +93,7 @@ pub(super) fn add_runs(parts: &[LogPart<'_>], tested: &ScriptFacts<'_>, log: &mu
         runs.entry(part.run).or_default().extend(figures);
         failures.extend(failed);
     }
-    mark_cached(runs.values_mut().flatten(), tested, log);
+    mark_cached(runs.values_mut().flatten(), tested.is_in_slot() == Some(true), log);
     let filled = runs.into_values().filter(|results| !results.is_empty());
     log.runs = filled.zip(1..).map(|(results, run)| Run { run, results, ..Run::default() }).collect();
     if !failures.is_empty() {
@@ -111,9 +105,7 @@ pub(super) fn add_runs(parts: &[LogPart<'_>], tested: &ScriptFacts<'_>, log: &mu
 /// Figures of a part, and its failed copies.
 fn read_part(part: &LogPart<'_>) -> (Vec<TestFigure>, Vec<Value>) {
     match &part.heading {
-        PartHeading::Hdparm => {
-            (hdparm::timed_reads(&LogText::from_decoded(&part.lines.join("\n"))), Vec::new())
-        }
+        PartHeading::Hdparm => (hdparm::timed_reads(part.lines.iter().copied()), Vec::new()),
         PartHeading::Dd(op, block, step) => {
             let all = dd::find_results(part.lines.iter().copied());
             let failures = all.iter().filter(|copy| copy.has_failed()).map(|copy| {
@@ -128,23 +120,15 @@ fn read_part(part: &LogPart<'_>) -> (Vec<TestFigure>, Vec<Value>) {
 }
 
 /// Marks figures that no bus can carry as page cache, so that they do not count as the card's.
-fn mark_cached<'a>(
-    figures: impl Iterator<Item = &'a mut TestFigure>,
-    tested: &ScriptFacts<'_>,
-    log: &mut CardLog,
-) {
+fn mark_cached<'a>(figures: impl Iterator<Item = &'a mut TestFigure>, in_slot: bool, log: &mut CardLog) {
     // Linux drives a built-in slot up to SDR104; a reader may be UHS-II.
-    let fastest = if tested.is_in_slot() == Some(true) { "SDR104" } else { "UHS-II HD312" };
-    let Some(mode) = find_bus_mode(fastest) else { return };
+    let fastest = if in_slot { "SDR104" } else { "UHS-II HD312" };
+    let Some(most) = find_bus_mode(fastest).map(|mode| mode.ceiling_mb_s) else { return };
     let mut count = 0;
-    for figure in figures.filter(|figure| figure.mb_s > mode.ceiling_mb_s) {
+    for figure in figures.filter(|figure| figure.mb_s > most) {
         figure.step = Some(format!("{}, page cache", figure.step.as_deref().unwrap_or("dd")));
         count += 1;
     }
-    if count > 0 {
-        log.doubts.push(format!(
-            "{count} results exceed the bus ({fastest}: {} MB/s): the page cache answered, not the card",
-            mode.ceiling_mb_s
-        ));
-    }
+    let why = format!("the bus ({fastest}: {most} MB/s): the page cache answered, not the card");
+    log.doubts.extend((count > 0).then(|| format!("{count} results exceed {why}")));
 }

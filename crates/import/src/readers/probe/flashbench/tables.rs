@@ -69,14 +69,8 @@ impl TableReader {
                     PartHeading::OpenAu { count, random } => (*count, *random),
                     _ => (None, false),
                 };
-                self.tables.open_au.push(OpenAu {
-                    au_count,
-                    random,
-                    au_bytes,
-                    block_bytes,
-                    mb_s: *mb_s,
-                    test,
-                });
+                let mb_s = *mb_s;
+                self.tables.open_au.push(OpenAu { au_count, random, au_bytes, block_bytes, mb_s, test });
             }
             _ => {
                 let test = next(self.tables.fat.last().map(|last| last.test));
@@ -91,8 +85,7 @@ impl TableReader {
         if !begins && self.command.is_empty() {
             return;
         }
-        self.command.push_str(line.trim_end_matches('\\'));
-        self.command.push(' ');
+        self.command += &format!("{} ", line.trim_end_matches('\\'));
         if !line.trim_end().ends_with('\\') {
             let command = std::mem::take(&mut self.command);
             self.apply_command(&command);
@@ -102,11 +95,10 @@ impl TableReader {
     fn apply_command(&mut self, command: &str) {
         let words: Vec<&str> = command.split_whitespace().collect();
         let has = |names: [&str; 2]| words.iter().any(|word| names.contains(word));
-        let number = words.iter().position(|word| word.starts_with("--open-au-nr")).and_then(|at| {
-            let value =
-                words[at].split_once('=').map_or_else(|| words.get(at + 1).copied(), |(_, n)| Some(n));
-            value?.parse().ok()
-        });
+        let at = words.iter().position(|word| word.starts_with("--open-au-nr"));
+        let number =
+            at.and_then(|at| words[at].split_once('=').map(|(_, n)| n).or(words.get(at + 1).copied()));
+        let number = number.and_then(|n| n.parse().ok());
         // flashbench's default is two.
         let open_au = PartHeading::OpenAu { count: number.or(Some(2)), random: has(["-r", "--random"]) };
         self.begin_section(match () {
@@ -125,9 +117,7 @@ pub(super) fn is_align_row(line: &str) -> bool {
 fn parse_align(line: &str) -> Option<AlignRow> {
     let words: Vec<&str> = line.trim().strip_prefix("align ")?.split_whitespace().collect();
     let align_bytes = words.first()?.parse().ok()?;
-    let us = |name: &str| {
-        words.iter().position(|word| *word == name).and_then(|at| parse_micros(words.get(at + 1)?))
-    };
+    let us = |name: &str| parse_micros(words.get(words.iter().position(|word| *word == name)? + 1)?);
     let [pre_us, on_us, post_us, diff_us] = ["pre", "on", "post", "diff"].map(us);
     on_us.map(|_| AlignRow { align_bytes, pre_us, on_us, post_us, diff_us, test: 0 })
 }
@@ -154,10 +144,11 @@ pub(super) fn parse_micros(text: &str) -> Option<f64> {
 
 /// Block size and its speeds in MB/s; an incomplete last speed in a cut file is dropped.
 fn parse_speeds(line: &str) -> Option<(u64, Vec<f64>)> {
-    let mut words = line.split_whitespace();
-    let block =
-        words.next().filter(|word| word.ends_with('B') && word.starts_with(|c: char| c.is_ascii_digit()))?;
-    let words: Vec<&str> = words.collect();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (block, words) = words.split_first()?;
+    if !block.ends_with('B') || !block.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
     let mb_s: Vec<f64> = words.iter().map_while(|word| parse_mb_s(word)).collect();
     let whole = !mb_s.is_empty() && words.len() <= mb_s.len() + 1;
     Some((parse_size(block).ok()?, mb_s)).filter(|_| whole)
@@ -177,11 +168,8 @@ fn parse_mb_s(word: &str) -> Option<f64> {
 
 fn split_number(text: &str) -> Option<(f64, &str)> {
     let exponent = text.find("e+").or_else(|| text.find("e-"));
-    let from = exponent.map_or(0, |at| at + 2);
-    let sign = usize::from(text.starts_with('-'));
-    let end = text[from.max(sign)..]
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .map_or(text.len(), |at| at + from.max(sign));
-    let value = parse_number(&text[..end])?;
-    Some((value, &text[end..]))
+    let from = exponent.map_or(usize::from(text.starts_with('-')), |at| at + 2);
+    let digits = text[from..].find(|c: char| !c.is_ascii_digit() && c != '.');
+    let (number, rest) = text.split_at(digits.map_or(text.len(), |at| at + from));
+    Some((parse_number(number)?, rest))
 }
