@@ -5,7 +5,7 @@ use super::lookup::{self, NamedItem};
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::input_file;
 use cardscope_files::{FileUse, ResolvedFolder};
-use cardscope_import::verb::result_file;
+use cardscope_import::verb::session_file;
 use cardscope_model::session_file::SessionFile;
 use cardscope_session::archive_access::{open_or_create, open_to_read, require_archive};
 use cardscope_session::error::{Failure, Result};
@@ -68,7 +68,7 @@ fn write_session_file(archive: &mut Archive, session: SessionId, folder: &Path) 
     let text = file.to_json().map_err(Failure::io)?;
     let place = folder.join(format!("{session}.json"));
     // A file that `import` would refuse is worth nothing as a copy.
-    result_file::check_length(text.len() as u64).map_err(|why| {
+    session_file::check_length(text.len() as u64).map_err(|why| {
         Failure::refused_for(
             format!("{session} was not exported, since it could not be read again: {why}"),
             why,
@@ -136,8 +136,8 @@ fn import_session_file(archive: &mut Archive, file: &Path) -> TakenFile {
 }
 
 fn read_session_file(file: &Path) -> Result<SessionFile, ErrorCause> {
-    let bytes = input_file::read_bytes(file, result_file::MOST_BYTES)?;
-    result_file::parse_session_file(&bytes)
+    let bytes = input_file::read_bytes(file, session_file::MOST_BYTES)?;
+    session_file::parse_session_file(&bytes)
 }
 
 #[cfg(test)]

@@ -19,10 +19,8 @@ pub fn import_page(report: &ImportReport) -> Page {
     let mut page = Page::new(report.archive.as_deref().unwrap_or_default(), tone, answer_sentence(report));
     page.end.extend(report.error.iter().map(|error| format!("Ended early: {error}")));
     if totals.not_understood > 0 {
-        page.add_step(
-            "List the tools whose logs are understood:",
-            Some("cardscope import --formats".to_owned()),
-        );
+        let formats = Some("cardscope import --formats".to_owned());
+        page.add_step("List the tools whose logs are understood:", formats);
     }
     // For a single file that was not imported, the answer already states the reason.
     if only_failed_file(report).is_some() {
@@ -68,13 +66,13 @@ fn answer_sentence(report: &ImportReport) -> String {
     let others = format!("{not_logs}{failed}.");
     match (logs, totals.known) {
         (0, _) if totals.files == 0 => "Nothing to import: no file found.".to_owned(),
-        (0, _) if only_failed_file(report).is_some() => {
-            to_sentence(&format!("Nothing imported: {}", only_failed_file(report).unwrap_or_default()))
-        }
-        (0, _) if totals.failed > 0 => {
-            format!("Nothing imported: {} failed{not_logs}.", pluralize(totals.failed, "file"))
-        }
-        (0, _) => format!("Nothing to import: {} found, none is a log.", pluralize(totals.files, "file")),
+        (0, _) => match only_failed_file(report) {
+            Some(failed) => to_sentence(&format!("Nothing imported: {failed}")),
+            None if totals.failed > 0 => {
+                format!("Nothing imported: {} failed{not_logs}.", pluralize(totals.failed, "file"))
+            }
+            None => format!("Nothing to import: {} found, none is a log.", pluralize(totals.files, "file")),
+        },
         (_, 0) => format!("{verb} {found} from {}{not_logs}{failed}{kept}.", pluralize(logs, "file")),
         (1, 1) => format!("Nothing new: the log was imported before{others}"),
         (_, known) if known == logs => format!("Nothing new: all {logs} logs were imported before{others}"),
@@ -85,7 +83,8 @@ fn answer_sentence(report: &ImportReport) -> String {
 }
 
 fn joined_fact(joined: &JoinedFiles) -> PageFact {
-    fact(&joined.card, joined.files.iter().map(|file| file_base_name(file)).collect::<Vec<_>>().join(", "))
+    let files: Vec<&str> = joined.files.iter().map(|file| file_base_name(file)).collect();
+    fact(&joined.card, files.join(", "))
 }
 
 fn file_base_name(file: &str) -> &str {
@@ -96,12 +95,7 @@ fn file_base_name(file: &str) -> &str {
 fn geometry_table(report: &ImportReport) -> Table {
     let found = report.files.iter().filter_map(|file| {
         let geometry = FlashGeometry::deserialize(file.log.as_ref()?.other.get(MAP_KEY)?).ok()?;
-        Some(
-            [file_base_name(&file.file).to_owned()]
-                .into_iter()
-                .chain(properties::geometry_cells(&geometry))
-                .collect::<Vec<_>>(),
-        )
+        Some([file_base_name(&file.file).to_owned()].into_iter().chain(properties::geometry_cells(&geometry)))
     });
     let mut table = Table::new(["file"].into_iter().chain(properties::GEOMETRY_HEADS))
         .left_aligned(properties::GEOMETRY_HEADS)
@@ -134,26 +128,24 @@ fn doubt_remarks(report: &ImportReport) -> Vec<FindingRemark> {
             }
         }
     }
-    let remark = |(doubt, files): (String, Vec<&str>)| match files[..] {
-        [one] => FindingRemark::caveat_line(format!("{one}: {doubt}")),
-        _ => FindingRemark::caveat_line(format!("{}: {doubt}", pluralize(files.len() as u64, "file"))),
+    let remark = |(doubt, files): (String, Vec<&str>)| {
+        let of = if let [one] = files[..] { one.to_owned() } else { pluralize(files.len() as u64, "file") };
+        FindingRemark::caveat_line(format!("{of}: {doubt}"))
     };
     doubts.into_iter().map(remark).collect()
 }
 
 /// Page of one log with all its results.
 pub fn log_page(log: &CardLog) -> Page {
-    let tool = log.tool.as_ref().map(|tool| {
-        let version = tool.version.as_ref().map_or(String::new(), |v| format!(" {v}"));
-        format!("{}{version}", tool.name)
+    let tool = log.tool.as_ref().map(|tool| match &tool.version {
+        Some(version) => format!("{} {version}", tool.name),
+        None => tool.name.clone(),
     });
-    let head =
-        [tool.unwrap_or_else(|| log.format.clone()), log_summary(log)].into_iter().chain(log.date.clone());
-    let mut page = Page::from_answer(answer_line(&head.collect::<Vec<_>>().join(" · ")));
-    page.add_section(
-        "Notes",
-        [PageBlock::Lines(log.doubts.iter().map(|doubt| to_sentence(&doubt.to_string())).collect())],
-    );
+    let head = [tool.unwrap_or_else(|| log.format.clone()), log_summary(log)];
+    let head: Vec<String> = head.into_iter().chain(log.date.clone()).collect();
+    let mut page = Page::from_answer(answer_line(&head.join(" · ")));
+    let doubts = log.doubts.iter().map(|doubt| to_sentence(&doubt.to_string()));
+    page.add_section("Notes", [PageBlock::Lines(doubts.collect())]);
     page.add_section("", run_tables("", log));
     let other = (!log.other.is_empty()).then(|| serde_json::to_string_pretty(&log.other).ok()).flatten();
     page.add_detail("Other", other.map(PageBlock::Verbatim));
@@ -172,11 +164,10 @@ fn file_line(line: &FileLine) -> String {
 fn log_summary(log: &CardLog) -> String {
     let card = if log.card.is_empty() { "card unknown".to_owned() } else { log.card.title() };
     let figures: usize = log.runs.iter().map(|run| run.results.len()).sum();
-    let conditions: Vec<String> =
-        log.condition.iter().filter(|(word, _)| *word != "note").map(|(w, v)| format!("{w} {v}")).collect();
     let mut parts = vec![card];
     parts.extend(log.part.clone());
-    parts.extend(conditions);
+    let words = log.condition.iter().filter(|(word, _)| *word != "note");
+    parts.extend(words.map(|(word, value)| format!("{word} {value}")));
     if figures > 0 {
         let runs = pluralize(log.runs.len() as u64, "run");
         parts.push(format!("{runs} with {}", pluralize(figures as u64, "result")));

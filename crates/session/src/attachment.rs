@@ -5,7 +5,7 @@ use cardscope_engine::input_file;
 use std::path::Path;
 
 /// Largest attachment: photographs have some MiB. An exported session file holds several of them, and its own size is limited
-/// by [`cardscope_import::verb::result_file::MOST_BYTES`].
+/// by [`cardscope_import::verb::session_file::MOST_BYTES`].
 const MOST_BYTES: u64 = 16 << 20;
 
 /// Reads a file. Returns its name, its media type by content, and its bytes.

@@ -1,7 +1,7 @@
 //! Stores parsed files in batches, each in one transaction, and counts the outcomes.
 
-use super::understood::ParsedFile;
-use super::{file_name_hints, screenshots, shared_cards};
+use super::shared_cards::{self, ParsedFile};
+use super::{file_name_hints, screenshots};
 use crate::readers::ImportError;
 use cardscope_engine::pending::{CleanupGuard, register_cleanup};
 use cardscope_files::FileIdentity;
@@ -28,7 +28,7 @@ pub(super) struct BatchWriter {
     batch: Vec<ParsedFile>,
     batch_bytes: usize,
     report: ImportReport,
-    _owing: Option<CleanupGuard>,
+    _guard: Option<CleanupGuard>,
 }
 
 impl BatchWriter {
@@ -37,10 +37,10 @@ impl BatchWriter {
         let archive = if dry_run { None } else { Some(archive_access::open_or_create(archive)?) };
         let path = archive.as_ref().map(|a| a.path().display().to_string());
         let report = ImportReport { archive: path, ..ImportReport::default() };
+        let guard = || register_cleanup("the logs so far are stored in the archive", "");
+        let _guard = archive.is_some().then(guard);
         let detailed = detailed || dry_run;
-        let owing =
-            archive.is_some().then(|| register_cleanup("the logs so far are stored in the archive", ""));
-        Ok(BatchWriter { archive, detailed, batch: Vec::new(), batch_bytes: 0, report, _owing: owing })
+        Ok(BatchWriter { archive, detailed, batch: Vec::new(), batch_bytes: 0, report, _guard })
     }
 
     /// True for the archive and the files that SQLite keeps next to it. Closing one of them would release SQLite's locks
@@ -63,10 +63,10 @@ impl BatchWriter {
         self.report.count_file(file_format(&file.logs), runs, results);
         self.batch_bytes += file.bytes.len();
         self.batch.push(file);
-        match self.batch.len() >= BATCH_FILES || self.batch_bytes >= BATCH_BYTES {
-            true => self.flush(),
-            false => Ok(()),
+        if self.batch.len() >= BATCH_FILES || self.batch_bytes >= BATCH_BYTES {
+            self.flush()?;
         }
+        Ok(())
     }
 
     /// Stores a session that another archive exported.
@@ -76,20 +76,18 @@ impl BatchWriter {
         let results = session.runs.iter().flat_map(|run| &run.figures).map(|f| f.len() as u64).sum();
         self.report.count_file("cardscope", session.runs.len() as u64, results);
         let added = self.archive.as_mut().map(|archive| archive.add_file(session)).transpose();
-        let (kept, sessions, error) = match added {
-            Ok(stored) => {
-                let (kept, sessions) = outcome_and_sessions(stored.as_ref());
-                (kept, sessions, None)
-            }
+        let ((kept, sessions), error) = match added {
+            Ok(stored) => (outcome_and_sessions(stored.as_ref()), None),
             // The file is at fault, not the archive, so the import goes on with the next file.
-            Err(error @ ArchiveError::File(_)) => (FileOutcome::Failed, Vec::new(), Some(error.to_string())),
+            Err(error @ ArchiveError::File(_)) => {
+                ((FileOutcome::Failed, Vec::new()), Some(error.to_string()))
+            }
             Err(error) => return Err(error.into()),
         };
         count_outcome(&mut self.report.totals, kept);
         self.report.named_failed |= kept == FileOutcome::Failed;
-        if self.detailed || error.is_some() {
-            self.report.files.push(FileLine { file, log: None, kept, sessions, error });
-        }
+        let line = FileLine { file, log: None, kept, sessions, error };
+        self.report.files.extend((self.detailed || line.error.is_some()).then_some(line));
         Ok(())
     }
 
@@ -151,10 +149,8 @@ impl BatchWriter {
             // Geometry is added to the report only: the archive stores the tables, from which it can be derived again.
             let geometry = geometry_in_log(&Value::Object(log.other.clone())).map(|found| json!(found));
             log.other.extend(geometry.map(|found| (MAP_KEY.to_owned(), found)));
-            let says_something = !log.doubts.is_empty() || log.other.contains_key(MAP_KEY);
-            if self.detailed || says_something {
-                let file = file.file.clone();
-                let sessions = sessions.clone();
+            if self.detailed || !log.doubts.is_empty() || log.other.contains_key(MAP_KEY) {
+                let (file, sessions) = (file.file.clone(), sessions.clone());
                 self.report.files.push(FileLine { file, log: Some(log), kept, sessions, error: None });
             }
         }

@@ -1,6 +1,6 @@
 //! Files to import: named files, everything below named folders, and standard input.
 
-use super::result_file;
+use super::session_file;
 use super::unpack::MOST_BYTES;
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::input_file::{InputError, InputStream};
@@ -20,62 +20,53 @@ pub(super) struct CandidateFile {
 }
 
 /// Returns the files below all names, sorted within each folder, and the folders that cannot be listed with the reason.
-pub(super) fn find_candidates(names: &[PathBuf]) -> (Vec<CandidateFile>, Vec<(PathBuf, String)>) {
-    let (mut found, mut failed) = (Vec::new(), Vec::new());
+pub(super) fn find_candidates(names: &[PathBuf]) -> CandidateList {
+    let mut list = CandidateList::default();
     for name in names {
         if name.is_dir() {
-            collect_below(name, 0, &mut found, &mut failed);
+            collect_below(name, 0, &mut list);
         } else {
-            found.push(CandidateFile { path: name.clone(), named_by_user: true });
+            list.0.push(CandidateFile { path: name.clone(), named_by_user: true });
         }
     }
-    (found, failed)
+    list
 }
 
-fn collect_below(
-    folder: &Path,
-    depth: usize,
-    found: &mut Vec<CandidateFile>,
-    failed: &mut Vec<(PathBuf, String)>,
-) {
-    let listed = std::fs::read_dir(folder)
-        .and_then(|entries| entries.map(|entry| entry.map(|e| e.path())).collect::<Result<Vec<_>, _>>());
-    let mut paths = match listed {
+/// Files, and folders that cannot be listed, each with the reason.
+type CandidateList = (Vec<CandidateFile>, Vec<(PathBuf, String)>);
+
+fn collect_below(folder: &Path, depth: usize, list: &mut CandidateList) {
+    let entries = std::fs::read_dir(folder);
+    let paths = entries.and_then(|all| all.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, _>>());
+    let mut paths = match paths {
         Ok(paths) => paths,
-        Err(error) => return failed.push((folder.to_owned(), error.to_string())),
+        Err(error) => return list.1.push((folder.to_owned(), error.to_string())),
     };
     paths.sort();
     for path in paths {
         // Without following links, since links to folders can form a cycle.
         let Ok(kind) = std::fs::symlink_metadata(&path).map(|m| m.file_type()) else { continue };
         if kind.is_dir() && depth < MAX_DEPTH {
-            collect_below(&path, depth + 1, found, failed);
+            collect_below(&path, depth + 1, list);
         } else if path.is_file() {
-            found.push(CandidateFile { path, named_by_user: false });
+            list.0.push(CandidateFile { path, named_by_user: false });
         }
     }
 }
 
 /// Reads a file that can be a log. A pipe is read until it ends or the interrupt is raised.
-pub(super) fn read_candidate(
-    candidate: &CandidateFile,
-    interrupt: &InterruptFlag,
-) -> Result<Vec<u8>, ErrorCause> {
-    let stream = match candidate.path == Path::new("-") {
+pub(super) fn read_candidate(path: &Path, interrupt: &InterruptFlag) -> Result<Vec<u8>, ErrorCause> {
+    let stream = match path == Path::new("-") {
         true => InputStream::stdin(interrupt),
-        false => InputStream::open(&candidate.path, interrupt),
+        false => InputStream::open(path, interrupt),
     };
-    read_limited(stream.map_err(open_failure)?)
-}
-
-/// Reason why a file cannot be opened, worded to follow its name.
-fn open_failure(error: InputError) -> ErrorCause {
-    match &error {
+    // The reason is worded to follow the file's name.
+    read_limited(stream.map_err(|error| match &error {
         InputError::System(system) if system.kind() == ErrorKind::NotFound => {
             ErrorCause::with_message("it does not exist", error)
         }
         _ => error.into(),
-    }
+    })?)
 }
 
 fn read_limited(mut stream: InputStream) -> Result<Vec<u8>, ErrorCause> {
@@ -83,9 +74,9 @@ fn read_limited(mut stream: InputStream) -> Result<Vec<u8>, ErrorCause> {
     match stream.read_more(&mut bytes, MOST_BYTES) {
         Ok(()) => Ok(bytes),
         // Session files embed pictures and logs, so their limit is higher.
-        Err(InputError::TooLong { .. }) if result_file::is_session_file(&bytes) => {
-            match stream.read_more(&mut bytes, result_file::MOST_BYTES) {
-                Err(InputError::TooLong { most }) => result_file::check_length(most + 1).map(|()| bytes),
+        Err(InputError::TooLong { .. }) if session_file::is_session_file(&bytes) => {
+            match stream.read_more(&mut bytes, session_file::MOST_BYTES) {
+                Err(InputError::TooLong { most }) => session_file::check_length(most + 1).map(|()| bytes),
                 read => Ok(read.map(|()| bytes)?),
             }
         }
@@ -117,9 +108,8 @@ mod tests {
 
     #[test]
     fn missing_file_and_device_are_refused() {
-        let candidate = |path: &str| CandidateFile { path: path.into(), named_by_user: true };
         let refusal =
-            |path| read_candidate(&candidate(path), &InterruptFlag::default()).unwrap_err().to_string();
+            |path| read_candidate(Path::new(path), &InterruptFlag::default()).unwrap_err().to_string();
         assert_eq!(refusal("/nowhere/x.log"), "it does not exist");
         assert_eq!(refusal("/dev/zero"), "it is a character device, not a plain file");
     }

@@ -5,10 +5,9 @@
 mod batch_writer;
 mod collect;
 mod file_name_hints;
-pub mod result_file;
 mod screenshots;
+pub mod session_file;
 mod shared_cards;
-mod understood;
 mod unpack;
 
 use batch_writer::BatchWriter;
@@ -23,10 +22,11 @@ use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::VerbOutcome;
 use cardscope_session::options::{ArchiveAt, ConditionOptions};
 use clap::Args;
+use collect::CandidateFile;
 use serde::Serialize;
+use shared_cards::ParsedFile;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
-use understood::ParsedFile;
 
 /// Files between two progress messages. A shorter import sends none.
 const PROGRESS_INTERVAL: usize = 500;
@@ -107,10 +107,8 @@ impl StatedFacts {
         for log in &mut logs {
             log.card.fill_missing_from(&self.card);
             file_name_hints::add_cooling(log, file);
-            log.condition.overlay(&self.condition);
-            for condition in log.runs.iter_mut().filter_map(|run| run.condition.as_mut()) {
-                condition.overlay(&self.condition);
-            }
+            let of_runs = log.runs.iter_mut().filter_map(|run| run.condition.as_mut());
+            of_runs.chain([&mut log.condition]).for_each(|condition| condition.overlay(&self.condition));
         }
         logs
     }
@@ -126,101 +124,91 @@ pub fn run_import(
     if request.files.is_empty() {
         return Err(Failure::refused("nothing to import: name files, folders or - for standard input"));
     }
-    let mut intake = BatchWriter::open(request.archive.named_path(), request.dry_run, request.detailed)?;
-    let failure = import_files(&request.files, &stated, &mut intake, interrupt, events).err();
+    let writer = BatchWriter::open(request.archive.named_path(), request.dry_run, request.detailed)?;
+    let mut import = ImportRun { stated, writer, interrupt };
+    let failure = import.import_files(&request.files, events).err();
     // The files that were read before an error are stored, too.
-    let failure = failure.or(intake.flush().err());
-    Ok(VerbOutcome::from_report(intake.into_report(), failure))
+    let failure = failure.or(import.writer.flush().err());
+    Ok(VerbOutcome::from_report(import.writer.into_report(), failure))
 }
 
-fn import_files(
-    files: &[PathBuf],
-    stated: &StatedFacts,
-    intake: &mut BatchWriter,
-    interrupt: &InterruptFlag,
-    events: &mut dyn Listener,
-) -> Result<()> {
-    let (candidates, failed) = collect::find_candidates(files);
-    for (folder, why) in failed {
-        intake.report_failed(
-            folder.display().to_string(),
-            format!("the folder cannot be listed: {why}"),
-            true,
-        );
-    }
-    let all = candidates.len();
-    if all >= PROGRESS_INTERVAL {
-        events.begin_stage(&format!("reading {all} files"), None, None);
-    }
-    for (done, candidate) in (1..).zip(&candidates) {
-        if interrupt.is_raised() {
-            return Err(Failure::Interrupted);
-        }
-        if done % PROGRESS_INTERVAL == 0 {
-            events.begin_part(done as f64 / all as f64..1.0, &format!("{done} of {all}"), None, None);
-        }
-        import_candidate(stated, intake, candidate, interrupt)?;
-    }
-    Ok(())
+struct ImportRun<'a> {
+    stated: StatedFacts,
+    writer: BatchWriter,
+    interrupt: &'a InterruptFlag,
 }
 
-fn import_candidate(
-    stated: &StatedFacts,
-    intake: &mut BatchWriter,
-    candidate: &collect::CandidateFile,
-    interrupt: &InterruptFlag,
-) -> Result<()> {
-    let outer = candidate.path.display().to_string();
-    if intake.is_archive(&candidate.path) {
-        if candidate.named_by_user {
-            intake.report_failed(outer, "this is the archive itself".to_owned(), true);
+impl ImportRun<'_> {
+    fn import_files(&mut self, files: &[PathBuf], events: &mut dyn Listener) -> Result<()> {
+        let (candidates, failed) = collect::find_candidates(files);
+        for (folder, why) in failed {
+            let why = format!("the folder cannot be listed: {why}");
+            self.writer.report_failed(folder.display().to_string(), why, true);
         }
-        return Ok(());
-    }
-    let bytes = match collect::read_candidate(candidate, interrupt) {
-        Ok(bytes) => bytes,
-        Err(_) if interrupt.is_raised() => return Err(Failure::Interrupted),
-        Err(why) => {
-            intake.report_failed(outer, why.to_string(), candidate.named_by_user);
-            return Ok(());
+        let all = candidates.len();
+        if all >= PROGRESS_INTERVAL {
+            events.begin_stage(&format!("reading {all} files"), None, None);
         }
-    };
-    unpack::for_each_file(bytes, |member| {
-        if interrupt.is_raised() {
-            return Err(Failure::Interrupted);
-        }
-        let file = if member.name.is_empty() { outer.clone() } else { format!("{outer}/{}", member.name) };
-        match member.bytes {
-            Err(why) => intake.report_failed(file, why.to_string(), candidate.named_by_user),
-            Ok(bytes) => import_unpacked(stated, intake, candidate, file, bytes)?,
+        for (done, candidate) in (1..).zip(&candidates) {
+            self.check_interrupt()?;
+            if done % PROGRESS_INTERVAL == 0 {
+                events.begin_part(done as f64 / all as f64..1.0, &format!("{done} of {all}"), None, None);
+            }
+            self.import_candidate(candidate)?;
         }
         Ok(())
-    })
-}
+    }
 
-fn import_unpacked(
-    stated: &StatedFacts,
-    intake: &mut BatchWriter,
-    candidate: &collect::CandidateFile,
-    file: String,
-    bytes: Vec<u8>,
-) -> Result<()> {
-    if result_file::is_session_file(&bytes) {
-        match result_file::parse_session_file(&bytes) {
-            Ok(session) => intake.store_session(file, &session)?,
-            Err(why) => intake.report_failed(file, why.to_string(), candidate.named_by_user),
-        }
-        return Ok(());
+    fn check_interrupt(&self) -> Result<()> {
+        if self.interrupt.is_raised() { Err(Failure::Interrupted) } else { Ok(()) }
     }
-    match crate::readers::read_logs(&bytes) {
-        Ok(logs) => {
-            let logs = stated.complete_logs(Path::new(&file), logs);
-            let folder = candidate.path.parent().map(Path::to_owned);
-            intake.add_parsed(ParsedFile { file, folder, bytes, logs, shared: None })?;
+
+    fn import_candidate(&mut self, candidate: &CandidateFile) -> Result<()> {
+        let (outer, named) = (candidate.path.display().to_string(), candidate.named_by_user);
+        if self.writer.is_archive(&candidate.path) {
+            if named {
+                self.writer.report_failed(outer, "this is the archive itself".to_owned(), true);
+            }
+            return Ok(());
         }
-        Err(error) => intake.report_unparsed(file, &error, candidate.named_by_user),
+        let bytes = match collect::read_candidate(&candidate.path, self.interrupt) {
+            Ok(bytes) => bytes,
+            Err(why) => {
+                self.check_interrupt()?;
+                self.writer.report_failed(outer, why.to_string(), named);
+                return Ok(());
+            }
+        };
+        unpack::for_each_file(bytes, |member| {
+            self.check_interrupt()?;
+            let file =
+                if member.name.is_empty() { outer.clone() } else { format!("{outer}/{}", member.name) };
+            match member.bytes {
+                Err(why) => self.writer.report_failed(file, why.to_string(), named),
+                Ok(bytes) => self.import_unpacked(candidate, file, bytes)?,
+            }
+            Ok(())
+        })
     }
-    Ok(())
+
+    fn import_unpacked(&mut self, candidate: &CandidateFile, file: String, bytes: Vec<u8>) -> Result<()> {
+        if session_file::is_session_file(&bytes) {
+            match session_file::parse_session_file(&bytes) {
+                Ok(session) => self.writer.store_session(file, &session)?,
+                Err(why) => self.writer.report_failed(file, why.to_string(), candidate.named_by_user),
+            }
+            return Ok(());
+        }
+        match crate::readers::read_logs(&bytes) {
+            Ok(logs) => {
+                let logs = self.stated.complete_logs(Path::new(&file), logs);
+                let folder = candidate.path.parent().map(Path::to_owned);
+                self.writer.add_parsed(ParsedFile { file, folder, bytes, logs, shared: None })?;
+            }
+            Err(error) => self.writer.report_unparsed(file, &error, candidate.named_by_user),
+        }
+        Ok(())
+    }
 }
 
 /// Logs of one file, or of one file packed in it.
@@ -235,29 +223,25 @@ pub struct FoundLogs {
 /// Reads the logs of a file without an archive, e.g. for `compare` with a file in place of a card. Fails if it holds no log.
 pub fn read_logs(path: &Path) -> Result<Vec<FoundLogs>> {
     let refused = |why: ErrorCause| Failure::refused_for(format!("{}: {why}", path.display()), why);
-    let candidate = collect::CandidateFile { path: path.to_owned(), named_by_user: true };
     let (mut found, mut failed) = (Vec::new(), None);
-    let bytes = collect::read_candidate(&candidate, &InterruptFlag::default()).map_err(refused)?;
+    let bytes = collect::read_candidate(path, &InterruptFlag::default()).map_err(refused)?;
     let Ok(()) = unpack::for_each_file(bytes, |member| {
         let read = member.bytes.and_then(|bytes| Ok(crate::readers::read_logs(&bytes)?));
         match read {
             Ok(mut logs) => {
                 let file = if member.name.is_empty() { path } else { Path::new(&member.name) };
                 logs.iter_mut().for_each(|log| file_name_hints::add_cooling(log, file));
-                found.push(FoundLogs {
-                    title: file_name_hints::title_from_name(file),
-                    member: member.name.clone(),
-                    logs,
-                });
+                let title = file_name_hints::title_from_name(file);
+                found.push(FoundLogs { title, member: member.name.clone(), logs });
             }
             Err(why) => failed = failed.take().or(Some(why)),
         }
         Ok::<(), Infallible>(())
     });
-    match found.is_empty() {
-        true => Err(refused(failed.unwrap_or_else(|| "it contains no log".into()))),
-        false => Ok(found),
+    if found.is_empty() {
+        return Err(refused(failed.unwrap_or_else(|| "it contains no log".into())));
     }
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -272,10 +256,8 @@ mod tests {
         let interrupt = InterruptFlag::default();
         interrupt.raise();
         let candidate = collect::CandidateFile { path, named_by_user: true };
-        let mut intake = BatchWriter::open(None, true, false).unwrap();
-        assert_eq!(
-            import_candidate(&StatedFacts::default(), &mut intake, &candidate, &interrupt),
-            Err(Failure::Interrupted)
-        );
+        let writer = BatchWriter::open(None, true, false).unwrap();
+        let mut import = ImportRun { stated: StatedFacts::default(), writer, interrupt: &interrupt };
+        assert_eq!(import.import_candidate(&candidate), Err(Failure::Interrupted));
     }
 }

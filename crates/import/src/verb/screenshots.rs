@@ -11,24 +11,16 @@ use std::path::{Component, Path, PathBuf};
 const ATTACHMENT_NOTE: &str = "source of its typed results";
 
 /// Attaches the pictures of a table's sessions; returns the reasons for those that cannot be attached.
-pub(super) fn attach_sources(
-    archive: &mut Archive,
-    folder: &Path,
-    sessions: &[SessionId],
-) -> Result<Vec<String>> {
+pub(super) fn attach_sources(archive: &mut Archive, folder: &Path, ids: &[SessionId]) -> Result<Vec<String>> {
     let mut missing = Vec::new();
-    for session in sessions {
-        let stored = archive.session(*session)?;
+    for id in ids {
+        let stored = archive.session(*id)?;
         let Some(file) = stored.file.log.as_ref().and_then(|log| picture_path(folder, log)) else { continue };
         match attachment::read_attachment(&file) {
             Ok((name, media_type, bytes)) => {
-                let new = NewAttachment {
-                    name: &name,
-                    media_type: &media_type,
-                    note: Some(ATTACHMENT_NOTE),
-                    bytes: &bytes,
-                };
-                archive.attach(AttachmentOwner::Session(*session), &new)?;
+                let (name, media_type, bytes) = (name.as_str(), media_type.as_ref(), bytes.as_slice());
+                let new = NewAttachment { name, media_type, note: Some(ATTACHMENT_NOTE), bytes };
+                archive.attach(AttachmentOwner::Session(*id), &new)?;
             }
             Err(why) => missing.push(why.to_string()),
         }

@@ -2,12 +2,23 @@
 //! single card of its folder if its own name has no word of a card. Cards that differ in any fact are never joined.
 
 use super::file_name_hints;
-use super::understood::ParsedFile;
 use cardscope_model::card::CardFacts;
 use cardscope_model::import_report::JoinedFiles;
 use cardscope_model::log::CardLog;
+use cardscope_store::is_named;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// A parsed file on its way from a reader to the archive.
+pub(super) struct ParsedFile {
+    pub(super) file: String,
+    /// Folder of the file, and of the pictures that its figures were typed from.
+    pub(super) folder: Option<PathBuf>,
+    pub(super) bytes: Vec<u8>,
+    pub(super) logs: Vec<CardLog>,
+    /// Index in the batch of the first file with the same nameless card, and that card's title.
+    pub(super) shared: Option<(usize, String)>,
+}
 
 /// Words in file names that describe a log, not its card.
 const TOOL_WORDS: &str = "id ctrl ns smart log get feature features nvme lspci pcie fio cdm kdiskmark crystaldiskmark info cid csd \
@@ -25,21 +36,22 @@ enum FileGroup {
 /// in which no log names a card, all logs share a nameless card.
 pub(super) fn assign_shared_cards(batch: &mut [ParsedFile]) -> Vec<JoinedFiles> {
     let calls: Vec<String> = batch.iter().map(|file| card_words(Path::new(&file.file))).collect();
-    let groups: Vec<FileGroup> =
-        batch.iter().zip(&calls).map(|(file, called)| file_group(file, called)).collect();
+    let mut groups: BTreeMap<FileGroup, Vec<usize>> = BTreeMap::new();
+    for (at, (file, called)) in batch.iter().zip(&calls).enumerate() {
+        groups.entry(file_group(file, called)).or_default().push(at);
+    }
     let mut joined = Vec::new();
-    for (group, members) in group_members(&groups) {
-        let among: Vec<usize> = match &group {
-            FileGroup::ByName(_) => members.clone(),
-            // A folder's card must be the only one in the folder, so files that have other groups count, too.
-            FileGroup::ByFolder(folder) => {
-                (0..batch.len()).filter(|at| parent_folder(&batch[*at]) == *folder).collect()
-            }
+    for (group, members) in groups {
+        // A folder's card must be the only one in the folder, so files that have other groups count, too.
+        let is_among = |at: &usize| match &group {
+            FileGroup::ByName(_) => members.contains(at),
+            FileGroup::ByFolder(folder) => parent_folder(&batch[*at]) == *folder,
         };
-        let nameless: Vec<usize> =
-            members.into_iter().filter(|at| nameless_log(&batch[*at]).is_some()).collect();
-        let facts = among.iter().flat_map(|at| batch[*at].logs.iter()).map(|log| &log.card);
+        let among = (0..batch.len()).filter(is_among);
+        let facts = among.flat_map(|at| &batch[at].logs).map(|log| &log.card);
         let named: Vec<&CardFacts> = facts.filter(|card| is_named(card)).collect();
+        let nameless = members.iter().copied().filter(|at| nameless_log(&batch[*at]).is_some());
+        let nameless: Vec<usize> = nameless.collect();
         joined.extend(match (combine_cards(&named), &group) {
             (Some(card), _) => assign_card(batch, &nameless, &card),
             (None, FileGroup::ByName(_)) if named.is_empty() => share_nameless_card(batch, &nameless, &calls),
@@ -47,14 +59,6 @@ pub(super) fn assign_shared_cards(batch: &mut [ParsedFile]) -> Vec<JoinedFiles> 
         });
     }
     joined
-}
-
-fn group_members(groups: &[FileGroup]) -> BTreeMap<FileGroup, Vec<usize>> {
-    let mut all: BTreeMap<FileGroup, Vec<usize>> = BTreeMap::new();
-    for (at, group) in groups.iter().enumerate() {
-        all.entry(group.clone()).or_default().push(at);
-    }
-    all
 }
 
 fn file_group(file: &ParsedFile, called: &str) -> FileGroup {
@@ -83,10 +87,6 @@ fn card_words(file: &Path) -> String {
     }
 }
 
-fn is_named(card: &CardFacts) -> bool {
-    cardscope_store::is_named(card)
-}
-
 /// The single log of a file, if it names no card.
 fn nameless_log(file: &ParsedFile) -> Option<&CardLog> {
     let [log] = &file.logs[..] else { return None };
@@ -108,8 +108,7 @@ fn assign_card(batch: &mut [ParsedFile], nameless: &[usize], card: &CardFacts) -
     let mut files = Vec::new();
     for at in nameless {
         let ParsedFile { file, logs, .. } = &mut batch[*at];
-        let log = logs.first_mut().filter(|log| !log.card.differs_from(card));
-        if let Some(log) = log {
+        if let Some(log) = logs.first_mut().filter(|log| !log.card.differs_from(card)) {
             log.card.fill_missing_from(card);
             log.doubts.push(format!("card taken from the files beside it: {}", card.title()));
             files.push(file.clone());
@@ -124,18 +123,19 @@ fn share_nameless_card(
     nameless: &[usize],
     calls: &[String],
 ) -> Option<JoinedFiles> {
-    let logs = |at: &usize| batch[*at].logs.first().map(|log| &log.card);
-    let cards: Vec<&CardFacts> = nameless.iter().filter_map(logs).collect();
+    let cards: Vec<&CardFacts> = nameless.iter().map(|at| &batch[*at].logs[0].card).collect();
     if nameless.len() < 2 || combine_cards(&cards).is_none() {
         return None;
     }
-    let called = &calls[nameless[0]];
+    let card = calls[nameless[0]].clone();
+    let mut files = Vec::new();
     for at in nameless {
-        batch[*at].shared = Some((nameless[0], called.clone()));
-        batch[*at].logs[0].doubts.push(format!("one card with the files that are called alike: {called}"));
+        let file = &mut batch[*at];
+        file.shared = Some((nameless[0], card.clone()));
+        file.logs[0].doubts.push(format!("one card with the files that are called alike: {card}"));
+        files.push(file.file.clone());
     }
-    let files = nameless.iter().map(|at| batch[*at].file.clone()).collect();
-    Some(JoinedFiles { card: called.clone(), files })
+    Some(JoinedFiles { card, files })
 }
 
 #[cfg(test)]

@@ -24,6 +24,8 @@ fn unpacked_limit(packed: u64, most: u64) -> u64 {
 
 const MOST_FILES: usize = 20_000;
 
+type ZipBytes<'a> = zip::ZipArchive<Cursor<&'a [u8]>>;
+
 #[derive(Debug, PartialEq)]
 pub(super) struct PackedFile {
     /// Empty for a file that is not packed.
@@ -43,14 +45,17 @@ pub(super) fn for_each_file<E>(
             let most = ALLOWED_BYTES + unpacked_limit(bytes.len() as u64, MOST_UNPACKED);
             unzip(&bytes, most, &mut take)
         }
-        [0x1f, 0x8b, ..] => take(PackedFile { name: String::new(), bytes: gunzip(&bytes) }),
+        [0x1f, 0x8b, ..] => {
+            let most = unpacked_limit(bytes.len() as u64, MOST_BYTES);
+            let (_, bytes) = read_unpacked(flate2::read::MultiGzDecoder::new(&bytes[..]), most);
+            take(PackedFile { name: String::new(), bytes })
+        }
         _ => take(PackedFile { name: String::new(), bytes: Ok(bytes) }),
     }
 }
 
-fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, ErrorCause> {
-    let most = unpacked_limit(bytes.len() as u64, MOST_BYTES);
-    read_unpacked(flate2::read::MultiGzDecoder::new(bytes), most).1
+fn unpack_failure(error: impl std::error::Error + Send + Sync + 'static) -> ErrorCause {
+    ErrorCause::with_message(format!("it cannot be unpacked ({error})"), error)
 }
 
 fn unzip<E>(
@@ -65,10 +70,7 @@ fn unzip<E>(
             let why = format!("it contains {} files, more than {MOST_FILES}", archive.len());
             return take(broken(why.into()));
         }
-        Err(error) => {
-            let why = format!("it cannot be unpacked ({error})");
-            return take(broken(ErrorCause::with_message(why, error)));
-        }
+        Err(error) => return take(broken(unpack_failure(error))),
     };
     for at in 0..archive.len() {
         if left == 0 {
@@ -86,11 +88,7 @@ fn unzip<E>(
 }
 
 /// Unpacks one file of an archive and returns the number of unpacked bytes; `None` for a folder.
-fn unpack_file(
-    archive: &mut zip::ZipArchive<Cursor<&[u8]>>,
-    at: usize,
-    most: u64,
-) -> (u64, Option<PackedFile>) {
+fn unpack_file(archive: &mut ZipBytes<'_>, at: usize, most: u64) -> (u64, Option<PackedFile>) {
     match archive.by_index(at) {
         Ok(file) if file.is_dir() => (0, None),
         Ok(file) => {
@@ -100,7 +98,7 @@ fn unpack_file(
             (used, Some(PackedFile { name, bytes: bytes.and_then(refuse_nested) }))
         }
         Err(error) => {
-            let bytes = Err(ErrorCause::with_message(format!("it cannot be unpacked ({error})"), error));
+            let bytes = Err(unpack_failure(error));
             (0, Some(PackedFile { name: format!("file {}", at + 1), bytes }))
         }
     }
@@ -119,17 +117,16 @@ fn read_unpacked(packed: impl Read, most: u64) -> (u64, Result<Vec<u8>, ErrorCau
     let mut bytes = Vec::new();
     // One byte more than allowed shows that there are more.
     let read = packed.take(most + 1).read_to_end(&mut bytes);
-    let came = bytes.len() as u64;
+    let length = bytes.len() as u64;
     let bytes = match read {
-        Ok(_) if came > most => {
-            let why =
-                format!("it unpacks to more than {}, too long for a log packed so small", DecimalSize(most));
-            Err(format!("{why}; cut out the log").into())
+        Ok(_) if length > most => {
+            let why = format!("more than {}, too long for a log packed so small", DecimalSize(most));
+            Err(format!("it unpacks to {why}; cut out the log").into())
         }
         Ok(_) => Ok(bytes),
-        Err(error) => Err(ErrorCause::with_message(format!("it cannot be unpacked ({error})"), error)),
+        Err(error) => Err(unpack_failure(error)),
     };
-    (came, bytes)
+    (length, bytes)
 }
 
 #[cfg(test)]

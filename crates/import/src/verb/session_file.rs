@@ -18,27 +18,17 @@ pub(super) fn is_session_file(bytes: &[u8]) -> bool {
 
 pub fn parse_session_file(bytes: &[u8]) -> Result<SessionFile, ErrorCause> {
     check_length(bytes.len() as u64)?;
-    let text = std::str::from_utf8(bytes).map_err(|e| {
-        ErrorCause::with_message(
-            "it is not text, so it is not a result \
-            file",
-            e,
-        )
-    })?;
-    Ok(SessionFile::from_json(text)?)
+    let not_text = |error| ErrorCause::with_message("it is not text, so it is not a result file", error);
+    Ok(SessionFile::from_json(std::str::from_utf8(bytes).map_err(not_text)?)?)
 }
 
 /// Checks a length in bytes against [`MOST_BYTES`].
 pub fn check_length(bytes: u64) -> Result<(), ErrorCause> {
-    match bytes <= MOST_BYTES {
-        true => Ok(()),
-        false => Err(format!(
-            "{} MiB exceed the limit of {} MiB for a result file",
-            bytes.div_ceil(1 << 20),
-            MOST_BYTES >> 20
-        )
-        .into()),
+    if bytes <= MOST_BYTES {
+        return Ok(());
     }
+    let (mib, most) = (bytes.div_ceil(1 << 20), MOST_BYTES >> 20);
+    Err(format!("{mib} MiB exceed the limit of {most} MiB for a result file").into())
 }
 
 #[cfg(test)]
