@@ -1,6 +1,6 @@
 //! Lookup of a session by a prefix of its id, or of a card by words of its name or a prefix of its id.
 
-use cardscope_compare::card_source::select_card;
+use cardscope_compare::card_lookup::select_card;
 use cardscope_model::archive_rows::StoredCard;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::stored_document::{ambiguous_id, list_sessions};

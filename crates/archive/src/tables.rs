@@ -1,7 +1,7 @@
 //! `archive export --parquet`: exports the archive as tables (docs/tables.md). The folder is written under a draft name
 //! and moved into place whole. Only a folder that is an earlier export is replaced.
 
-use cardscope_compare::card_source::CardSource;
+use cardscope_compare::card_lookup::CardLookup;
 use cardscope_compare::verb::rank;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_files::{DraftFolder, FileError, ResolvedFolder, files_below};
@@ -69,7 +69,7 @@ pub fn export_tables(
 }
 
 fn unranked_reasons(path: Option<&Path>) -> Result<HashMap<String, String>> {
-    let mut source = CardSource::open(path, false)?;
+    let mut source = CardLookup::open(path, false)?;
     let cards = source.cards()?;
     let reasons = rank::exclusion_reasons(&mut source, &cards, false)?;
     Ok(reasons.into_iter().map(|(card, (reason, _))| (card, reason)).collect())

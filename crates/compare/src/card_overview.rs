@@ -1,7 +1,7 @@
 //! Overview of all cards, of the archive and built in, each with its newest verdict and its mean speeds, for a list that can
 //! be searched and sorted.
 
-use crate::card_source::CardSource;
+use crate::card_lookup::CardLookup;
 use cardscope_model::answer::Answer;
 use cardscope_model::archive_rows::{CardOverview, NewestVerdict, StoredCard};
 use cardscope_model::report::NewsTone;
@@ -19,7 +19,7 @@ pub fn card_overviews(
     archive: Option<&Path>,
     answer: fn(&str, &Value) -> Option<(Answer, NewsTone)>,
 ) -> Result<Vec<CardOverview>> {
-    let mut source = CardSource::open(archive, true)?;
+    let mut source = CardLookup::open(archive, true)?;
     let cards = source.cards()?;
     let mut sums: HashMap<String, BTreeMap<String, (f64, f64)>> = HashMap::new();
     for row in source.summaries(|_| true)? {

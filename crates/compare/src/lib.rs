@@ -1,9 +1,8 @@
 //! Comparison of cards (`compare`), ranking for a job (`rank`), and publication (`report`).
 #![forbid(unsafe_code)]
 
+pub mod card_lookup;
 pub mod card_overview;
-pub mod card_source;
-pub mod details;
 pub mod judge {
     pub mod comparison;
     pub mod ranking;

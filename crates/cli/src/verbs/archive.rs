@@ -19,7 +19,7 @@ pub(super) fn run(asked: ArchiveRequest, options: &OutputOptions) -> Result<u8> 
             output::print_list(options, "sessions", &sessions, |sessions| pages::sessions_page(sessions))
         }
         ArchiveAction::Cards { builtin: true } => {
-            let cards = cardscope_compare::card_source::builtin_cards()?;
+            let cards = cardscope_compare::card_lookup::builtin_cards()?;
             output::print_list(options, "cards", &cards, |cards| pages::builtin_page(cards))
         }
         ArchiveAction::Cards { builtin: false } => {

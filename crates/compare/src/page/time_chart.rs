@@ -35,7 +35,7 @@ impl CombinedRuns {
     }
 
     /// Ratio of the fastest second to the slowest, at least 1.
-    pub fn speed_ratio(&self) -> f64 {
+    pub fn fastest_to_slowest(&self) -> f64 {
         match (self.fastest_second(), self.slowest_second()) {
             (Some(fast), Some(slow)) if fast > 0.0 => (fast / slow.max(fast / 1e3)).max(1.0),
             _ => 1.0,

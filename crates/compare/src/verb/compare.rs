@@ -1,6 +1,6 @@
 //! `compare`: compares cards. Measurements are read from the archive here; `crate::judge::comparison` builds the document.
 
-use crate::card_source::{CardSource, disambiguate_titles, select_card};
+use crate::card_lookup::{CardLookup, disambiguate_titles, select_card};
 use crate::judge::comparison::{AGE, ComparedColumn, RunDivision, build_comparison, divide_runs};
 use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::comparison::Comparison;
@@ -43,8 +43,8 @@ impl MeasurementChoice {
     }
 
     /// Opens the source of the measurements.
-    pub(crate) fn open_source(&self) -> Result<CardSource> {
-        CardSource::open(self.archive.named_path(), !self.without_collection)
+    pub(crate) fn open_source(&self) -> Result<CardLookup> {
+        CardLookup::open(self.archive.named_path(), !self.without_collection)
     }
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn read_columns(
     request: &CompareRequest,
     cards: &[Chosen],
     division: &RunDivision,
-    source: &mut CardSource,
+    source: &mut CardLookup,
 ) -> Result<Option<Vec<ComparedColumn>>> {
     let mut found = Vec::new();
     for (card, wanted) in cards {
@@ -123,7 +123,7 @@ fn matching_runs(
     request: &CompareRequest,
     card: &StoredCard,
     wanted: &[WantedSetting],
-    source: &mut CardSource,
+    source: &mut CardLookup,
 ) -> Result<Vec<CardRun>> {
     let mut runs = source.measurements(std::slice::from_ref(&card.id))?;
     runs.retain(|run| {
@@ -163,14 +163,14 @@ pub(crate) fn requested_division(request: &CompareRequest) -> Result<RunDivision
 }
 
 /// Cards of a request with distinct titles; the title of an object that is not a card states this.
-pub(crate) fn chosen_cards(request: &CompareRequest, source: &mut CardSource) -> Result<Vec<Chosen>> {
+pub(crate) fn chosen_cards(request: &CompareRequest, source: &mut CardLookup) -> Result<Vec<Chosen>> {
     let mut found = requested_cards(request, source)?;
     disambiguate_titles(found.iter_mut().map(|(card, _)| card));
     source.label_not_cards(found.iter_mut().map(|(card, _)| card))?;
     Ok(found)
 }
 
-fn requested_cards(request: &CompareRequest, source: &mut CardSource) -> Result<Vec<Chosen>> {
+fn requested_cards(request: &CompareRequest, source: &mut CardLookup) -> Result<Vec<Chosen>> {
     if !request.cards.is_empty() {
         let mut found: Vec<Chosen> = Vec::new();
         for text in &request.cards {
@@ -193,14 +193,14 @@ fn requested_cards(request: &CompareRequest, source: &mut CardSource) -> Result<
 
 /// Cards as the user names them, with conditions on their settings: `ADATA@cooling=active,size=1GiB`. The name of a file
 /// selects the cards in its logs.
-fn cards_or_file(source: &mut CardSource, text: &str) -> Result<Vec<Chosen>> {
+fn cards_or_file(source: &mut CardLookup, text: &str) -> Result<Vec<Chosen>> {
     if !Path::new(text).is_file() {
         return Ok(vec![card_with_conditions(source, text)?]);
     }
     Ok(source.read_file(Path::new(text))?.into_iter().map(|card| (card, Vec::new())).collect())
 }
 
-fn card_with_conditions(source: &mut CardSource, text: &str) -> Result<Chosen> {
+fn card_with_conditions(source: &mut CardLookup, text: &str) -> Result<Chosen> {
     let (name, wanted) = text.split_once('@').unwrap_or((text, ""));
     let wanted = wanted.split(',').filter(|w| !w.is_empty()).map(WantedSetting::parse);
     let wanted = wanted.collect::<Result<Vec<_>, _>>().map_err(Failure::refused)?;
@@ -221,7 +221,7 @@ mod tests {
     fn too_many_cards_are_refused_before_all_are_read() {
         let file = csv_of_cards(240);
         let archive = tempfile::NamedTempFile::new().unwrap();
-        let mut source = CardSource::open(Some(archive.path()), false).unwrap();
+        let mut source = CardLookup::open(Some(archive.path()), false).unwrap();
         let request = CompareRequest {
             cards: vec![file.path().to_str().unwrap().to_owned()],
             ..CompareRequest::default()

@@ -135,8 +135,7 @@ impl AsSsdReader {
 /// Section that a line opens, and the text after its name. Words there belong to another tool's label
 /// (`Sequential Read 1MiB …`), which opens no section.
 fn parse_section(line: &str) -> Option<(AsSsdSection, &str)> {
-    let mut names =
-        SECTIONS.iter().flat_map(|(section, names)| names.iter().map(move |name| (section, name)));
+    let mut names = SECTIONS.iter().flat_map(|(s, names)| names.iter().map(move |name| (s, name)));
     names.find_map(|(section, name)| {
         line.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name))?;
         let rest = &line[name.len()..];

@@ -258,8 +258,7 @@ fn without_marks_and_sizes(text: &str) -> String {
 
 fn is_mark_or_size(word: &str) -> bool {
     let plain = word.trim_matches(|c: char| matches!(c, '(' | ')' | ','));
-    label::parse(plain)
-        .is_ok_and(|label| label.unknown.is_empty() && (label.capacity.is_some() || !label.marks.is_empty()))
+    label::parse(plain).is_ok_and(|l| l.unknown.is_empty() && (l.capacity.is_some() || !l.marks.is_empty()))
 }
 
 #[cfg(test)]

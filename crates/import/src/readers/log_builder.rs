@@ -186,9 +186,7 @@ pub(crate) fn read_by_device(
     read: impl Fn(&LogText) -> ReaderOutcome,
 ) -> ReaderOutcome {
     let mut last: Option<String> = None;
-    let another = |line: &str| {
-        name(line).is_some_and(|name| last.replace(name.to_owned()).is_some_and(|last| last != name))
-    };
+    let another = |l: &str| name(l).is_some_and(|n| last.replace(n.to_owned()).is_some_and(|last| last != n));
     read_each(text, another, read)
 }
 

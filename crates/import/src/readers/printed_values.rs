@@ -110,8 +110,7 @@ pub(crate) fn parse_seconds(text: &str) -> Option<f64> {
 
 /// Parses a number with one of `endings`, and multiplies it by that ending's factor.
 pub(crate) fn parse_scaled(text: &str, endings: &[(&str, f64)]) -> Option<f64> {
-    let (digits, factor) =
-        endings.iter().find_map(|(end, factor)| Some((text.strip_suffix(end)?, factor)))?;
+    let (digits, factor) = endings.iter().find_map(|(end, f)| Some((text.strip_suffix(end)?, f)))?;
     Some(parse_speed(digits)? * factor)
 }
 

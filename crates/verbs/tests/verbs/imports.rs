@@ -174,7 +174,7 @@ fn logs_in_several_files_become_one_card_with_limits() {
     let mut archive = Archive::open(place.archive()).unwrap();
     let card = archive.cards().unwrap().remove(0);
     let details =
-        cardscope_compare::details::details_from_sessions(&archive.card_statements(&card.id).unwrap());
+        cardscope_compare::card_lookup::details_from_sessions(&archive.card_statements(&card.id).unwrap());
     assert_eq!(details.limits.tmt1_celsius, Some(81.0), "{details:?}");
 }
 

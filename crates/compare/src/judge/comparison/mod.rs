@@ -4,9 +4,7 @@
 mod areas;
 mod changes;
 mod columns;
-mod cooling;
 mod findings;
-mod latencies;
 mod overall;
 mod remarks;
 #[cfg(test)]
@@ -42,9 +40,9 @@ pub fn build_comparison(
     let overall = overall::overall_results(&columns, asked);
     let remarks = remarks::card_remarks(&columns);
     let (apart, areas) = (areas::speed_differences(&columns), areas::area_effects(&columns));
-    let cooling = cooling::cooling_gains(&columns, table);
+    let cooling = changes::cooling_gains(&columns, table);
     let changes = changes::find_changes(&columns, by);
-    let latencies = latencies::compared_latencies(&columns);
+    let latencies = columns::compared_latencies(&columns);
     let entries = columns.into_iter().map(|column| column.entry).collect();
     Comparison {
         entries,

@@ -1,7 +1,6 @@
 //! Computes the one value by which a card is ranked.
 
-use super::bought::{PurchaseBasis, interval_around};
-use super::figures::{self, CardFigures, KnownFigure};
+use super::figures::{self, CardFigures, KnownFigure, PurchaseBasis, interval_around};
 use super::sustained::SustainedFigures;
 use cardscope_model::archive_rows::{StoredCard, SummaryRow};
 use cardscope_model::comparison::NOTABLE_CHANGE;

@@ -2,7 +2,6 @@
 //! `valued` combines them to one value, `groups` groups the cards by their marks, and `findings` comments on the whole. This
 //! module turns values into places.
 
-mod bought;
 mod card_value;
 mod decision;
 mod figures;

@@ -2,11 +2,7 @@
 //! publications; `docs/comparing.md` explains their meaning.
 
 pub(crate) mod answer;
-mod bus;
 mod changes;
-mod cooling;
-mod details;
-mod latencies;
 pub mod sentences;
 pub mod tables;
 
@@ -69,7 +65,7 @@ pub(crate) fn add_reasons(page: &mut Page, comparison: &Comparison) {
         sentences::area_effect_sentence(comparison),
     ];
     page.add_reasons(NewsTone::Plain, said.into_iter().flatten());
-    cooling::add_cooling(page, comparison);
+    changes::add_cooling(page, comparison);
     changes::add_changes(page, comparison);
 }
 
@@ -99,7 +95,7 @@ pub(crate) fn add_compared(page: &mut Page, comparison: &Comparison) {
         [PageBlock::Table(tables::entry_table(comparison)), PageBlock::Words(common)],
     );
     page.add_detail("Also different", [PageBlock::Table(tables::difference_table(comparison))]);
-    page.add_detail("Known of the cards", [PageBlock::Table(details::details_table(comparison))]);
+    page.add_detail("Known of the cards", [PageBlock::Table(tables::details_table(comparison))]);
 }
 
 /// Adds the four figures of each test, and IOPS.
@@ -122,9 +118,9 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: Compari
             (false, _) => page.add_detail(&head, [PageBlock::Table(table), meaning]),
         }
     }
-    page.add_detail(bus::BUS_HEADING, [PageBlock::Table(bus::bus_table(comparison))]);
+    page.add_detail(tables::BUS_HEADING, [PageBlock::Table(tables::bus_table(comparison))]);
     page.add_detail(IOPS_HEADING, [PageBlock::Table(tables::iops_table(comparison))]);
-    page.add_detail(latencies::LATENCY_HEADING, [PageBlock::Table(latencies::latency_table(comparison))]);
+    page.add_detail(tables::LATENCY_HEADING, [PageBlock::Table(tables::latency_table(comparison))]);
     if how.as_printed {
         let true_ones = "A tool's MB/s need not be 10^6 bytes a second; without --as-printed all figures are in true MB/s.";
         let unknown = comparison.tests.iter().flat_map(|t| t.spreads.iter().flatten());

@@ -2,14 +2,16 @@
 //! other than the card.
 
 use super::sentences::{self, RunMeasure};
+use crate::page::details;
 use cardscope_model::comparison::{
-    AreaEffect, ComparedPair, Comparison, PrintedSpread, SettingDifference, Spread,
+    AreaEffect, ComparedEntry, ComparedPair, Comparison, EntryLatency, PrintedSpread, SettingDifference,
+    Spread,
 };
 use cardscope_model::result::ToolPrints;
 use cardscope_model::statistics::distinct_values;
-use cardscope_model::units::{BinarySize, KIB};
-use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
-use cardscope_page::figure::{format_printed, interval_text, percent, test_with_step};
+use cardscope_model::test_name::IoOrder;
+use cardscope_model::units::{BinarySize, KIB, NO_NUMBER as NONE, three_digits as speed};
+use cardscope_page::figure::{format_printed, interval_text, percent, test_with_step, time_us};
 use cardscope_page::tree::table::Table;
 
 /// Marks a speed in MB/s if the tool's printed one is wanted, but unknown.
@@ -228,4 +230,122 @@ pub fn entry_table(comparison: &Comparison) -> Table {
         table.add_row([(number + 1).to_string(), entry.name.clone(), sentences::measured_amount(entry)]);
     }
     table
+}
+
+/// Heading of [`table`].
+pub(super) const LATENCY_HEADING: &str = "Latency: mean / 99 % / longest";
+
+/// Table with a row for each test that has latencies.
+pub(super) fn latency_table(comparison: &Comparison) -> Table {
+    let mut table = entry_columns(comparison, "test");
+    for test in &comparison.latencies {
+        let cells =
+            test.entries.iter().map(|entry| entry.as_ref().map_or_else(|| NONE.to_owned(), latency_cell));
+        table.add_row([test_with_step(test.test, test.step.as_deref())].into_iter().chain(cells));
+    }
+    table
+}
+
+fn latency_cell(latency: &EntryLatency) -> String {
+    let known = |us: Option<f64>| us.map_or_else(|| NONE.to_owned(), time_us);
+    [Some(latency.mean_us), latency.percentiles_us.p99, latency.max_us].map(known).join(" / ")
+}
+
+/// Heading of [`table`].
+pub(super) const BUS_HEADING: &str = "Share of the bus in sequential tests";
+
+/// Limit of each bus, then a row for each sequential test; empty if no bus is known.
+pub(super) fn bus_table(comparison: &Comparison) -> Table {
+    let mut table = entry_columns(comparison, "test");
+    let ceilings: Vec<Option<f64>> = comparison.entries.iter().map(ComparedEntry::bus_ceiling_mb_s).collect();
+    let shown = |value: Option<String>| value.unwrap_or_else(|| NONE.to_owned());
+    let sequential = comparison.tests.iter().filter(|test| test.test.pattern.order == IoOrder::Sequential);
+    let rows: Vec<Vec<Option<String>>> = sequential
+        .clone()
+        .map(|test| {
+            let share = |(spread, ceiling): (&Option<_>, &Option<f64>)| {
+                let spread: &cardscope_model::comparison::Spread = spread.as_ref()?;
+                Some(format!("{:.0} %", 100.0 * spread.mean / (*ceiling)?))
+            };
+            test.spreads.iter().zip(&ceilings).map(share).collect()
+        })
+        .collect();
+    if rows.iter().flatten().all(Option::is_none) {
+        return table;
+    }
+    let carries = ceilings.iter().map(|ceiling| shown(ceiling.map(|mb_s| format!("{} MB/s", speed(mb_s)))));
+    table.add_row(["bus".to_owned()].into_iter().chain(carries));
+    for (test, row) in sequential.zip(rows).filter(|(_, row)| row.iter().any(Option::is_some)) {
+        table.add_row([sentences::test_title(test)].into_iter().chain(row.into_iter().map(shown)));
+    }
+    table
+}
+
+fn entry_facts(comparison: &Comparison, entry: &ComparedEntry) -> Vec<(String, String)> {
+    let firmware = entry.card.firmware.clone().map(|firmware| ("firmware".to_owned(), firmware));
+    let details = comparison.details.get(&entry.card_id).into_iter();
+    let known = details.flat_map(|d| details::detail_facts(d).into_iter().chain(details::heat_facts(d)));
+    firmware.into_iter().chain(known).collect()
+}
+
+/// Table with a row for each detail of any card; the columns of one card repeat its details.
+pub(super) fn details_table(comparison: &Comparison) -> Table {
+    let known: Vec<Vec<(String, String)>> =
+        comparison.entries.iter().map(|entry| entry_facts(comparison, entry)).collect();
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in known.iter().flatten() {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut table = entry_columns(comparison, "");
+    for name in names {
+        let of = |facts: &Vec<(String, String)>| {
+            let value = facts.iter().find(|(known, _)| known == name);
+            value.map_or(NONE.to_owned(), |(_, value)| value.clone())
+        };
+        table.add_row([name.clone()].into_iter().chain(known.iter().map(of)));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_model::condition::ConditionOrigin;
+    use cardscope_testkit::samples as sample;
+
+    #[test]
+    fn bus_share_needs_a_known_bus() {
+        let mut two = sample::comparison(2, 3, 12);
+        for (entry, mode) in two.entries.iter_mut().zip(["PCIe 3.0 x1", "unknown"]) {
+            entry
+                .settings
+                .iter_mut()
+                .for_each(|s| s.condition.set("bus_mode", mode, ConditionOrigin::Stated));
+        }
+        let sequential = |test: &&mut cardscope_model::comparison::ComparedTest| {
+            test.test.pattern.order == IoOrder::Sequential
+        };
+        let first = two.tests.iter_mut().find(sequential).unwrap();
+        first.spreads[0].as_mut().unwrap().mean = 778.0;
+        let name = sentences::test_title(first);
+        let table = bus_table(&two);
+        let row = |of: &str| table.rows().iter().find(|row| row[0] == of).cloned().unwrap();
+        assert_eq!(row("bus")[1..], ["985 MB/s", NONE]);
+        assert_eq!(row(&name)[1..], ["79 %", NONE]);
+        assert!(table.rows().iter().all(|row| !row[0].starts_with("RND")), "random tests never fill a bus");
+    }
+
+    #[test]
+    fn mixed_buses_have_no_share() {
+        let mut two = sample::comparison(2, 3, 12);
+        for entry in &mut two.entries {
+            let mut other = entry.settings[0].clone();
+            entry.settings[0].condition.set("bus_mode", "SDR50", ConditionOrigin::Stated);
+            other.condition.set("bus_mode", "SDR104", ConditionOrigin::Stated);
+            entry.settings.push(other);
+        }
+        assert!(bus_table(&two).rows().is_empty());
+    }
 }

@@ -41,7 +41,7 @@ fn card_tests(part: &CardPart) -> Vec<(Key<'_>, &str)> {
 
 /// Chart of the test whose speed falls most.
 pub(super) fn steepest_test_chart(part: &CardPart) -> Option<Chart> {
-    let fall = |series: &Vec<&TestSeries>| combine_runs(series, SPARKLINE_POINTS).speed_ratio();
+    let fall = |series: &Vec<&TestSeries>| combine_runs(series, SPARKLINE_POINTS).fastest_to_slowest();
     let all = group_by_test(&part.courses);
     test_chart(all.iter().max_by(|a, b| fall(a).total_cmp(&fall(b)))?)
 }

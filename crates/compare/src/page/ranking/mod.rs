@@ -2,10 +2,10 @@
 //! money, groups, and cards that are not ranked.
 
 mod decision;
-mod value_text;
 
-pub(crate) use decision::{purchase_reasons, ranking_answer};
-pub(crate) use value_text::{criterion_phrase, format_price, format_value, value_unit};
+pub(crate) use decision::{
+    criterion_phrase, format_price, format_value, purchase_reasons, ranking_answer, value_unit,
+};
 
 use crate::page::comparison;
 use cardscope_model::job::{Figure, JobFit};

@@ -1,6 +1,6 @@
 //! Default rankings of many cards.
 
-use crate::card_source::CardSource;
+use crate::card_lookup::CardLookup;
 use crate::verb::compare::MeasurementChoice;
 use crate::verb::rank::RankingKey;
 use cardscope_model::archive_rows::{StoredCard, SummaryRow};
@@ -22,7 +22,7 @@ const TEST_KINDS: [(IoOrder, TestOp); 4] = [
 pub(super) fn default_keys(
     choice: &MeasurementChoice,
     cards: &[StoredCard],
-    source: &mut CardSource,
+    source: &mut CardLookup,
 ) -> Result<Vec<RankingKey>> {
     if !choice.tests.is_empty() {
         return Ok(choice.tests.iter().copied().map(RankingKey::Test).collect());

@@ -10,7 +10,7 @@ mod part;
 mod pictures;
 mod redaction;
 
-use crate::card_source::CardSource;
+use crate::card_lookup::CardLookup;
 use crate::judge::comparison::{ComparedColumn, MOST_PAIRED, build_comparison};
 use crate::verb::compare;
 use crate::verb::compare::CompareRequest as Compared;
@@ -121,7 +121,7 @@ pub fn gather_publication(request: &PublishRequest) -> Result<Publication> {
 fn card_parts(
     request: &PublishRequest,
     columns: &[ComparedColumn],
-    source: &mut CardSource,
+    source: &mut CardLookup,
 ) -> Result<Vec<CardPart>> {
     let mut ids: Vec<&str> = Vec::new();
     for column in columns {

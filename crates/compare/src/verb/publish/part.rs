@@ -3,7 +3,7 @@
 use super::over_time::OverTime;
 use super::pictures;
 use super::redaction::Redactor;
-use crate::card_source::CardSource;
+use crate::card_lookup::CardLookup;
 use crate::judge::comparison::ComparedColumn;
 use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::card::CardFacts;
@@ -24,7 +24,7 @@ const LAST_SESSIONS: usize = 4;
 
 /// Gathers a card's part. `columns` are the card's columns in the comparison: only their runs are shown over time.
 pub(super) fn gather_part(
-    source: &mut CardSource,
+    source: &mut CardLookup,
     id: &str,
     columns: &[&ComparedColumn],
     tests: &[TestName],

@@ -1,15 +1,15 @@
 //! Cards that are excluded from a ranking: those that lose data, and objects that are not real cards.
 
-use super::documents::{newest_records, parse_document};
-use crate::card_source::CardSource;
+use crate::card_lookup::CardLookup;
 use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::endure::EndureReport;
 use cardscope_model::ranking::ExcludedCard;
 use cardscope_model::verify::{Verdict, Verification, VerifyReport};
 use cardscope_session::error::Result;
-use cardscope_store::{CardConclusion, is_named};
+use cardscope_store::{Archive, CardConclusion, SessionId, is_named};
+use serde::Deserialize;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Tools whose logs end in a verdict on the capacity.
 const CAPACITY_TOOLS: [&str; 4] = ["f3probe", "f3read", "h2testw", "mfst"];
@@ -19,7 +19,7 @@ const CARDS_AT_ONCE: usize = 64;
 
 /// Separates ranked from excluded cards. Cards that the user `named` are excluded only if they lose data.
 pub(super) fn separate_excluded(
-    source: &mut CardSource,
+    source: &mut CardLookup,
     cards: Vec<StoredCard>,
     named: bool,
 ) -> Result<(Vec<StoredCard>, Vec<ExcludedCard>)> {
@@ -36,7 +36,7 @@ pub(super) fn separate_excluded(
 
 /// Excluded cards by id, each with the reason, and true if it is one to avoid.
 pub fn exclusion_reasons(
-    source: &mut CardSource,
+    source: &mut CardLookup,
     cards: &[StoredCard],
     named: bool,
 ) -> Result<HashMap<String, (String, bool)>> {
@@ -53,7 +53,7 @@ pub fn exclusion_reasons(
 
 /// Cards that the surest of their recent tests found fake, damaged or dead, and cards that failed under wear, each with the
 /// reason.
-fn failed_cards(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<String, String>> {
+fn failed_cards(source: &mut CardLookup, cards: &[StoredCard]) -> Result<HashMap<String, String>> {
     let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
     let mut found = HashMap::new();
     let records: Vec<_> =
@@ -118,4 +118,24 @@ fn verdict_word(verdict: Verdict) -> &'static str {
         Verdict::Unstable => "unstable",
         _ => "fake",
     }
+}
+
+/// Most documents that are read of one card, newest first. Each is read whole, and older ones hardly ever decide.
+const MOST_DOCUMENTS: usize = 6;
+
+/// Records of these kinds by card, newest first; at most [`MOST_DOCUMENTS`] of each card.
+pub(super) fn newest_records(
+    archive: &mut Archive,
+    cards: &[StoredCard],
+    kinds: &[&str],
+) -> Result<HashMap<String, Vec<SessionId>>> {
+    let asked: HashSet<&str> = cards.iter().map(|card| card.id.as_str()).collect();
+    let mut by_card = archive.newest_sessions_of_kinds(kinds, MOST_DOCUMENTS)?;
+    by_card.retain(|card, _| asked.contains(card.as_str()));
+    Ok(by_card)
+}
+
+/// Parses a document, or a part of one; `None` if it is of another kind.
+pub(super) fn parse_document<T: for<'a> Deserialize<'a>>(document: &Value) -> Option<T> {
+    T::deserialize(document).ok()
 }

@@ -1,10 +1,9 @@
 //! `rank`: ranks cards for a job or by a test, on any host or on a given one. Measurements are read from the archive here;
 //! `crate::judge::ranking` orders the cards.
 
-mod documents;
 mod excluded;
 
-use crate::card_source::{CardSource, disambiguate_titles, no_card_refusal};
+use crate::card_lookup::{CardLookup, disambiguate_titles, no_card_refusal};
 use crate::judge::ranking;
 use crate::judge::ranking::{MeasuredCards, RankingGoal, RankingMeasure, SustainedFigures};
 use crate::verb::compare::MeasurementChoice;
@@ -26,7 +25,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::Zoned;
 use std::collections::{HashMap, HashSet};
 
-use documents::{newest_records, parse_document};
+use excluded::{newest_records, parse_document};
 
 pub use crate::judge::ranking::GroupBy;
 pub use excluded::exclusion_reasons;
@@ -111,7 +110,7 @@ pub(crate) fn rank_selected(
     order: RankingOptions<'_>,
     choice: &MeasurementChoice,
     cards: Vec<StoredCard>,
-    source: &mut CardSource,
+    source: &mut CardLookup,
 ) -> Result<Ranking> {
     let asked = ranking_goal(order)?;
     let (mut cards, excluded) = excluded::separate_excluded(source, cards, order.named)?;
@@ -147,7 +146,7 @@ fn group_places(
     asked: &RankingGoal,
     cards: &[StoredCard],
     places: &[RankedCard],
-    source: &mut CardSource,
+    source: &mut CardLookup,
 ) -> Result<GroupDivision> {
     let by_id: HashMap<&str, &StoredCard> = cards.iter().map(|card| (card.id.as_str(), card)).collect();
     let mut values = Vec::new();
@@ -181,7 +180,7 @@ fn ranking_goal(order: RankingOptions<'_>) -> Result<RankingGoal> {
     Ok(RankingGoal { measure, host })
 }
 
-fn requested_cards(request: &RankRequest, source: &mut CardSource) -> Result<Vec<StoredCard>> {
+fn requested_cards(request: &RankRequest, source: &mut CardLookup) -> Result<Vec<StoredCard>> {
     if request.cards.is_empty() {
         // An archive may have many cards without runs, and a list of these would be of no use.
         return Ok(source.cards()?.into_iter().filter(|card| card.runs > 0).collect());
@@ -202,7 +201,7 @@ fn read_measurements(
     choice: &MeasurementChoice,
     asked: &RankingGoal,
     cards: &[StoredCard],
-    source: &mut CardSource,
+    source: &mut CardLookup,
 ) -> Result<MeasuredCards> {
     let (read, lasting) = match &asked.measure {
         RankingMeasure::Test(one) => (source.summaries(|test| test == *one)?, HashMap::new()),
@@ -223,7 +222,7 @@ fn read_measurements(
 
 /// Sustained performance of each card, from its newest documents under the selected condition.
 fn read_sustained(
-    source: &mut CardSource,
+    source: &mut CardLookup,
     cards: &[StoredCard],
     choice: &MeasurementChoice,
 ) -> Result<HashMap<String, SustainedFigures>> {

@@ -90,8 +90,7 @@ fn parse_label(text: &str) -> Option<(AccessPattern, Option<TestOp>)> {
 
 /// Parses `read4kib`, `4kbread`, `1mib` or an empty text.
 fn op_and_block(text: &str) -> Option<(Option<TestOp>, Option<u64>)> {
-    let around =
-        |(op, word)| Some((Some(op), text.split_once(word).map(|(before, after)| [before, after].concat())?));
+    let around = |(op, word)| Some((Some(op), text.split_once(word).map(|(b, after)| [b, after].concat())?));
     let (op, block) = word_meanings(&OP_WORDS).find_map(around).unwrap_or((None, text.to_owned()));
     if block.is_empty() { Some((op, None)) } else { Some((op, Some(binary_size(&block)?))) }
 }

@@ -194,9 +194,7 @@ const LATENCY_KINDS: [(&str, f64); 4] = [("clat_ns", 1e3), ("clat", 1.0), ("lat_
 
 /// Percentiles of latency in microseconds. Old versions print unused ones as `0.00`.
 fn parse_percentiles(side: &Value) -> LatencyPercentiles {
-    let all = LATENCY_KINDS
-        .iter()
-        .find_map(|(kind, in_us)| Some((side.get(kind)?.get("percentile")?.as_object()?, in_us)));
+    let all = LATENCY_KINDS.iter().find_map(|(k, i)| Some((side.get(k)?.get("percentile")?.as_object()?, i)));
     let Some((all, in_us)) = all else { return LatencyPercentiles::default() };
     let of = |share: f64| {
         let (_, value) = all.iter().find(|(key, _)| key.parse() == Ok(share))?;

@@ -72,8 +72,7 @@ impl JobOptions {
 
     fn depth_is_capped(&self) -> bool {
         let engine = self.engine.as_deref().or(self.is_complete.then_some("psync"));
-        self.depth.is_some_and(|depth| depth > 1)
-            && engine.is_some_and(|engine| SYNCHRONOUS.contains(&engine))
+        self.depth.is_some_and(|depth| depth > 1) && engine.is_some_and(|e| SYNCHRONOUS.contains(&e))
     }
 
     fn access_order(&self, name: &str, block: u64) -> (IoOrder, Option<String>) {

@@ -18,8 +18,7 @@ struct LspciDevice<'a> {
 }
 
 pub(crate) fn recognise(text: &LogText) -> bool {
-    let has_link =
-        |device: &LspciDevice<'_>| ["LnkSta:", "LnkCap:"].iter().any(|name| device.find_line(name).is_some());
+    let has_link = |d: &LspciDevice<'_>| ["LnkSta:", "LnkCap:"].iter().any(|n| d.find_line(n).is_some());
     split_devices(text).iter().any(has_link)
 }
 
@@ -54,8 +53,7 @@ impl<'a> LspciDevice<'a> {
     /// Speed and width in `Speed 5GT/s (downgraded), Width x1 (ok)`.
     fn link(&self, name: &str) -> (Option<&'a str>, Option<&'a str>) {
         let line = self.find_line(name).unwrap_or_default();
-        let word =
-            |name: &str| line.split_once(name)?.1.split([',', ' ', '\t']).find(|word| !word.is_empty());
+        let word = |n: &str| line.split_once(n)?.1.split([',', ' ', '\t']).find(|word| !word.is_empty());
         (word("Speed "), word("Width "))
     }
 }

@@ -23,9 +23,8 @@ const RAW_FIELDS: [(&str, usize, usize); 6] = [
 /// True if the text has a line that only mmc-utils prints, or the raw register.
 pub(crate) fn recognise(text: &LogText) -> bool {
     const STARTS: [&str; 3] = ["Extended CSD rev 1.", "======SD/C", "======MMC/C"];
-    let own = |line: &str| {
-        STARTS.iter().any(|start| line.trim().starts_with(start))
-            || matches!(parse_bracket(line), Some(("SEC_COUNT", _)))
+    let own = |l: &str| {
+        STARTS.iter().any(|s| l.trim().starts_with(s)) || matches!(parse_bracket(l), Some(("SEC_COUNT", _)))
     };
     // Either of these two alone could be from any YAML file.
     let line = |begin: &str| text.lines().any(|line| line.trim().starts_with(begin));
@@ -55,8 +54,7 @@ fn to_document(fields: Map<String, Value>) -> Value {
     };
     let used = [("life_used_a_percent_at_most", percent("A")), ("life_used_b_percent_at_most", percent("B"))];
     let short = |name: &str| name.trim_start_matches("EXT_CSD_").to_lowercase();
-    let mut document: Map<String, Value> =
-        fields.into_iter().map(|(name, value)| (short(&name), value)).collect();
+    let mut document: Map<String, Value> = fields.into_iter().map(|(n, value)| (short(&n), value)).collect();
     document.extend(used.into_iter().filter_map(|(name, percent)| Some((name.to_owned(), json!(percent?)))));
     Value::Object(document)
 }

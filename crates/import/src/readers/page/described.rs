@@ -37,8 +37,7 @@ pub(super) fn parse_description(text: &str) -> DescribedCard {
     let mut names = words().filter(|word| !is_capacity(word)).take_while(|word| !is_rating(word));
     card.brand = names.next().map(str::to_owned);
     card.name = trimmed_text(&names.collect::<Vec<_>>().join(" "));
-    card.note =
-        trimmed_text(after).filter(|note| !note.split_whitespace().all(|word| is_rating(trim_signs(word))));
+    card.note = trimmed_text(after).filter(|n| !n.split_whitespace().all(|word| is_rating(trim_signs(word))));
     DescribedCard { card, brackets }
 }
 

@@ -73,9 +73,7 @@ fn split_tokens(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut last = ' ';
     for c in text.to_lowercase().chars() {
-        let goes_on = |last: char| {
-            last.is_ascii_digit() == c.is_ascii_digit() && (last.is_alphanumeric() || last == '/')
-        };
+        let goes_on = |l: char| l.is_ascii_digit() == c.is_ascii_digit() && (l.is_alphanumeric() || l == '/');
         match c {
             c if !c.is_alphanumeric() && c != '/' => {}
             c if goes_on(last) => out.last_mut().into_iter().for_each(|word| word.push(c)),
@@ -89,8 +87,7 @@ fn split_tokens(text: &str) -> Vec<String> {
 /// Canonical spelling of a unit: `MB/s` for `mb/s`.
 fn canonical_unit(word: &str) -> Option<String> {
     let (prefix, per) = word.split_once('/')?;
-    let prefix =
-        ["kB", "KiB", "MB", "MiB", "GB", "GiB"].into_iter().find(|unit| unit.to_lowercase() == prefix)?;
+    let prefix = ["kB", "KiB", "MB", "MiB", "GB", "GiB"].into_iter().find(|u| u.to_lowercase() == prefix)?;
     matches!(per, "s" | "sec" | "second").then(|| format!("{prefix}/s"))
 }
 

@@ -89,8 +89,7 @@ fn row_results<'t>(table: &'t PageTable, row: &'t [String]) -> Vec<CardResult<'t
         let Some(printed) = parse_amount(cell) else { continue };
         let said = said.or(&corner);
         let Some(test) = said.test_name() else { continue };
-        let unit =
-            Some(printed.unit).filter(|unit| !unit.is_empty()).or(said.unit.as_deref()).unwrap_or_default();
+        let unit = Some(printed.unit).filter(|u| !u.is_empty()).or(said.unit.as_deref()).unwrap_or_default();
         let is_iops = unit.eq_ignore_ascii_case("iops");
         let same = found.iter_mut().find(|(known, f, _)| is_iops && *known == card && f.name() == test);
         match same {

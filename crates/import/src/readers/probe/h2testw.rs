@@ -129,9 +129,7 @@ impl H2testwSummary {
             ),
         ];
         let mut document = json!({ "verdict": self.verdict(), "tested_bytes": self.tested_bytes() });
-        known
-            .into_iter()
-            .for_each(|(name, value)| value.into_iter().for_each(|value| document[name] = value));
+        known.into_iter().for_each(|(n, value)| value.into_iter().for_each(|value| document[n] = value));
         document
     }
 }

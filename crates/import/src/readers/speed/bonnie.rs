@@ -86,8 +86,7 @@ impl BonnieRun {
             "seeks" => ("seeks_per_s".to_owned(), value),
             _ => (format!("{name}_mb_s"), value.map(|kib_s| kib_s * KIB_S)),
         });
-        let files =
-            FILE_TEST_NAMES.iter().zip(self.files).map(|(name, value)| (format!("{name}_per_s"), value));
+        let files = FILE_TEST_NAMES.iter().zip(self.files).map(|(name, v)| (format!("{name}_per_s"), v));
         speeds.chain(files).filter_map(|(name, value)| Some((name, json!(value?)))).collect()
     }
 }
@@ -104,11 +103,7 @@ fn parse_csv(line: &str) -> Option<BonnieRun> {
     Some(BonnieRun {
         version: Some(cells.get(1)?.to_owned()).filter(|v| !v.is_empty()),
         size_bytes,
-        chunk: cells
-            .get(6)
-            .and_then(|cell| parse_size(cell).ok())
-            .filter(|n| *n > 0)
-            .unwrap_or(DEFAULT_CHUNK),
+        chunk: cells.get(6).and_then(|c| parse_size(c).ok()).filter(|n| *n > 0).unwrap_or(DEFAULT_CHUNK),
         // Without a size nothing was measured, and an old version omits a field then.
         speeds: std::array::from_fn(|n| size_bytes.and_then(|_| value(first + 2 * n))),
         // `21806us`, `15431ms`.

@@ -121,22 +121,14 @@ impl DdCommand {
     /// Parses a line such as `sudo dd if=/dev/zero of=test bs=8k count=50k conv=fsync`; `None` for other commands.
     fn parse(line: &str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let operand = |name: &str| {
-            words.iter().find_map(|word| word.strip_prefix(name)).filter(|value| !value.is_empty())
-        };
+        let operand = |n: &str| words.iter().find_map(|word| word.strip_prefix(n)).filter(|v| !v.is_empty());
         let is_dd = words.iter().any(|word| *word == "dd" || word.ends_with("/dd"));
         let (source, sink) = (operand("if="), operand("of="));
         (is_dd && (source.is_some() || sink.is_some())).then(|| DdCommand {
             op: copy_direction(source, sink),
             // `k`, `M` and `KiB` are powers of 1024, `kB` and `MB` of 1000; a lone `K`, too.
-            block: operand("bs=")
-                .or(operand("ibs="))
-                .and_then(|size| parse_size(size).ok())
-                .filter(|n| *n > 0),
-            direct: ["oflag=", "iflag="]
-                .into_iter()
-                .filter_map(operand)
-                .any(|flags| flags.contains("direct")),
+            block: operand("bs=").or(operand("ibs=")).and_then(|s| parse_size(s).ok()).filter(|n| *n > 0),
+            direct: ["oflag=", "iflag="].into_iter().filter_map(operand).any(|f| f.contains("direct")),
         })
     }
 

@@ -52,10 +52,8 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
 
 fn parse_row(line: &str) -> Option<TestFigure> {
     let row = line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let value = |step: &str| {
-        row.strip_prefix(step)
-            .map(str::trim_start)
-            .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    let value = |s: &str| {
+        row.strip_prefix(s).map(str::trim_start).filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
     let (step, test, rest) = TESTS.into_iter().find_map(|(step, test)| Some((step, test, value(step)?)))?;
     let printed = parse_amount(rest)?;
@@ -93,9 +91,7 @@ fn correct_dd_speed(text: &LogText, log: &mut CardLog) {
 fn read_facts(line: &str, log: &mut CardLog) {
     let Some((title, rest)) = line.split_once(": ") else { return };
     let fields = || rest.split(" - ").filter_map(|field| field.split_once(':'));
-    let field = |name: &str| {
-        trimmed_text(fields().find(|(key, _)| key.trim() == name)?.1).filter(|value| value != "N/A")
-    };
+    let field = |n: &str| trimmed_text(fields().find(|(key, _)| key.trim() == n)?.1).filter(|v| v != "N/A");
     match title {
         "Board information" => {
             let kernel = field("OS").map(|os| format!("{os}, {}", field("Architecture").unwrap_or_default()));

@@ -44,8 +44,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
 }
 
 fn read_device(text: &LogText) -> ReaderOutcome {
-    let version =
-        text.lines().find_map(|line| PROGRAM_NAMES.iter().find_map(|name| parse_version(line.trim(), name)));
+    let version = text.lines().find_map(|l| PROGRAM_NAMES.iter().find_map(|n| parse_version(l.trim(), n)));
     let mut log = new_log("f3", version);
     let mut runs = RunBuilder::default();
     for output in split_programs(text) {

@@ -54,8 +54,7 @@ impl TableReader {
     }
 
     fn add_speed_row(&mut self, block_bytes: u64, mb_s: Vec<f64>) {
-        let next =
-            |last: Option<u32>| last.map_or(1, |test| test.saturating_add(u32::from(self.table_begins)));
+        let next = |l: Option<u32>| l.map_or(1, |test| test.saturating_add(u32::from(self.table_begins)));
         match (&self.section, &mb_s[..]) {
             (PartHeading::Fat(test @ 1..), _) => {
                 self.tables.fat.push(FatRow { block_bytes, mb_s, test: *test })

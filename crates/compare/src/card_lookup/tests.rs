@@ -2,11 +2,11 @@ use super::*;
 use cardscope_session::options::ArchiveAt;
 use cardscope_testkit::cards::dd_output;
 
-fn source() -> (tempfile::TempDir, CardSource) {
+fn source() -> (tempfile::TempDir, CardLookup) {
     let folder = tempfile::tempdir().unwrap();
     let archive = folder.path().join("empty.sqlite");
     std::fs::write(&archive, "").unwrap();
-    let source = CardSource::open(Some(&archive), false).unwrap();
+    let source = CardLookup::open(Some(&archive), false).unwrap();
     (folder, source)
 }
 
@@ -66,7 +66,7 @@ fn cards_of_files_are_summarised_like_archived_ones() {
         &mut cardscope_engine::event::Silent,
     )
     .unwrap();
-    let stored = CardSource::open(Some(&place), false).unwrap().summaries(|_| true).unwrap();
+    let stored = CardLookup::open(Some(&place), false).unwrap().summaries(|_| true).unwrap();
     let mut looked_at = source.summaries(|_| true).unwrap();
     looked_at.iter_mut().for_each(|row| row.card_id.clone_from(&stored[0].card_id));
     assert_eq!((looked_at.len(), looked_at[0].n, looked_at[0].max_latency_us), (1, 3, Some(1200.0)));
@@ -76,7 +76,7 @@ fn cards_of_files_are_summarised_like_archived_ones() {
 #[test]
 fn other_database_addresses_are_refused_without_password() {
     for other in ["mysql://me:secret@db/cards", "sqlite://secret"] {
-        let refused = CardSource::open(Some(Path::new(other)), false).err().unwrap().to_string();
+        let refused = CardLookup::open(Some(Path::new(other)), false).err().unwrap().to_string();
         assert!(refused.contains("postgres://") && !refused.contains("secret"), "{refused}");
     }
 }

@@ -1,15 +1,17 @@
 //! Cards from logs outside of an archive: the built-in collection, and files that are read without being stored.
 
-use crate::details;
 use cardscope_model::archive_rows::{StoredCard, SummaryRow};
 use cardscope_model::card::{CardEvent, EventKind};
 use cardscope_model::card_details::CardDetails;
+use cardscope_model::card_map::FlashGeometry;
 use cardscope_model::collection;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{CardRun, Run};
 use cardscope_model::test_name::TestName;
 use cardscope_session::error::{Failure, Result};
-use cardscope_store::{is_named, run_setting, summarize_runs};
+use cardscope_statistics::flashbench::geometry_in_log;
+use cardscope_store::{CardStatement, is_named, run_setting, summarize_runs};
+use serde::Deserialize;
 use serde_json::Value;
 
 pub(super) struct CollectedCard {
@@ -102,7 +104,7 @@ fn new_card(id: String, title: String, log: &CardLog) -> CollectedCard {
 impl CollectedCard {
     fn add_log(&mut self, log: &CardLog, source: &str, number: usize) {
         self.details.add_note_temperatures(&log.condition);
-        details::add_log_details(&mut self.details, &Value::Object(log.other.clone()));
+        add_log_details(&mut self.details, &Value::Object(log.other.clone()));
         let session = stable_session_id(&format!("{} {number}", self.card.id));
         let runs = log.runs.iter().map(|run| CardRun {
             session: session.clone(),
@@ -147,4 +149,33 @@ fn stable_session_id(text: &str) -> String {
         (0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, 0x0000_0000_0100_0000_0000_0000_0000_013b);
     let hash = text.bytes().fold(offset, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(prime));
     uuid::Builder::from_custom_bytes(hash.to_be_bytes()).into_uuid().to_string()
+}
+
+/// Details from sessions, oldest first; later values win.
+pub fn details_from_sessions(words: &[CardStatement]) -> CardDetails {
+    let mut details = CardDetails::default();
+    for word in words {
+        details.add_identity_json(&word.identity);
+        details.add_note_temperatures(&word.condition);
+        let (idle_c, peak_c) = word.temperatures;
+        details.add_temperatures(&word.condition, idle_c, peak_c);
+        let Some(document) = &word.document else { continue };
+        match word.kind.as_str() {
+            "import" => add_log_details(&mut details, &document["other"]),
+            "map" => add_map_geometry(&mut details, document),
+            "check" => add_map_geometry(&mut details, &document["map"]),
+            _ => {}
+        }
+    }
+    details
+}
+
+/// Adds the details in a log.
+pub(crate) fn add_log_details(details: &mut CardDetails, other: &Value) {
+    details.add_identity_json(other);
+    geometry_in_log(other).into_iter().for_each(|found| details.add_geometry(found));
+}
+
+fn add_map_geometry(details: &mut CardDetails, map: &Value) {
+    FlashGeometry::deserialize(map).into_iter().for_each(|found| details.add_geometry(found));
 }

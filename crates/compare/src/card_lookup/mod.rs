@@ -6,8 +6,8 @@ mod card_selection;
 mod collected;
 
 pub use card_selection::{disambiguate_titles, no_card_refusal, select_card};
+pub use collected::details_from_sessions;
 
-use crate::details;
 use cardscope_import::verb as import;
 use cardscope_model::archive_rows::{StoredCard, SummaryRow};
 use cardscope_model::card::CardEvent;
@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// Lookup of cards in the archive, in the collection and in files.
-pub struct CardSource {
+pub struct CardLookup {
     /// `None` if nothing was stored yet.
     archive: Option<Archive>,
     collected: Vec<CollectedCard>,
@@ -36,12 +36,12 @@ pub struct CardSource {
     not_cards: Option<HashMap<String, NotCard>>,
 }
 
-impl CardSource {
+impl CardLookup {
     /// Opens the archive (`None` is the user's own) if it exists, and the collection if wanted.
     pub fn open(archive: Option<&Path>, with_collection: bool) -> Result<Self> {
         let archive = open_to_read(archive)?;
         let collected = if with_collection { collected::collected_cards()? } else { Vec::new() };
-        Ok(CardSource { archive, collected, files: Vec::new(), not_cards: None })
+        Ok(CardLookup { archive, collected, files: Vec::new(), not_cards: None })
     }
 
     pub(crate) fn archive(&mut self) -> Option<&mut Archive> {
@@ -185,7 +185,7 @@ impl CardSource {
         if let Some(collected) = self.collected.iter().find(|c| c.card.id == card) {
             return Ok(collected.details.clone());
         }
-        Ok(details::details_from_sessions(&self.query_archive(|archive| archive.card_statements(card))?))
+        Ok(details_from_sessions(&self.query_archive(|archive| archive.card_statements(card))?))
     }
 
     pub(crate) fn card_events(&mut self, card: &str) -> Result<Vec<CardEvent>> {
