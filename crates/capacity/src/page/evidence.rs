@@ -56,11 +56,8 @@ fn describe_method(body: &Verification) -> String {
 
 fn describe_disproof(proof: &AddressDisproof) -> String {
     let times = if proof.seen == 2 { "twice".to_owned() } else { pluralize(proof.seen, "time") };
-    format!(
-        "byte {}: read {}, not what was written there ({times})",
-        group_digits(proof.address),
-        describe_sector(proof.found)
-    )
+    let (address, found) = (group_digits(proof.address), describe_sector(proof.found));
+    format!("byte {address}: read {found}, not what was written there ({times})")
 }
 
 fn describe_sector(found: SectorFound) -> String {

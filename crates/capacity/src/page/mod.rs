@@ -86,10 +86,8 @@ fn cost_lines(report: &VerifyReport) -> impl Iterator<Item = String> {
     let all = cost.bytes_written + cost.bytes_restored + cost.bytes_read;
     let share = report.body.share.as_ref().map(|share| {
         let bound = share.excluded_above * 100.0;
-        let (bad, samples) = (group_digits(share.bad), group_digits(share.samples));
-        format!(
-            "{bad} of {samples} samples are bad: would detect ≥ {bound:.2} % bad blocks (95 % confidence)."
-        )
+        let (bad, all) = (group_digits(share.bad), group_digits(share.samples));
+        format!("{bad} of {all} samples are bad: would detect ≥ {bound:.2} % bad blocks (95 % confidence).")
     });
     let mean = || format!("All I/O together: {} MB/s.", speed(mb_per_s(all, cost.seconds)));
     [(cost.seconds > 0.0).then(mean), share].into_iter().flatten()

@@ -196,7 +196,8 @@ fn damaged_text(found: &Verification) -> String {
             format!("loses {} of {}", DecimalSize(all - good), DecimalSize(all))
         }
         (_, _, Some(share)) if share.bad > 0 => {
-            format!("{} of {} sampled places lose data", group_digits(share.bad), group_digits(share.samples))
+            let (bad, all) = (group_digits(share.bad), group_digits(share.samples));
+            format!("{bad} of {all} sampled places lose data")
         }
         _ => "loses data in scattered blocks".to_owned(),
     };
@@ -271,10 +272,8 @@ fn reason_text(found: &Verification) -> Option<String> {
         (Verdict::Damaged, _) => format!("Some blocks lose or change what is written to them ({sure} sure)."),
         (Verdict::Dead, _) => format!("No block keeps what is written to it ({sure} sure)."),
         (Verdict::ReadOnly, _) => {
-            match found.moved.io_errors.iter().any(|error| error.operation == "write") {
-                true => format!("Writes fail ({sure} sure)."),
-                false => format!("Writes are accepted and dropped ({sure} sure)."),
-            }
+            let fails = found.moved.io_errors.iter().any(|error| error.operation == "write");
+            format!("Writes {} ({sure} sure).", if fails { "fail" } else { "are accepted and dropped" })
         }
         (Verdict::Unstable, _) => format!("Reads of the same place gave different answers ({sure} sure)."),
         (Verdict::ReaderSuspect, _) if found.max_usable_bytes().is_none() => return None,

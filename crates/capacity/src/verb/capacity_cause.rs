@@ -27,7 +27,7 @@ pub(super) fn explain_capacity(
     printed: Option<&CardLabel>,
     layout: Option<PresentLayout>,
 ) {
-    let mut stated = stated_sizes(request, session, report, printed);
+    let mut stated = stated_sizes(request.common.archive.named_path(), session, report, printed);
     let cause = report.body.capacity_cause(&stated);
     report.header.findings.extend(layout.iter().flat_map(PresentLayout::contradictions));
     if cause.is_some() || report.body.verdict.lacks_capacity() {
@@ -55,7 +55,7 @@ pub(super) fn explain_capacity(
 
 /// All sources that state the capacity of this card.
 fn stated_sizes(
-    request: &VerifyRequest,
+    archive: Option<&Path>,
     session: &VerbSession<'_>,
     report: &VerifyReport,
     printed: Option<&CardLabel>,
@@ -70,8 +70,7 @@ fn stated_sizes(
             false => identity.and_then(|identity| identity.capacity_bytes),
         },
         csd_bytes: csd.filter(|csd| csd.crc != CrcStatus::Mismatch).and_then(|csd| csd.capacity_bytes),
-        earlier_bytes: card_key(opened)
-            .and_then(|key| largest_genuine_bytes(request.common.archive.named_path(), &key)),
+        earlier_bytes: card_key(opened).and_then(|key| largest_genuine_bytes(archive, &key)),
         printed_bytes: printed.and_then(|label| label.capacity.as_ref()).map(|capacity| capacity.bytes),
         partitions_end_bytes: None,
     }

@@ -24,7 +24,7 @@ const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Checkpoint of a running pass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct PassProgress {
+struct PassCheckpoint {
     salt: u64,
     seed: u64,
     card_bytes: u64,
@@ -55,7 +55,7 @@ impl VerifyRequest {
         }
         if session.backup.is_some() {
             // Restoring the image removes the stamps, so the pass cannot be resumed.
-            pass.remove_checkpoint();
+            pass.checkpoint.iter().for_each(CardCheckpoint::remove);
         }
         found.stop.map_or(Ok(()), |stop| Err(stop.into()))
     }
@@ -85,9 +85,8 @@ impl VerifyRequest {
             )));
         }
         if self.resume && self.backup.is_some() {
-            return Err(Failure::refused(
-                "--backup has no effect with --resume: the card is already overwritten",
-            ));
+            let why = "--backup has no effect with --resume: the card is already overwritten";
+            return Err(Failure::refused(why));
         }
         if target == TargetType::Directory {
             return Err(Failure::refused(format!(
@@ -120,16 +119,11 @@ impl PlannedPass {
         let print = salt_fingerprint(key.as_deref(), card_bytes);
         let checkpoint = key.map(|key| CardCheckpoint::for_card("full", &key)).transpose()?;
         if !request.resume && !request.read_only {
-            return Ok(PlannedPass {
-                seed,
-                salt: salt_for_card(seed, print),
-                previous: None,
-                checkpoint,
-                card_bytes,
-            });
+            let salt = salt_for_card(seed, print);
+            return Ok(PlannedPass { seed, salt, previous: None, checkpoint, card_bytes });
         }
-        let mut card =
-            IoDriver::new(session.opened.target.as_mut(), session.interrupt, PASS_BLOCK, PASS_DEPTH)?;
+        let target = session.opened.target.as_mut();
+        let mut card = IoDriver::new(target, session.interrupt, PASS_BLOCK, PASS_DEPTH)?;
         let name = &request.common.target;
         let found = find_previous_pass(&mut card);
         report.body.moved.add_failed(card.counts(), card.io_errors());
@@ -139,7 +133,7 @@ impl PlannedPass {
                  Nothing was written"
             ))
         })?;
-        let stored: Option<PassProgress> = checkpoint.as_ref().and_then(CardCheckpoint::load);
+        let stored: Option<PassCheckpoint> = checkpoint.as_ref().and_then(CardCheckpoint::load);
         let other = stored.as_ref().is_some_and(|stored| request.resume && stored.salt != previous.salt);
         if !is_salt_of(previous.salt, print) || other {
             return Err(Failure::refused(format!(
@@ -193,30 +187,17 @@ impl PlannedPass {
     /// Saves a checkpoint. A failure is ignored, as the stamps on the card contain the same information.
     fn save_checkpoint(&self, written: u64) {
         if let Some(checkpoint) = &self.checkpoint {
-            let progress =
-                PassProgress { salt: self.salt, seed: self.seed, card_bytes: self.card_bytes, written };
-            let _ = checkpoint.save(&progress);
-        }
-    }
-
-    fn remove_checkpoint(&self) {
-        if let Some(checkpoint) = &self.checkpoint {
-            checkpoint.remove();
+            let PlannedPass { salt, seed, card_bytes, .. } = *self;
+            let _ = checkpoint.save(&PassCheckpoint { salt, seed, card_bytes, written });
         }
     }
 
     fn plan_line(&self, request: &VerifyRequest) -> String {
         let all = DecimalSize(self.card_bytes);
-        match (request.read_only, self.previous) {
-            (true, Some(previous)) => {
-                format!(
-                    "writes nothing; reads the {} that an earlier run wrote",
-                    DecimalSize(previous.reached)
-                )
-            }
-            (false, Some(previous)) => {
-                format!("resumes at {} of {all}; all data on the card is lost", DecimalSize(previous.reached))
-            }
+        let reached = self.previous.map(|previous| DecimalSize(previous.reached));
+        match (request.read_only, reached) {
+            (true, Some(end)) => format!("writes nothing; reads the {end} that an earlier run wrote"),
+            (false, Some(end)) => format!("resumes at {end} of {all}; all data on the card is lost"),
             _ => format!(
                 "writes and reads back every block, up to {all} each way; all data on the card is lost"
             ),
@@ -227,8 +208,7 @@ impl PlannedPass {
 fn fill_report(report: &mut VerifyReport, found: &PassFindings) {
     let Verification { method, announced_bytes, moved, .. } = std::mem::take(&mut report.body);
     report.body = Verification { method, announced_bytes, moved, ..found.body.clone() };
-    let remark = |text: &String| Caveat::Other { text: text.clone() };
-    report.header.caveats.extend(found.remarks.iter().map(remark));
+    report.header.caveats.extend(found.remarks.iter().cloned().map(|text| Caveat::Other { text }));
     report.header.findings.extend(pass_findings(found));
 }
 
@@ -237,12 +217,8 @@ fn pass_findings(found: &PassFindings) -> Vec<Finding> {
     let bad = &found.bad;
     if bad.total() > 0 {
         let weight = if found.body.verdict.is_bad() { FindingWeight::Bad } else { FindingWeight::Hint };
-        let text = format!(
-            "The card lost or changed {} of {} read \
-                     back.",
-            DecimalSize(bad.total()),
-            DecimalSize(found.read_to)
-        );
+        let (lost, all) = (DecimalSize(bad.total()), DecimalSize(found.read_to));
+        let text = format!("The card lost or changed {lost} of {all} read back.");
         let rows = [
             ("lost bytes", bad.lost),
             ("bytes with other data", bad.foreign),

@@ -17,9 +17,7 @@ use cardscope_sd::label::CardLabel;
 use cardscope_session::after_verdict::{TestedCard, steps_after_verdict};
 use cardscope_session::consent::ConsentSource;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{
-    CardNeeds, CommonOptions, Procedure, SpendLimits, VerbSession, withdraw_good_verdict,
-};
+use cardscope_session::frame::{CardNeeds, CommonOptions, Procedure, VerbSession, withdraw_good_verdict};
 use cardscope_session::open_target::{OpenTarget, TargetType};
 use cardscope_session::opening::ResolvedTarget;
 use cardscope_statistics::io_errors;
@@ -94,8 +92,8 @@ impl Procedure for VerifyRequest {
         if report.body.verdict == Verdict::Inconclusive && report.body.reason.is_none() {
             report.body.reason = Some(inconclusive_because(self, session.opened, report, &ended));
         }
-        let tested =
-            TestedCard { common: &self.common, label: self.label.as_deref(), options: self.repeat_options() };
+        let (label, options) = (self.label.as_deref(), self.repeat_options());
+        let tested = TestedCard { common: &self.common, label, options };
         let next = steps_after_verdict(&tested, &report.body, &report.header.findings);
         report.header.next.extend(next);
         ended
@@ -109,9 +107,8 @@ fn inconclusive_because(
     report: &VerifyReport,
     ended: &Result<()>,
 ) -> String {
-    let SpendLimits { budget, .. } = request.limits;
-    let time_is_up =
-        budget.is_some_and(|budget| report.body.moved.seconds >= SPENT_SHARE * budget.as_secs_f64());
+    let (budget, spent) = (request.limits.budget, report.body.moved.seconds);
+    let time_is_up = budget.is_some_and(|budget| spent >= SPENT_SHARE * budget.as_secs_f64());
     let limit = request.limits.max_write().map(|_| "write limit reached".to_owned());
     let limit = limit.or_else(|| opened.limit.reason()).filter(|_| !time_is_up);
     match ended {
@@ -134,19 +131,16 @@ pub fn are_errors_of_card(ended: &Result<()>) -> bool {
 
 /// Refuses options of another method, so that none is ignored silently, in particular none that saves data.
 fn refuse_misplaced_options(request: &VerifyRequest) -> Result<()> {
-    let method = request.method();
+    let is_for = |method| request.method() == method;
+    let (quick, full) = (is_for(TestMethod::Quick), is_for(TestMethod::Full));
+    let backup = "--backup needs --full; quick `verify` preserves the data without --erase";
+    let quick_only = "--thorough and --erase are for quick `verify` only";
     Failure::refuse_first(&[
-        (
-            request.backup.is_some() && method != TestMethod::Full,
-            "--backup needs --full; quick `verify` preserves the data without --erase",
-        ),
-        (request.resume && method != TestMethod::Full, "--resume needs --full"),
-        (request.two_passes && method != TestMethod::Full, "--two-passes needs --full"),
-        (request.keep_files && method != TestMethod::Files, "--keep-files needs --files"),
-        (
-            (request.thorough || request.erase) && method != TestMethod::Quick,
-            "--thorough and --erase are for quick `verify` only",
-        ),
+        (request.backup.is_some() && !full, backup),
+        (request.resume && !full, "--resume needs --full"),
+        (request.two_passes && !full, "--two-passes needs --full"),
+        (request.keep_files && !is_for(TestMethod::Files), "--keep-files needs --files"),
+        ((request.thorough || request.erase) && !quick, quick_only),
     ])
 }
 

@@ -55,14 +55,12 @@ impl VerifyRequest {
         let mut options = QuickOptions { thorough: self.thorough, limits };
         let began = nanos_to_seconds(session.opened.target.now());
         let moved = &mut report.body.moved;
-        let look =
-            |budget| ReadCost::measure_cost(session.opened, budget, !self.erase, session.interrupt, moved);
-        let afford = options.limits.budget.map(look).transpose()?;
-        if !self.erase {
-            session.begin_journal(
-                max_saved(&options, bytes, afford.as_ref()),
-                context::stamp_salt(options.limits.seed),
-            )?;
+        let keeps = !self.erase;
+        let cost = |budget| ReadCost::measure(session.opened, budget, keeps, session.interrupt, moved);
+        let afford = options.limits.budget.map(cost).transpose()?;
+        if keeps {
+            let room = max_saved(&options, bytes, afford.as_ref());
+            session.begin_journal(room, context::stamp_salt(options.limits.seed))?;
         }
         if let Some(remark) = afford.as_ref().and_then(|afford| afford.budget_remark(bytes)) {
             session.events.report_note(&remark);
@@ -77,9 +75,8 @@ impl VerifyRequest {
             true => &[(capacity::WRITING, 0.6), (capacity::READING_BACK, 0.4)],
             false => &[(capacity::WRITING, 0.5), (capacity::READING_BACK, 0.05), (RESTORING, 0.45)],
         };
-        session.events.announce_plan(
-            StagePlan::from_stages(stages.iter().copied()).with_budget(self.limits.budget).with_summary(line),
-        );
+        let plan = StagePlan::from_stages(stages.iter().copied()).with_budget(self.limits.budget);
+        session.events.announce_plan(plan.with_summary(line));
         let ended =
             session.run_probe((PROBE_BLOCK, PROBE_DEPTH), &mut report.body.moved, |card, journal, events| {
                 capacity::probe_card(card, as_probe_journal(journal), &options, events)
@@ -119,21 +116,15 @@ impl VerifyRequest {
 
 /// Most bytes to save, within the write limit and the time budget.
 fn max_saved(options: &QuickOptions, bytes: u64, afford: Option<&ReadCost>) -> u64 {
-    let limit = options.limits.max_write.map_or(u64::MAX, |most| most.saturating_add(MIB));
-    let in_time =
-        afford.map_or(u64::MAX, |afford| afford.affordable_bytes().saturating_add(MIN_JOURNAL_BYTES));
-    (options.run_bytes(bytes) + OTHER_BYTES).min(bytes).min(limit).min(in_time)
+    let limit = options.limits.max_write.map(|most| most.saturating_add(MIB));
+    let in_time = afford.map(|cost| cost.affordable_bytes().saturating_add(MIN_JOURNAL_BYTES));
+    let most = (options.run_bytes(bytes) + OTHER_BYTES).min(bytes);
+    limit.into_iter().chain(in_time).fold(most, u64::min)
 }
 
-fn plan_line(
-    options: &QuickOptions,
-    bytes: u64,
-    afford: Option<&ReadCost>,
-    session: &VerbSession<'_>,
-) -> String {
-    let most =
-        options.limits.max_write.unwrap_or(u64::MAX).min(afford.map_or(u64::MAX, ReadCost::affordable_bytes));
-    let run = options.run_bytes(bytes).min(most);
+fn plan_line(options: &QuickOptions, bytes: u64, afford: Option<&ReadCost>, session: &VerbSession) -> String {
+    let limits = options.limits.max_write.into_iter().chain(afford.map(ReadCost::affordable_bytes));
+    let run = limits.fold(options.run_bytes(bytes), u64::min);
     let keeps = match &session.journal {
         Some(journal) => format!("overwritten data is saved in {} and restored", journal.path().display()),
         None => "all data on the card is lost".to_owned(),
@@ -161,10 +152,10 @@ fn judge_restoration(report: &mut VerifyReport, back: &RestoreResult, usable: Op
 
 /// Reports data that was lost and kept after a second restoration.
 fn restoration_loss_finding(back: &RestoreResult) -> Option<Finding> {
-    let (lost, all_there) = (back.lost_at_first, back.lost.is_empty());
-    let text =
-        format!("The card lost {} of restored data; restored again, all of it is there.", DecimalSize(lost));
-    (lost > 0 && all_there).then(|| {
+    let lost = back.lost_at_first;
+    (lost > 0 && back.lost.is_empty()).then(|| {
+        let size = DecimalSize(lost);
+        let text = format!("The card lost {size} of restored data; restored again, all of it is there.");
         Finding::new("blocks-not-as-written", FindingWeight::Bad, 0.99, text)
             .because("lost bytes", lost)
             .with_advice("Copy the data and do not keep any on this card.")
@@ -203,7 +194,7 @@ struct ReadCost {
 
 impl ReadCost {
     /// Times a few reads. Refuses a budget that is too short for the shortest test.
-    fn measure_cost(
+    fn measure(
         opened: &mut OpenTarget,
         budget: Duration,
         keeps: bool,
@@ -221,21 +212,21 @@ impl ReadCost {
         let mut each = f64::INFINITY;
         for n in 0..TIMED_READS {
             let offset = all / (TIMED_READS + 1) * (n + 1) / LARGE_BYTES * LARGE_BYTES;
-            let took =
-                card.time_io(IoDirection::Read, IoContent::Buffer, CardExtent { offset, len: SMALL_BYTES })?;
+            let extent = CardExtent { offset, len: SMALL_BYTES };
+            let took = card.time_io(IoDirection::Read, IoContent::Buffer, extent)?;
             each = took.unwrap_or(each).min(each);
             if card.seconds() - began > budget * MAX_TIMING_SHARE {
                 break;
             }
         }
-        let each = if each.is_finite() { each } else { 0.0 };
-        let besides = if keeps { MAX_FINGERPRINTS } else { 0 };
-        let mut found = ReadCost { budget, io_s: each, byte_s: 0.0, other_ios: besides };
+        let io_s = if each.is_finite() { each } else { 0.0 };
+        let other_ios = if keeps { MAX_FINGERPRINTS } else { 0 };
+        let mut found = ReadCost { budget, io_s, byte_s: 0.0, other_ios };
         found.refuse_too_little()?;
-        let large =
-            CardExtent { offset: all / 2 / LARGE_BYTES * LARGE_BYTES, len: LARGE_BYTES.min(all / 2) as u32 };
+        let offset = all / 2 / LARGE_BYTES * LARGE_BYTES;
+        let large = CardExtent { offset, len: LARGE_BYTES.min(all / 2) as u32 };
         let took = card.time_io(IoDirection::Read, IoContent::Buffer, large)?.unwrap_or_default();
-        found.byte_s = (took - each).max(0.0) / f64::from(large.len);
+        found.byte_s = (took - io_s).max(0.0) / f64::from(large.len);
         Ok(found)
     }
 

@@ -45,26 +45,25 @@ fn answer(report: &FitReport) -> (NewsTone, String) {
     }
     let fitting = report.nominal.iter().find(|nominal| nominal.fits == Some(true));
     match (report.asked_bytes, fitting) {
-        (Some(bytes), Some(nominal)) => (
-            NewsTone::Good,
-            format!("{} fits every known card of {} and more.", DecimalSize(bytes), nominal.nominal),
-        ),
+        (Some(bytes), Some(nominal)) => {
+            let (size, nominal) = (DecimalSize(bytes), &nominal.nominal);
+            (NewsTone::Good, format!("{size} fits every known card of {nominal} and more."))
+        }
         (Some(bytes), None) if report.nominal.iter().any(|nominal| nominal.fits.is_some()) => {
             (NewsTone::Warning, format!("{} does not fit every card of any capacity.", DecimalSize(bytes)))
         }
         _ => {
             let cards: u64 = report.nominal.iter().map(|nominal| nominal.known as u64).sum();
-            (
-                NewsTone::Plain,
-                format!("Sizes of {} by what they are sold as.", pluralize(cards, "known card")),
-            )
+            let known = pluralize(cards, "known card");
+            (NewsTone::Plain, format!("Sizes of {known} by what they are sold as."))
         }
     }
 }
 
 fn truncation_advice(target: &CardFit) -> Option<String> {
+    let bytes = group_digits(target.card.bytes);
     (target.fits == Some(false) && target.fits_if_cut)
-        .then(|| format!("What is in use fits: cut the image to {} bytes.", group_digits(target.card.bytes)))
+        .then(|| format!("What is in use fits: cut the image to {bytes} bytes."))
 }
 
 fn compare_with_print(print: &PrintFit) -> String {
@@ -95,8 +94,7 @@ fn cards_that_fit(nominal: &NominalCapacity, asked: Option<u64>) -> &'static str
 }
 
 fn nominal_table(all: &[NominalCapacity], asked: Option<u64>) -> Table {
-    let bytes =
-        |card: &Option<CardSize>| card.as_ref().map(|card| group_digits(card.bytes)).unwrap_or_default();
+    let bytes = |card: &Option<CardSize>| card.as_ref().map_or(String::new(), |c| group_digits(c.bytes));
     Table::from_items(
         all,
         &[

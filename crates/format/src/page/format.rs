@@ -25,15 +25,14 @@ pub fn page(report: &FormatReport) -> Page {
     facts.extend([fact("mode", mode), fact("made by", &body.tool), fact("I/O", io_summary(&body.moved))]);
     let adjusted = body.size_adjustment.then_some("on: the partition ends on a whole cylinder");
     facts.extend(adjusted.map(|words| fact("size adjustment", words)));
-    let state = body.state.iter();
-    facts.extend(
-        state.map(|s| fact("state", format!("{s}; later runs on this card name it as their condition"))),
-    );
+    let state = body.state.as_ref();
+    let state = state.map(|s| format!("{s}; later runs on this card name it as their condition"));
+    facts.extend(state.map(|words| fact("state", words)));
     page.add_section("", [PageBlock::Facts(facts)]);
     page.add_detail("Exact layout", [PageBlock::Facts(exact_layout(&body.layout))]);
     if let Some(file) = &body.backup {
-        let command =
-            format!("cardscope restore {} {}", shell_quote(file), shell_quote(&report.header.target));
+        let target = shell_quote(&report.header.target);
+        let command = format!("cardscope restore {} {target}", shell_quote(file));
         page.add_step("The card's old content is saved; put it back with:", Some(command));
     }
     page.with_frame(&report.header)
@@ -52,15 +51,13 @@ fn answer(report: &FormatReport) -> (NewsTone, Answer) {
         }
         (None, Some(limited)) => {
             let (real, all) = (DecimalSize(limited.real_bytes), DecimalSize(limited.announced_bytes));
-            (
-                NewsTone::Warning,
-                format!("Formatted {real} of {all} as {system}{name}; the rest does not exist.").into(),
-            )
+            let text = format!("Formatted {real} of {all} as {system}{name}; the rest does not exist.");
+            (NewsTone::Warning, text.into())
         }
-        _ if suspect => (
-            NewsTone::Warning,
-            format!("Formatted as {system}{name}, but the card failed its capacity test.").into(),
-        ),
+        _ if suspect => {
+            let text = format!("Formatted as {system}{name}, but the card failed its capacity test.");
+            (NewsTone::Warning, text.into())
+        }
         _ => (NewsTone::Good, format!("Formatted as {system}{name}; it reads back as written.").into()),
     }
 }

@@ -4,10 +4,11 @@
 use cardscope_device::contents;
 use cardscope_device::filesystem::refuse_kernel_file;
 use cardscope_engine::input_file;
+use cardscope_model::capacity;
 use cardscope_model::capacity::fit::{
-    CardSize, FitReport, check_card_fit, listed_cards, nominal_range, nominal_sizes,
+    CardSize, FitReport, check_card_fit, compare_with_print, listed_cards, nominal_range, nominal_sizes,
+    printed_bytes,
 };
-use cardscope_model::capacity::{self, fit::compare_with_print, fit::printed_bytes};
 use cardscope_model::finding::Finding;
 use cardscope_model::session_file::CardUnit;
 use cardscope_model::units::parse_size;
@@ -20,6 +21,7 @@ use clap::Args;
 use rustix::fs::SeekFrom;
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::Path;
 
@@ -83,8 +85,7 @@ pub fn fit(request: &FitRequest) -> Result<FitReport> {
 
 /// Bytes of an image that must be copied: up to its last nonzero byte and the end of its last partition.
 fn required_bytes(report: &FitReport) -> Option<u64> {
-    let ends = [report.in_use_bytes, report.partitions_end_bytes];
-    ends.into_iter().flatten().max()
+    report.in_use_bytes.max(report.partitions_end_bytes)
 }
 
 /// The named card decides, without one all cards of the capacity in `--card`, else any card.
@@ -100,8 +101,8 @@ fn overall_fit(report: &FitReport, of_one_capacity: bool) -> Option<bool> {
 }
 
 fn is_device_or_simulated(name: &str) -> bool {
-    target_spec::is_simulated(name)
-        || std::fs::metadata(name).is_ok_and(|about| about.file_type().is_block_device())
+    let is_device = || std::fs::metadata(name).is_ok_and(|about| about.file_type().is_block_device());
+    target_spec::is_simulated(name) || is_device()
 }
 
 /// Reads `asked` as an image where a file has that name, else as a size.
@@ -118,9 +119,9 @@ fn resolve_asked_size(asked: &str, report: &mut FitReport) -> Result<()> {
             "{asked} is not an image file; to ask about a card, name it with --target"
         ))),
         Err(_) => {
-            let bytes = parse_size(asked)
-                .map_err(|e| Failure::refused_for(format!("{asked} is not a file, and {e}"), e))?;
-            report.asked_bytes = Some(bytes);
+            let bytes = parse_size(asked);
+            let not_a_size = |e| Failure::refused_for(format!("{asked} is not a file, and {e}"), e);
+            report.asked_bytes = Some(bytes.map_err(not_a_size)?);
             Ok(())
         }
     }
@@ -170,9 +171,8 @@ struct ImageFacts {
 }
 
 fn inspect_image(path: &Path) -> Result<ImageFacts> {
-    let failed =
-        |e: std::io::Error| Failure::refused_for(format!("{} cannot be read: {e}", path.display()), e);
-    let file = input_file::open_plain(path).map_err(|e| failed(std::io::Error::other(e)))?;
+    let failed = |e: io::Error| Failure::refused_for(format!("{} cannot be read: {e}", path.display()), e);
+    let file = input_file::open_plain(path).map_err(|e| failed(io::Error::other(e)))?;
     refuse_kernel_file(&file, path).map_err(Failure::refused)?;
     let bytes = file.metadata().map_err(failed)?.len();
     refuse_packed(&file, path)?;
@@ -192,7 +192,7 @@ fn refuse_packed(file: &File, path: &Path) -> Result<()> {
 }
 
 /// Offset after the last nonzero byte. The search starts at the end and skips holes.
-fn find_data_end(file: &File, bytes: u64) -> std::io::Result<u64> {
+fn find_data_end(file: &File, bytes: u64) -> io::Result<u64> {
     let mut end = bytes;
     let mut chunk = vec![0u8; CHUNK_BYTES as usize];
     while end > 0 {

@@ -6,7 +6,6 @@ use super::sector_classes::{first_word, holds_pattern};
 use super::{FilesPass, TestFolder, TestedFile};
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_probing::sector::SECTOR;
-use std::collections::HashMap;
 
 /// Most positions that are read to identify the content of a file.
 const MAX_SAMPLES: u64 = 5;
@@ -24,13 +23,14 @@ enum ContentGuess {
 impl<F: TestFolder> FilesPass<'_, F> {
     /// Adds existing files to those to be read; `alike` are names that only resemble those of test files.
     pub fn add_existing(&mut self, there: &[NumberedFile], alike: &[String]) {
-        let glances: Vec<(NumberedFile, ContentGuess)> =
-            there.iter().map(|named| (*named, guess_content(&self.folder, *named))).collect();
-        let at_home: HashMap<u64, bool> = glances
-            .iter()
-            .map(|(named, seen)| (named.number, *seen == ContentGuess::Content(named.number)))
-            .collect();
-        for (named, seen) in glances {
+        let guess = |named: &NumberedFile| (*named, guess_content(&self.folder, *named));
+        let guesses: Vec<(NumberedFile, ContentGuess)> = there.iter().map(guess).collect();
+        let is_at_home = |number| {
+            guesses
+                .iter()
+                .any(|(named, seen)| named.number == number && *seen == ContentGuess::Content(number))
+        };
+        for (named, seen) in guesses.iter().copied() {
             if let Some(reason) = exclusion_reason(named, seen) {
                 self.excluded_files.push(format!("{}: {reason}", file_name(named.number)));
                 continue;
@@ -38,7 +38,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
             let content = match seen {
                 // The content's own file is missing, or holds other content as well: this one was renamed or
                 // copied.
-                ContentGuess::Content(other) if !at_home.get(&other).copied().unwrap_or(false) => other,
+                ContentGuess::Content(other) if !is_at_home(other) => other,
                 _ => named.number,
             };
             self.files.push(tested_file(named, content));
@@ -51,13 +51,12 @@ impl<F: TestFolder> FilesPass<'_, F> {
 
 /// Reason why a file is excluded.
 fn exclusion_reason(named: NumberedFile, seen: ContentGuess) -> Option<String> {
+    let bytes = named.bytes;
     match seen {
         _ if !named.is_plain => Some("not a plain file".into()),
-        _ if named.bytes > FILE_BYTES => {
-            Some(format!("{} bytes long, too long for such a file", named.bytes))
-        }
-        _ if named.bytes == 0 => Some("empty".into()),
-        ContentGuess::Unclear { sectors: 0 } if !named.bytes.is_multiple_of(SECTOR as u64) => {
+        _ if bytes > FILE_BYTES => Some(format!("{bytes} bytes long, too long for such a file")),
+        _ if bytes == 0 => Some("empty".into()),
+        ContentGuess::Unclear { sectors: 0 } if !bytes.is_multiple_of(SECTOR as u64) => {
             Some("odd length and no sector with the test pattern".into())
         }
         _ => None,
@@ -97,12 +96,9 @@ fn guess_content(folder: &impl TestFolder, named: NumberedFile) -> ContentGuess 
         }
         owners.extend(owning_file(&sector, offset));
     }
+    let all = owners.len() as u64 == MAX_SAMPLES.min(sectors);
     match owners.first() {
-        Some(first)
-            if owners.len() as u64 == MAX_SAMPLES.min(sectors) && owners.iter().all(|o| o == first) =>
-        {
-            ContentGuess::Content(*first)
-        }
+        Some(first) if all && owners.iter().all(|o| o == first) => ContentGuess::Content(*first),
         _ => ContentGuess::Unclear { sectors: owners.len() as u64 },
     }
 }

@@ -100,11 +100,8 @@ impl<F: TestFolder> FilesPass<'_, F> {
         let mut findings = Vec::new();
         let counts = &self.sorted.counts;
         if counts.lost_sectors() > 0 {
-            let text = format!(
-                "{} of {} sectors differ from what was written.",
-                counts.lost_sectors(),
-                counts.total_sectors()
-            );
+            let (lost, all) = (counts.lost_sectors(), counts.total_sectors());
+            let text = format!("{lost} of {all} sectors differ from what was written.");
             findings.push(
                 Finding::new("files-lost", FindingWeight::Bad, 0.99, text)
                     .because("overwritten", counts.overwritten)

@@ -95,7 +95,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
             self.events.report_bytes(self.read_meter.bytes);
             Ok(())
         });
-        let outcome = outcome.and_then(|()| self.read_failed_in_parts(file, &mut card, &failed));
+        let outcome = outcome.and_then(|()| self.read_parts(file, &mut card, &failed));
         self.moved.bytes_read += card.tally().read;
         self.count_failed(&card);
         file.result.read = meter.pace();
@@ -110,16 +110,15 @@ impl<F: TestFolder> FilesPass<'_, F> {
         file.result.read_bytes += len;
     }
 
-    fn read_failed_in_parts(
+    fn read_parts(
         &mut self,
         file: &mut TestedFile,
-        card: &mut IoDriver<'_>,
+        card: &mut IoDriver,
         failed: &[CardExtent],
     ) -> Result<()> {
         let part = PART_BYTES.max(card.sector());
         let parts = failed.iter().flat_map(|extent| split_extents(extent.offset, extent.end(), part));
-        let expected = file.expected_content();
-        card.read(parts, expected, |extent, _, answer| {
+        card.read(parts, file.expected_content(), |extent, _, answer| {
             self.count_sectors(file, extent, &answer);
             Ok(())
         })

@@ -69,7 +69,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
             meter: SpeedMeter::default(),
             refused_bytes: 0,
         };
-        let outcome = filling.fill_file(self, target.as_mut());
+        let outcome = filling.fill(self, target.as_mut());
         self.add_target_caveats(target.as_ref());
         drop(target);
         let FileWriter { file: mut filled, meter, refused_bytes, .. } = filling;
@@ -103,9 +103,9 @@ struct FileWriter {
 }
 
 impl FileWriter {
-    fn fill_file(
+    fn fill(
         &mut self,
-        pass: &mut FilesPass<'_, impl TestFolder>,
+        pass: &mut FilesPass<impl TestFolder>,
         target: &mut dyn Target,
     ) -> Result<FillEnd, FilesError> {
         let interrupt = pass.interrupt.clone();
@@ -155,8 +155,8 @@ impl FileWriter {
 
     fn write_range(
         &mut self,
-        pass: &mut FilesPass<'_, impl TestFolder>,
-        card: &mut IoDriver<'_>,
+        pass: &mut FilesPass<impl TestFolder>,
+        card: &mut IoDriver,
         block: u32,
     ) -> Result<()> {
         let content = self.file.expected_content();

@@ -318,8 +318,8 @@ impl FullPass<'_, '_> {
         let map = self.chart.to_map();
         // A shorter cell at the end of the card gives no reliable speed.
         let whole = |c: &&MapCell| c.bytes == map.cell_bytes && c.start + c.bytes <= end;
-        let speeds: Vec<(u64, f64)> =
-            map.cells.iter().filter(whole).filter_map(|c| Some((c.start, c.write_mb_s?))).collect();
+        let speeds = map.cells.iter().filter(whole).filter_map(|c| Some((c.start, c.write_mb_s?)));
+        let speeds: Vec<(u64, f64)> = speeds.collect();
         let least = ((speeds.len() as f64 * MIN_SHARE) as usize).max(1);
         let first = speeds.first()?;
         // The longest tail without a fast cell, searched from the end.

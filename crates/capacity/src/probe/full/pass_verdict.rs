@@ -241,8 +241,8 @@ fn judge_wrap(ledger: &BadRanges, period: u64, seen: &PassEvidence) -> Verificat
 fn is_overcommitted(ledger: &BadRanges, seen: &PassEvidence) -> bool {
     let Some(first) = ledger.first_lost() else { return false };
     // A single missing sentinel may have lost a bit.
-    let beyond = seen.sentinels > 0
-        && seen.sentinels_good * SENTINELS_PER_MISS >= seen.sentinels * (SENTINELS_PER_MISS - 1);
+    let most = seen.sentinels * (SENTINELS_PER_MISS - 1);
+    let beyond = seen.sentinels > 0 && seen.sentinels_good * SENTINELS_PER_MISS >= most;
     let good = ledger.good_bytes(first, seen.read_to);
     let ended = seen.islands_are_sentinels || good as f64 <= MAX_INTACT_SHARE * (seen.read_to - first) as f64;
     ended && (beyond || seen.islands >= 2 && seen.islands_are_sentinels)

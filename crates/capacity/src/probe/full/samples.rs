@@ -11,7 +11,7 @@ use cardscope_engine::content::IoContent;
 use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
 use cardscope_model::random::{SeededRandom, mix_bits};
 use cardscope_model::verify::SectorFound;
-use cardscope_probing::bad_ranges::{BadKind, SectorRun};
+use cardscope_probing::bad_ranges::BadKind;
 use cardscope_probing::reading::{ExpectedStamps, read_judged};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -80,14 +80,11 @@ pub(crate) fn read_samples(
 ) -> Result<Vec<ReadSample>> {
     let mut samples = Vec::new();
     read_judged(card, places, stamped, |extent, _, seen| {
-        samples.push(ReadSample { extent, found: first_bad(seen) })
+        let bad = seen.iter().find(|s| s.result != SectorFound::Expected);
+        let found = bad.map_or(SectorFound::Expected, |s| s.result);
+        samples.push(ReadSample { extent, found });
     })?;
     Ok(samples)
-}
-
-fn first_bad(seen: &[SectorRun]) -> SectorFound {
-    let bad = seen.iter().find(|s| s.result != SectorFound::Expected);
-    bad.map_or(SectorFound::Expected, |s| s.result)
 }
 
 /// Reads samples of earlier ranges after each written one.
@@ -117,8 +114,7 @@ impl SampleChecker {
         let old: Vec<&ReadSample> = samples.iter().filter(|s| s.extent.offset < boundary).collect();
         let enough = old.len() >= MIN_SAMPLES_FOR_SWAP;
         if enough && self.were_all_good && old.iter().all(|s| s.is_gone()) {
-            let what = "all data written before is gone at once".to_owned();
-            return Err(ProbeStop::Swapped(what));
+            return Err(ProbeStop::Swapped("all data written before is gone at once".to_owned()));
         }
         self.last = Some(last);
         self.were_all_good = enough && old.iter().all(|s| s.is_good());

@@ -210,12 +210,8 @@ impl PassChart {
                 errors: self.errors[index],
             }
         });
-        SpeedMap {
-            cell_bytes: self.cell,
-            cells: cells.collect(),
-            write: self.write.map_speed(),
-            read: self.read.map_speed(),
-        }
+        let (write, read) = (self.write.map_speed(), self.read.map_speed());
+        SpeedMap { cell_bytes: self.cell, cells: cells.collect(), write, read }
     }
 }
 

@@ -28,10 +28,11 @@ impl MisplacedStamp {
 
     /// Same displacement at addresses `away` bytes higher and lower.
     fn shifted(self, away: u64) -> impl Iterator<Item = MisplacedStamp> {
-        let shift = |by: fn(u64, u64) -> Option<u64>| {
-            Some(MisplacedStamp { read_at: by(self.read_at, away)?, written_at: by(self.written_at, away)? })
-        };
-        [shift(u64::checked_add), shift(u64::checked_sub)].into_iter().flatten()
+        let MisplacedStamp { read_at, written_at } = self;
+        let shifts = [u64::checked_add, u64::checked_sub].into_iter();
+        shifts.filter_map(move |by: fn(u64, u64) -> Option<u64>| {
+            Some(MisplacedStamp { read_at: by(read_at, away)?, written_at: by(written_at, away)? })
+        })
     }
 }
 
@@ -157,13 +158,13 @@ fn confirm_by_neighbours(
 ) -> Result<Vec<MisplacedStamp>> {
     let len = range.end - range.start;
     let inside = |hit: &MisplacedStamp| hit.read_at + UNIT <= end && range.contains(&hit.written_at);
-    let few: Vec<MisplacedStamp> =
-        hits.iter().step_by(hits.len().div_ceil(MAX_CHECKED_STAMPS).max(1)).copied().collect();
+    let step = hits.len().div_ceil(MAX_CHECKED_STAMPS).max(1);
+    let few: Vec<MisplacedStamp> = hits.iter().step_by(step).copied().collect();
     for away in [align_down(len / 2), align_down(len / 16), UNIT] {
         let beside = |hit: &MisplacedStamp| hit.shifted(away).filter(inside);
         let mut agreed = |hits: &[MisplacedStamp]| -> Result<Vec<MisplacedStamp>> {
-            let looks =
-                hits.iter().flat_map(beside).map(|hit| CardExtent { offset: hit.read_at, len: SAVE_UNIT });
+            let looks = hits.iter().flat_map(beside);
+            let looks = looks.map(|hit| CardExtent { offset: hit.read_at, len: SAVE_UNIT });
             let seen = BTreeSet::from_iter(read_in_groups(io, looks, range.clone())?);
             Ok(hits.iter().filter(|hit| beside(hit).any(|there| seen.contains(&there))).copied().collect())
         };

@@ -81,7 +81,7 @@ impl SearchMethod {
     }
 }
 
-pub(super) fn observe_after_eviction(
+pub(super) fn observe_evicted(
     io: &mut Stamper,
     places: &[CardExtent],
     flood: &CacheFlood,
@@ -171,8 +171,8 @@ fn search_region(io: &mut Stamper, region: Range<u64>) -> Result<Option<Capacity
     let bytes = end - start;
     write_run(io, start, end)?;
     let size = bytes.div_ceil(REGION_PARTS).next_multiple_of(UNIT) as u32;
-    let mut parts: Vec<StampClaim> =
-        write_run(io, start, end)?.iter().flat_map(|run| run.split_into(size)).collect();
+    let run = write_run(io, start, end)?.into_iter();
+    let mut parts: Vec<StampClaim> = run.flat_map(|claim| claim.split_into(size)).collect();
     let (mut lowest, mut found, mut again, mut below) = (end, None, 0, false);
     loop {
         let looks: Vec<StampClaim> = parts.iter().map(|part| random_block(io, part)).collect();
@@ -215,8 +215,8 @@ fn search_region(io: &mut Stamper, region: Range<u64>) -> Result<Option<Capacity
 
 /// Random block of an extent.
 fn random_block(io: &mut Stamper, claim: &StampClaim) -> StampClaim {
-    let offset =
-        claim.extent.offset + UNIT * io.context.random.below(u64::from(claim.extent.len.div_ceil(SAVE_UNIT)));
+    let blocks = u64::from(claim.extent.len.div_ceil(SAVE_UNIT));
+    let offset = claim.extent.offset + UNIT * io.context.random.below(blocks);
     StampClaim { extent: block_at(offset, claim.extent.end()), ..*claim }
 }
 

@@ -7,7 +7,7 @@
 use super::alias::{self, AddressFold};
 use super::boundary::{self, CapacityBoundary, SearchMethod, SearchStart};
 use super::growing_run::{self, CacheFlood, GrowingRun};
-use super::markers::{best_step, spread_positions};
+use super::markers::best_step;
 use super::stamper::{CheckedClaims, StampClaim, UNIT, align_down, any_lost, lost_claims};
 use super::{QuickProbe, mostly_lost};
 use crate::probe::Result;
@@ -65,8 +65,8 @@ impl QuickProbe<'_, '_> {
             return self.judge_inside(fold, found, seen);
         }
         let proven = align_down(end) == twice;
-        let reach =
-            if proven && !self.options.thorough { LosslessReach::Short } else { LosslessReach::Timed };
+        let short = proven && !self.options.thorough;
+        let reach = if short { LosslessReach::Short } else { LosslessReach::Timed };
         let mut run = self.grow_inside(end, reach, 0)?;
         // A cache that answers at both addresses proves nothing until it overflows.
         let echoes = run.flood.is_none() && alias::has_cache_echoes(&mut self.io, fold)?;
@@ -77,11 +77,10 @@ impl QuickProbe<'_, '_> {
             return self.test_after_eviction(fold, flood, seen);
         }
         let found = self.wraparound_outcome(fold, &seen, shown.len(), (proven && !echoes, run.bytes));
-        Ok(if echoes {
-            Self::with_unknown_kind(Verification { usable_bytes: None, good_bytes: None, ..found })
-        } else {
-            found
-        })
+        if !echoes {
+            return Ok(found);
+        }
+        Ok(Self::with_unknown_kind(Verification { usable_bytes: None, good_bytes: None, ..found }))
     }
 
     /// Searches the end of the part after a run there evicted the cache.
@@ -131,9 +130,9 @@ impl QuickProbe<'_, '_> {
         found: CapacityBoundary,
         seen: CheckedClaims,
     ) -> Result<Verification> {
-        let at =
-            |quick: &mut Self, real, seen: CheckedClaims| Ok(quick.chain_outcome(real, fold.bytes(), &seen));
-        self.judge_boundary(found, seen, at, |quick, seen| {
+        let chain =
+            |quick: &mut Self, end, seen: CheckedClaims| Ok(quick.chain_outcome(end, fold.bytes(), &seen));
+        self.judge_boundary(found, seen, chain, |quick, seen| {
             let lost = lost_claims(&seen);
             quick.judge_damaged(seen, &lost)
         })
@@ -143,10 +142,9 @@ impl QuickProbe<'_, '_> {
     fn places_inside(&mut self, end: u64) -> Vec<CardExtent> {
         let most = if self.marker_s > boundary::DEAR_MARKER_S { 3 } else { 64 };
         let last = align_down(end.saturating_sub(UNIT));
-        let mut places = spread_positions(0, last, most, &mut self.io.context.random);
-        places.push(last);
-        let mut extents: Vec<CardExtent> =
-            places.into_iter().map(|p| self.io.block_of(p)).filter(|p| p.end() <= end).collect();
+        let mut extents = self.spread_blocks(0, last, most);
+        extents.push(self.io.block_of(last));
+        extents.retain(|p| p.end() <= end);
         extents.sort_unstable_by_key(|p| p.offset);
         extents.dedup();
         extents
@@ -176,10 +174,11 @@ impl QuickProbe<'_, '_> {
             let look = run.read_blocks(&mut self.io)?;
             lost |= mostly_lost(&look.old);
             if lost && size >= least.min(most) {
+                let mut flood = CacheFlood::default();
                 if size > UNIT {
                     run.grow_to(&mut self.io, size + (2 << 20))?;
+                    flood = run.flood();
                 }
-                let flood = if size > UNIT { run.flood() } else { CacheFlood::default() };
                 return Ok(InnerRun { bytes: run.bytes(), flood: Some(flood) });
             }
         }

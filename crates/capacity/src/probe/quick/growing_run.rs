@@ -72,8 +72,7 @@ impl GrowingRun {
         }
         let claims = write_run(io, start, end)?;
         let Some(first) = claims.first() else { return Ok(()) };
-        let part = TailPart { start, end, generation: first.generation };
-        self.parts.push(part);
+        self.parts.push(TailPart { start, end, generation: first.generation });
         if end - start <= 1 << 20 {
             let mut blocks: Vec<StampClaim> = claims.iter().flat_map(|c| c.blocks()).collect();
             io.context.random.shuffle(&mut blocks);
@@ -91,22 +90,18 @@ impl GrowingRun {
     pub(super) fn read_blocks(&mut self, io: &mut Stamper) -> Result<TailReading> {
         let from = self.unread.len().saturating_sub(BLOCKS_PER_CHECK);
         let old = io.check_claims(&self.unread.split_off(from))?;
-        let newest = self
-            .parts
-            .last()
-            .map_or(Vec::new(), |part| random_blocks(io, *part, BLOCKS_PER_CHECK as u64 / 2));
+        let random = |part: &TailPart| random_blocks(io, *part, BLOCKS_PER_CHECK as u64 / 2);
+        let newest = self.parts.last().map(random).unwrap_or_default();
         Ok(TailReading { old, new: io.check_claims(&newest)? })
     }
 
     /// Claims of the whole run, in extents of `block` bytes.
     pub(super) fn claims(&self, block: u32) -> Vec<StampClaim> {
-        let claim = |part: &TailPart| {
-            let generation = part.generation;
-            split_extents(part.start, part.end, block)
-                .map(|extent| StampClaim { extent, generation, written: true })
-                .collect::<Vec<_>>()
+        let claims = |&TailPart { start, end, generation }: &TailPart| {
+            let extents = split_extents(start, end, block);
+            extents.map(move |extent| StampClaim { extent, generation, written: true })
         };
-        self.parts.iter().rev().flat_map(claim).collect()
+        self.parts.iter().rev().flat_map(claims).collect()
     }
 }
 

@@ -16,7 +16,7 @@ mod stamper;
 
 use crate::probe::Result;
 use alias::{AddressFold, MisplacedStamp};
-use boundary::observe_after_eviction;
+use boundary::observe_evicted;
 use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Listener;
 use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
@@ -28,7 +28,7 @@ use cardscope_probing::double_reading::BYTES_BETWEEN_READS;
 use cardscope_probing::reader_check::MIN_CHECK_READS;
 use growing_run::{BLOCKS_PER_CHECK, CacheFlood, GrowingRun};
 use markers::spread_positions;
-use stamper::{CheckedClaim, CheckedClaims, StampClaim, Stamper, UNIT, align_down, any_lost, lost_claims};
+use stamper::{CheckedClaim, CheckedClaims, StampClaim, Stamper, UNIT, any_lost, lost_claims};
 
 /// Bytes of a run that overflows every cache up to 512 MiB, twice the largest in public reports. The last 2 MiB
 /// must then be missing.
@@ -220,8 +220,8 @@ impl<'g, 't> QuickProbe<'g, 't> {
 impl QuickProbe<'_, '_> {
     /// Saves the content of some positions, to distinguish a card that ignores writes from one that loses them.
     fn save_initial_content(&mut self) -> Result<()> {
-        let extents: Vec<CardExtent> =
-            self.places.iter().take(4 * MARKER_BATCH).map(|p| self.io.block_of(*p)).collect();
+        let places = self.places.iter().take(4 * MARKER_BATCH);
+        let extents: Vec<CardExtent> = places.map(|p| self.io.block_of(*p)).collect();
         let before = &mut self.initial_content;
         self.io.context.read_and_compare(extents, IoContent::Buffer, |extent, _, answer| {
             if let ReadAnswer::Differs { bytes, .. } = answer {
@@ -307,6 +307,15 @@ impl QuickProbe<'_, '_> {
         alias::confirm_fold(&mut self.io, &hits)
     }
 
+    /// Blocks at `most` addresses that are spread over a range.
+    fn spread_blocks(&mut self, from: u64, to: u64, most: u32) -> Vec<CardExtent> {
+        let places = spread_positions(from, to, most, &mut self.io.context.random);
+        places.into_iter().map(|place| self.io.block_of(place)).collect()
+    }
+    /// Writes places and evicts caches as far as detected, and returns the state of the places.
+    fn observe(&mut self, places: &[CardExtent]) -> Result<CheckedClaims> {
+        observe_evicted(&mut self.io, places, &self.flood)
+    }
     /// Writes markers within their time limit.
     fn write_markers(&mut self) -> Result<()> {
         let limit = if self.io.context.saves_first() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
@@ -341,7 +350,8 @@ impl QuickProbe<'_, '_> {
         let half: Vec<StampClaim> = self.markers.iter().step_by(2).copied().collect();
         let mut seen = self.io.check_claims(&half)?;
         for claim in lost_claims(&seen).into_iter().take(2 * MARKER_BATCH) {
-            if !any_lost(&observe_after_eviction(&mut self.io, &[claim.extent], &CacheFlood::default())?) {
+            let alone = observe_evicted(&mut self.io, &[claim.extent], &CacheFlood::default())?;
+            if !any_lost(&alone) {
                 return Ok(Vec::new());
             }
         }
@@ -358,8 +368,8 @@ impl QuickProbe<'_, '_> {
     /// Searches stamps of some markers at addresses with one bit inverted.
     fn search_marker_twins(&mut self, seen: &[CheckedClaim]) -> Result<Vec<MisplacedStamp>> {
         let kept: Vec<StampClaim> = seen.iter().filter(|(_, s)| s.is_kept()).map(|(c, _)| *c).collect();
-        let some: Vec<StampClaim> =
-            kept.iter().step_by(kept.len().div_ceil(TWIN_MARKERS).max(1)).copied().collect();
+        let step = kept.len().div_ceil(TWIN_MARKERS).max(1);
+        let some: Vec<StampClaim> = kept.into_iter().step_by(step).collect();
         alias::search_inverted_bits(&mut self.io, &some)
     }
 
@@ -380,12 +390,9 @@ impl QuickProbe<'_, '_> {
         if self.marker_s > boundary::DEAR_MARKER_S || !room {
             return Ok(Vec::new());
         }
-        let starts =
-            spread_positions(RANGE_BYTES, end - RANGE_BYTES, RANGE_COUNT, &mut self.io.context.random);
-        let extents: Vec<CardExtent> = starts
-            .into_iter()
-            .map(|at| CardExtent { offset: align_down(at), len: RANGE_BYTES as u32 })
-            .collect();
+        let starts = self.spread_blocks(RANGE_BYTES, end - RANGE_BYTES, RANGE_COUNT).into_iter();
+        let range = |block: CardExtent| CardExtent { len: RANGE_BYTES as u32, ..block };
+        let extents: Vec<CardExtent> = starts.map(range).collect();
         // Includes the time to read them again in blocks.
         let bytes = extents.len() as u64 * RANGE_BYTES;
         let blocks = bytes.div_ceil(u64::from(self.io.context.block()));

@@ -2,9 +2,9 @@
 //! losses.
 
 use super::alias::{self, AddressFold};
-use super::boundary::{self, CapacityBoundary, SearchMethod, SearchStart, observe_after_eviction};
+use super::boundary::{self, CapacityBoundary, SearchMethod, SearchStart, observe_evicted};
 use super::growing_run::{self, CacheFlood};
-use super::markers::{best_step, excluded_above, spread_positions};
+use super::markers::{best_step, excluded_above};
 use super::quick_verdict::swallows_writes;
 use super::stamper::{
     CheckedClaim, CheckedClaims, ClaimState, StampClaim, UNIT, align_down, any_lost, lost_claims,
@@ -92,19 +92,13 @@ impl QuickProbe<'_, '_> {
         let mut seen = self.check_markers()?;
         seen.extend_from_slice(newest);
         // Rewrites old places and writes new ones: a pool that is used up only accepts the old ones.
-        let old: Vec<CardExtent> =
-            seen.iter().filter(|(_, s)| s.is_kept()).take(2 * MARKER_BATCH).map(|(c, _)| c.extent).collect();
-        let tail = self.run.start();
-        let new: Vec<CardExtent> =
-            spread_positions(0, tail, 2 * MARKER_BATCH as u32, &mut self.io.context.random)
-                .into_iter()
-                .map(|place| self.io.block_of(place))
-                .filter(|extent| !self.markers.iter().any(|c| c.extent == *extent))
-                .collect();
-        let old = observe_after_eviction(&mut self.io, &old, &self.flood)?;
-        let new = observe_after_eviction(&mut self.io, &new, &self.flood)?;
-        let full =
-            !old.is_empty() && !any_lost(&old) && !new.is_empty() && new.iter().all(|(_, s)| !s.is_kept());
+        let kept = seen.iter().filter(|(_, s)| s.is_kept()).map(|(c, _)| c.extent);
+        let old: Vec<CardExtent> = kept.take(2 * MARKER_BATCH).collect();
+        let mut new = self.spread_blocks(0, self.run.start(), 2 * MARKER_BATCH as u32);
+        new.retain(|extent| !self.markers.iter().any(|c| c.extent == *extent));
+        let (old, new) = (self.observe(&old)?, self.observe(&new)?);
+        let takes_old = !old.is_empty() && !any_lost(&old);
+        let full = takes_old && !new.is_empty() && new.iter().all(|(_, s)| !s.is_kept());
         if let Some(fold) = self.find_fold(&seen)? {
             return self.test_fold(fold, seen);
         }
@@ -166,13 +160,11 @@ impl QuickProbe<'_, '_> {
             self.run.grow_to(&mut self.io, size)?;
             self.flood = self.run.flood();
             let start = self.run.start();
-            let extents: BTreeSet<CardExtent> = seen
-                .iter()
-                .map(|(c, _)| c.extent)
-                .filter(|p| p.end() <= start && p.len <= SAVE_UNIT)
-                .collect();
+            let places = seen.iter().map(|(c, _)| c.extent);
+            let places = places.filter(|p| p.end() <= start && p.len <= SAVE_UNIT);
+            let places = Vec::from_iter(BTreeSet::from_iter(places));
             let before = kept_above_lost(&seen);
-            seen = observe_after_eviction(&mut self.io, &Vec::from_iter(extents), &self.flood)?;
+            seen = self.observe(&places)?;
             if kept_above_lost(&seen).is_empty() {
                 return Ok(Some(seen));
             }
@@ -218,20 +210,13 @@ impl QuickProbe<'_, '_> {
         let most = if self.marker_s > boundary::DEAR_MARKER_S { 2 } else { 16 };
         let above_end = self.flood.start(all);
         // Addresses that the eviction overwrites say nothing about the part below.
-        let mut places: Vec<u64> = spread_positions(0, end.min(above_end), most, &mut self.io.context.random);
-        places.extend(spread_positions(
-            end + UNIT,
-            above_end.max(end + 2 * UNIT),
-            most,
-            &mut self.io.context.random,
-        ));
-        places.sort_unstable();
+        let mut extents = self.spread_blocks(0, end.min(above_end), most);
+        extents.extend(self.spread_blocks(end + UNIT, above_end.max(end + 2 * UNIT), most));
+        extents.sort_unstable_by_key(|p| p.offset);
         let run = self.low_run_bytes(end);
-        let markers = places.iter().map(|p| self.io.block_of(*p));
-        let extents: Vec<CardExtent> =
-            markers.filter(|p| p.offset >= end || (p.end() <= end && p.offset >= run)).collect();
+        extents.retain(|p| p.offset >= end || (p.end() <= end && p.offset >= run));
         let extents = self.reshape_above(end, &extents, above_end);
-        let (fresh, fold) = self.search_fold_to_start(run, &extents)?;
+        let (fresh, fold) = self.search_fold(run, &extents)?;
         let below_lost = fresh.iter().any(|(c, s)| c.extent.offset < end && !s.is_kept());
         let above_kept = fresh.iter().any(|(c, s)| c.extent.offset >= end && s.is_kept());
         seen.extend(fresh);
@@ -294,7 +279,7 @@ impl QuickProbe<'_, '_> {
 
     /// Writes markers and a run at the start of the card. Returns the state of the markers, and the fold by which
     /// later addresses lead to the run.
-    fn search_fold_to_start(
+    fn search_fold(
         &mut self,
         run: u64,
         markers: &[CardExtent],
@@ -334,7 +319,7 @@ impl QuickProbe<'_, '_> {
     /// with one bit inverted.
     fn find_fold(&mut self, seen: &[CheckedClaim]) -> Result<Option<AddressFold>> {
         let run = self.low_run_bytes(self.io.context.card_bytes());
-        if let (_, Some(fold)) = self.search_fold_to_start(run, &[])? {
+        if let (_, Some(fold)) = self.search_fold(run, &[])? {
             return Ok(Some(fold));
         }
         let mut hits = alias::misplaced_among(seen);
@@ -358,24 +343,24 @@ impl QuickProbe<'_, '_> {
     pub(super) fn judge_damaged(
         &mut self,
         mut seen: CheckedClaims,
-        missing: &[StampClaim],
+        lost: &[StampClaim],
     ) -> Result<Verification> {
         // A long range with one bad sector is not lost as a whole, so its blocks are checked.
-        let long: Vec<StampClaim> =
-            missing.iter().filter(|c| c.extent.len > SAVE_UNIT).take(2 * MARKER_BATCH).copied().collect();
+        let long = lost.iter().filter(|c| c.extent.len > SAVE_UNIT).take(2 * MARKER_BATCH);
+        let long: Vec<StampClaim> = long.copied().collect();
         let blocks: Vec<StampClaim> = long.iter().flat_map(|c| c.blocks()).collect();
         let blocks = self.io.check_claims(&blocks)?;
         seen.retain(|(claim, _)| !long.contains(claim));
-        let whole = missing.iter().filter(|c| !long.contains(c)).copied();
+        let whole = lost.iter().filter(|c| !long.contains(c)).copied();
         let extents: Vec<CardExtent> = whole.chain(lost_claims(&blocks)).take(64).map(|c| c.extent).collect();
         seen.extend(blocks);
-        let mut again = observe_after_eviction(&mut self.io, &extents, &self.flood)?;
+        let mut again = self.observe(&extents)?;
         if !any_lost(&again) {
             // A cache may hold these few blocks, so everything that evicted them before is written again.
             let markers: Vec<CardExtent> = self.markers.iter().map(|c| c.extent).collect();
-            let flood =
-                self.flood.clone().append(&self.run.flood()).append(&CacheFlood::over_extents(&markers));
-            again = observe_after_eviction(&mut self.io, &extents, &flood)?;
+            let flood = self.flood.clone().append(&self.run.flood());
+            let flood = flood.append(&CacheFlood::over_extents(&markers));
+            again = observe_evicted(&mut self.io, &extents, &flood)?;
         }
         let still = any_lost(&again);
         seen.extend(again);
@@ -386,23 +371,18 @@ impl QuickProbe<'_, '_> {
     /// Distinguishes a read-only card from a dead one if no block was kept.
     pub(super) fn judge_nothing_kept(&mut self, seen: &[CheckedClaim]) -> Result<Verification> {
         let stamped = |extent: &CardExtent| self.markers.iter().any(|c| c.extent.offset == extent.offset);
-        let extents: Vec<CardExtent> =
-            self.initial_content.iter().map(|b| b.extent).filter(stamped).collect();
-        let (mut same, mut telling) = (0, 0);
         let before = &self.initial_content;
-        self.io.context.read_and_compare(
-            extents.iter().copied(),
-            IoContent::Buffer,
-            |extent, _, answer| {
-                if let (ReadAnswer::Differs { bytes, .. }, Some(old)) =
-                    (answer, before.iter().find(|b| b.extent == extent))
-                {
-                    same += usize::from(bytes == old.bytes);
-                    telling += usize::from(old.bytes.iter().any(|b| *b != old.bytes[0]));
-                }
-                Ok(())
-            },
-        )?;
+        let extents: Vec<CardExtent> = before.iter().map(|b| b.extent).filter(stamped).collect();
+        let (mut same, mut telling) = (0, 0);
+        let places = extents.iter().copied();
+        self.io.context.read_and_compare(places, IoContent::Buffer, |extent, _, answer| {
+            let old = before.iter().find(|b| b.extent == extent);
+            if let (ReadAnswer::Differs { bytes, .. }, Some(old)) = (answer, old) {
+                same += usize::from(bytes == old.bytes);
+                telling += usize::from(old.bytes.iter().any(|b| *b != old.bytes[0]));
+            }
+            Ok(())
+        })?;
         let refused = self.io.failed_writes > 0 && seen.iter().all(|(c, _)| !c.written);
         let stays = !extents.is_empty() && same == extents.len() && telling > 0;
         let verdict = if refused || stays { Verdict::ReadOnly } else { Verdict::Dead };

@@ -78,16 +78,15 @@ impl QuickProbe<'_, '_> {
     pub(super) fn limbo_outcome(
         &self,
         usable: Option<u64>,
-        at_least: u64,
+        least: u64,
         seen: &[CheckedClaim],
     ) -> Verification {
-        let cache = Some(self.flood.bytes()).filter(|bytes| *bytes > 0);
         let fails_beyond = !swallows_writes(seen);
         let verdict = if fails_beyond { Verdict::Damaged } else { Verdict::Limbo.ending_at(usable) };
         Verification {
             usable_bytes: usable,
-            good_bytes: usable.or(Some(at_least)),
-            cache_bytes: cache,
+            good_bytes: usable.or(Some(least)),
+            cache_bytes: Some(self.flood.bytes()).filter(|bytes| *bytes > 0),
             fails_beyond,
             ..self.verification(verdict, seen)
         }
@@ -116,8 +115,10 @@ impl QuickProbe<'_, '_> {
             && bytes.is_power_of_two()
             && bytes <= MAX_MEMORY_PERIOD
             && all / bytes >= 16;
-        let (verdict, usable) =
-            if memory { (Verdict::Dead, 0) } else { (Verdict::Wraparound.ending_at(Some(bytes)), bytes) };
+        let (verdict, usable) = match memory {
+            true => (Verdict::Dead, 0),
+            false => (Verdict::Wraparound.ending_at(Some(bytes)), bytes),
+        };
         let good = match fold {
             AddressFold::Line(_) if !memory => all / (2 * bytes) * bytes + (all % (2 * bytes)).min(bytes),
             _ => usable,
@@ -191,6 +192,7 @@ fn list_disproofs(seen: &[CheckedClaim]) -> Vec<AddressDisproof> {
 impl QuickOutcome {
     pub fn findings(&self, announced: u64) -> Vec<Finding> {
         let outcome = &self.body;
+        let longest = DecimalSize(self.overflown_bytes);
         let mut findings = vec![self.capacity_finding(announced)];
         if outcome.verdict == Verdict::Genuine {
             findings.push(self.bound_finding(announced));
@@ -198,9 +200,8 @@ impl QuickOutcome {
         if outcome.verdict == Verdict::Wraparound && outcome.confidence < SURE_CONFIDENCE {
             let cache = BinarySize(self.overflown_bytes >> 20 << 20);
             let verdict = format!("A cache larger than {cache} could still hide missing capacity.");
-            let finding = Finding::new("cache-not-excluded", FindingWeight::Note, 1.0, verdict)
-                .because("longest run", DecimalSize(self.overflown_bytes));
-            findings.push(finding.with_advice(ONLY_PROOF));
+            let finding = Finding::new("cache-not-excluded", FindingWeight::Note, 1.0, verdict);
+            findings.push(finding.because("longest run", longest).with_advice(ONLY_PROOF));
         }
         if self.changed_answers > 0 && outcome.verdict != Verdict::Unstable {
             let verdict = "Blocks gave different answers when read twice.";
@@ -223,25 +224,21 @@ impl QuickOutcome {
         if self.cut_short {
             let verdict = "--budget or --max-write ended the test early.";
             let finding = Finding::new("cut-short", FindingWeight::Note, 1.0, verdict);
-            findings.push(finding.because("longest run", DecimalSize(self.overflown_bytes)));
+            findings.push(finding.because("longest run", longest));
         }
         findings
     }
 
     fn capacity_finding(&self, announced: u64) -> Finding {
         let outcome = &self.body;
-        let usable =
-            outcome.usable_bytes.map_or("unknown".to_owned(), |bytes| DecimalSize(bytes).to_string());
+        let usable = outcome.usable_bytes.map_or("unknown".to_owned(), |n| DecimalSize(n).to_string());
         let weight = if outcome.verdict.is_bad() { FindingWeight::Bad } else { FindingWeight::Note };
         let unstable = outcome.verdict == Verdict::Unstable && self.changed_answers > 0;
         let finding =
             Finding::new("capacity", weight, outcome.confidence, capacity_sentence(outcome, announced))
                 .because("announced", DecimalSize(announced))
                 .because("usable", usable)
-                .because_some(
-                    "addresses that prove it",
-                    Some(outcome.disproofs.len()).filter(|listed| *listed > 0),
-                )
+                .because_some("addresses that prove it", Some(outcome.disproofs.len()).filter(|n| *n > 0))
                 .because_some("blocks that gave different answers", unstable.then_some(self.changed_answers));
         let advice = match outcome.verdict {
             Verdict::Genuine => return finding,

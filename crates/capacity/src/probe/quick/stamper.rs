@@ -38,8 +38,8 @@ impl StampClaim {
     }
 
     pub(super) fn split_into(self, size: u32) -> impl Iterator<Item = StampClaim> {
-        split_extents(self.extent.offset, self.extent.end(), size)
-            .map(move |extent| StampClaim { extent, ..self })
+        let parts = split_extents(self.extent.offset, self.extent.end(), size);
+        parts.map(move |extent| StampClaim { extent, ..self })
     }
 }
 
@@ -101,8 +101,8 @@ impl<'g, 't> Stamper<'g, 't> {
 
     /// True if these extents can be saved, written and restored in time, with `besides` seconds left for other I/O.
     pub(super) fn may_stamp(&mut self, wanted: &[CardExtent], besides: f64) -> bool {
-        self.context.may_write(wanted.iter().map(|p| u64::from(p.len)).sum())
-            && self.has_time(wanted, besides)
+        let bytes = wanted.iter().map(|p| u64::from(p.len)).sum();
+        self.context.may_write(bytes) && self.has_time(wanted, besides)
     }
 
     fn has_time(&mut self, wanted: &[CardExtent], besides: f64) -> bool {
@@ -121,15 +121,13 @@ impl<'g, 't> Stamper<'g, 't> {
             return Err(ProbeStop::Limit);
         }
         self.context.save(wanted)?;
-        let unit =
-            |extent: &CardExtent| if self.context.is_unsavable(*extent) { SAVE_UNIT } else { extent.len };
+        let is_saved = |extent: &CardExtent| !self.context.is_unsavable(*extent);
+        let unit = |extent: &CardExtent| if is_saved(extent) { extent.len } else { SAVE_UNIT };
         let parts = wanted.iter().flat_map(|p| split_extents(p.offset, p.end(), unit(p)));
-        let parts: Vec<(CardExtent, bool)> =
-            parts.map(|part| (part, !self.context.is_unsavable(part))).collect();
-        let writes: Vec<CardExtent> =
-            parts.iter().filter(|(_, saved)| *saved).map(|(part, _)| *part).collect();
-        let (generation, failed) = self.context.write_stamps(writes.clone())?;
-        self.stamped.extend(writes.into_iter().map(|extent| (extent, generation)));
+        let parts: Vec<(CardExtent, bool)> = parts.map(|part| (part, is_saved(&part))).collect();
+        let writes = parts.iter().filter(|(_, saved)| *saved).map(|(part, _)| *part);
+        let (generation, failed) = self.context.write_stamps(writes.clone().collect())?;
+        self.stamped.extend(writes.map(|extent| (extent, generation)));
         let claim = |(extent, saved): (CardExtent, bool)| StampClaim {
             extent,
             generation,
@@ -187,14 +185,13 @@ impl<'g, 't> Stamper<'g, 't> {
         // Losses are read twice, since one read is no proof.
         for _ in 0..2 {
             let open = claims.iter().enumerate().filter(|(index, _)| !states[*index].is_kept());
-            let places: BTreeMap<u64, usize> =
-                open.map(|(index, claim)| (claim.extent.offset + away, index)).collect();
-            let twins: Vec<CardExtent> = places
-                .iter()
-                .map(|(at, index)| CardExtent { offset: *at, ..claims[*index].extent })
-                .collect();
+            let twins = open.map(|(index, claim)| (claim.extent.offset + away, index));
+            let places: BTreeMap<u64, usize> = twins.collect();
+            let twin = |(at, index): (&u64, &usize)| CardExtent { offset: *at, ..claims[*index].extent };
+            let twins = places.iter().map(twin);
             self.context.read_and_compare(twins, IoContent::Buffer, |extent, _, answer| {
-                if let (Some(index), ReadAnswer::Differs { bytes, .. }) = (places.get(&extent.offset), answer)
+                if let ReadAnswer::Differs { bytes, .. } = answer
+                    && let Some(index) = places.get(&extent.offset)
                 {
                     states[*index] = state_at_second_address(claims[*index], bytes, salt);
                 }
@@ -213,8 +210,8 @@ impl<'g, 't> Stamper<'g, 't> {
         }
         for (generation, mut order) in generations {
             self.context.random.shuffle(&mut order);
-            let places: BTreeMap<u64, usize> =
-                order.iter().map(|index| (claims[*index].extent.offset, *index)).collect();
+            let place = |index: &usize| (claims[*index].extent.offset, *index);
+            let places: BTreeMap<u64, usize> = order.iter().map(place).collect();
             let content = IoContent::Stamp { salt, generation };
             let reads = order.iter().map(|index| claims[*index].extent);
             self.context.read_and_compare(reads, content, |extent, _, answer| {
@@ -257,13 +254,11 @@ pub(super) fn align_down(address: u64) -> u64 {
 
 /// True if both reads found flips, but in different sectors.
 fn have_flips_moved(first: ClaimState, second: ClaimState) -> bool {
-    match (first, second) {
-        (
-            ClaimState::Lost { found: SectorFound::Flipped { .. }, at: one },
-            ClaimState::Lost { found: SectorFound::Flipped { .. }, at: other },
-        ) => one != other,
-        _ => false,
-    }
+    let flipped_at = |state| match state {
+        ClaimState::Lost { found: SectorFound::Flipped { .. }, at } => Some(at),
+        _ => None,
+    };
+    flipped_at(first).zip(flipped_at(second)).is_some_and(|(one, other)| one != other)
 }
 
 fn state_of(extent: CardExtent, answer: ReadAnswer<'_>, salt: u64, generation: u32) -> ClaimState {

@@ -44,11 +44,8 @@ impl CreatedFiles {
     fn record_created(&mut self, number: u64, file: &File) -> io::Result<()> {
         let found = fstat(file)?;
         self.files.retain(|own| own.number != number);
-        self.files.push(CreatedFile {
-            number,
-            identity: FileIdentity::from(&found),
-            bytes: file_bytes(&found),
-        });
+        let (identity, bytes) = (FileIdentity::from(&found), file_bytes(&found));
+        self.files.push(CreatedFile { number, identity, bytes });
         Ok(())
     }
 
@@ -111,9 +108,8 @@ impl TestFolder for CreatedFiles {
 
     fn open(&self, number: u64) -> Result<Box<dyn Target>, ErrorCause> {
         let path = self.folder.file_path(number);
-        let file = self.open_checked(number).map_err(|e| {
-            ErrorCause::with_message(format!("opening {} for reading: {e}", path.display()), e)
-        })?;
+        let cannot = |e| ErrorCause::with_message(format!("opening {} for reading: {e}", path.display()), e);
+        let file = self.open_checked(number).map_err(cannot)?;
         Ok(Box::new(RealTarget::existing_file(file.into(), &path, self.options.clone())?))
     }
 
@@ -172,9 +168,8 @@ impl CreatedFile {
     /// Compares by content if inode numbers are not persistent.
     fn is_same_by_content(&self, folder: &MountedFolder, found: &Stat) -> bool {
         let open = || folder.held.open_file(OsStr::new(&file_name(self.number)), FileUse::Read);
-        has_volatile_inodes(folder)
-            && self.may_be_same(found)
-            && open().is_ok_and(|file| self.holds_the_pattern(&file))
+        let may_be = has_volatile_inodes(folder) && self.may_be_same(found);
+        may_be && open().is_ok_and(|file| self.holds_the_pattern(&file))
     }
 
     /// True if the first or last sector has the test pattern of any offset: a card that wraps returns data of

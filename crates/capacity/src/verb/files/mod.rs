@@ -134,16 +134,9 @@ impl VerifyRequest {
             return None;
         }
         let stayed = pass.folder.remove_all();
-        let finding = || {
-            Finding::new(
-                "files-left",
-                FindingWeight::Note,
-                1.0,
-                format!("The test could not remove its files: {}.", short_list(&stayed)),
-            )
-            .with_advice("Remove these files.")
-        };
-        (!stayed.is_empty()).then(finding)
+        let text = format!("The test could not remove its files: {}.", short_list(&stayed));
+        let finding = Finding::new("files-left", FindingWeight::Note, 1.0, text);
+        (!stayed.is_empty()).then(|| finding.with_advice("Remove these files."))
     }
 }
 

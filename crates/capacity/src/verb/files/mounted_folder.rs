@@ -47,25 +47,20 @@ impl MountedFolder {
         let held = match there {
             None => files::ResolvedFolder::open(path),
             Some(there) => {
-                there.duplicate_fd().map(|fd| files::ResolvedFolder::from_fd(fd, path)).map_err(Into::into)
+                let fd = there.duplicate_fd();
+                fd.map(|fd| files::ResolvedFolder::from_fd(fd, path)).map_err(Into::into)
             }
         };
         let held = held.map_err(|e| cannot(unreadable, e.into()))?;
         refuse_kernel_file(&held, path).map_err(Failure::refused)?;
         let inside = held.proc_path();
-        let system = filesystem::file_system_at(&inside)
-            .map_err(|e| cannot("the file system cannot be read", e.into()))?;
-        let room =
-            filesystem::disk_space(&inside).map_err(|e| cannot("the free space is unknown", e.into()))?;
-        let (there, alike) = find_test_files(&held).map_err(|e| cannot(unreadable, e.into()))?;
-        Ok(MountedFolder {
-            path: path.to_owned(),
-            held,
-            system,
-            room,
-            test_files: there,
-            similar_names: alike,
-        })
+        let system = filesystem::file_system_at(&inside);
+        let system = system.map_err(|e| cannot("the file system cannot be read", e.into()))?;
+        let room = filesystem::disk_space(&inside);
+        let room = room.map_err(|e| cannot("the free space is unknown", e.into()))?;
+        let found = find_test_files(&held);
+        let (test_files, similar_names) = found.map_err(|e| cannot(unreadable, e.into()))?;
+        Ok(MountedFolder { path: path.to_owned(), held, system, room, test_files, similar_names })
     }
 
     pub(super) fn file_path(&self, number: u64) -> PathBuf {
@@ -82,23 +77,22 @@ impl MountedFolder {
     pub(super) fn caveats(&self) -> Vec<Caveat> {
         let point = self.system.mounted_at.as_deref().unwrap_or("an unknown place");
         let name = &self.system.name;
+        let path = self.path.display();
         let below = (!self.is_root()).then(|| {
             format!(
-                "{} is not the root of a mounted card; this tests the free space of the {name} mounted on \
-             {point}",
-                self.path.display()
+                "{path} is not the root of a mounted card; this tests the free space of the {name} mounted on \
+                 {point}"
             )
         });
         let reserve = self.room.holds_system.then(|| {
             format!("the running system is on this {name}: {} stay free", DecimalSize(SYSTEM_RESERVE))
         });
-        let folds = ["copy-on-write", "compress", "encrypt"]
-            .iter()
-            .any(|word| self.system.effect.as_deref().is_some_and(|effect| effect.contains(word)));
+        let effect = self.system.effect.as_deref().unwrap_or_default();
+        let folds = ["copy-on-write", "compress", "encrypt"].iter().any(|word| effect.contains(word));
         let hides = folds.then(|| {
             format!(
                 "{name} hides which bytes of the card were tested, and may hide bit flips or turn them into \
-             errors"
+                 errors"
             )
         });
         [below, reserve, hides].into_iter().flatten().map(|text| Caveat::Other { text }).collect()
@@ -141,10 +135,9 @@ impl MountedFolder {
     fn check_memory(&self, free: u64, most: Option<u64>) -> Result<()> {
         let left = available_memory().unwrap_or(u64::MAX) / MEMORY_SHARE;
         if self.system.is_in_memory() && free.min(most.unwrap_or(u64::MAX)) > left {
+            let (path, system) = (self.path.display(), &self.system.name);
             return Err(Failure::refused(format!(
-                "{} is in this computer's memory ({}); give --max-write of at most {left} bytes",
-                self.path.display(),
-                self.system.name
+                "{path} is in this computer's memory ({system}); give --max-write of at most {left} bytes"
             )));
         }
         Ok(())

@@ -30,12 +30,8 @@ impl FileSystemImage {
         let mut head = partition_table::build_mbr(layout, (seed >> 16) as u32).to_vec();
         let mut tail = None;
         if layout.scheme == PartitionScheme::Gpt {
-            let tables = partition_table::build_gpt(
-                layout,
-                layout.total_sectors,
-                random_guid(seed, 1),
-                random_guid(seed, 2),
-            );
+            let (disk, partition) = (random_guid(seed, 1), random_guid(seed, 2));
+            let tables = partition_table::build_gpt(layout, layout.total_sectors, disk, partition);
             head.extend(tables.primary);
             tail = Some((tables.second_start * SECTOR, tables.second));
         }
@@ -84,10 +80,9 @@ impl FileSystemImage {
         }
         ranges.push(ByteRange { start: data, end: used });
         let mut all = ByteRanges::default();
-        for ByteRange { start, end } in
-            ranges.into_iter().filter(|range| range.start < range.end.min(self.bytes()))
-        {
-            all.add(start, end.min(self.bytes()));
+        let ranges = ranges.into_iter().map(|range| (range.start, range.end.min(self.bytes())));
+        for (start, end) in ranges.filter(|(start, end)| start < end) {
+            all.add(start, end);
         }
         Ok(all.iter().map(|(start, end)| ByteRange { start, end }).collect())
     }

@@ -31,11 +31,9 @@ pub(super) fn requested_limit(request: &FormatRequest, opened: &OpenTarget) -> R
         None => verified_capacity(request.common.archive.named_path(), opened)?,
     };
     if real > announced_bytes {
-        return Err(Failure::refused(format!(
-            "--real {} exceeds the {} that the card announces",
-            DecimalSize(real),
-            DecimalSize(announced_bytes)
-        )));
+        let (real, announced) = (DecimalSize(real), DecimalSize(announced_bytes));
+        let why = format!("--real {real} exceeds the {announced} that the card announces");
+        return Err(Failure::refused(why));
     }
     // Rounded down, since the last boundary unit must be real as a whole.
     let boundary = table::find_row(real / SECTOR).boundary * SECTOR;
@@ -44,19 +42,12 @@ pub(super) fn requested_limit(request: &FormatRequest, opened: &OpenTarget) -> R
 }
 
 fn verified_capacity(archive: Option<&Path>, opened: &OpenTarget) -> Result<(u64, String)> {
-    let unknown = |why: &str| {
-        Failure::refused(format!(
-            "the real capacity of this card is unknown: {why}; run `cardscope verify` first, or give --real \
-             BYTES"
-        ))
-    };
-    let key = card_key(opened).ok_or_else(|| {
-        Failure::refused(
-            "the real capacity of this card is unknown: the reader shows no identity to find it by in the \
-             archive; give --real BYTES, as `cardscope verify` prints it",
-        )
-    })?;
-    let report = last_verify(archive, &key)?.ok_or_else(|| unknown("the archive has no `verify` of it"))?;
+    let unknown = |why: &str| Failure::refused(format!("the real capacity of this card is unknown: {why}"));
+    let no_key = "the reader shows no identity to find it by in the archive; give --real BYTES, as `cardscope verify` \
+                  prints it";
+    let no_verify = "the archive has no `verify` of it; run `cardscope verify` first, or give --real BYTES";
+    let key = card_key(opened).ok_or_else(|| unknown(no_key))?;
+    let report = last_verify(archive, &key)?.ok_or_else(|| unknown(no_verify))?;
     let session = report.header.session.clone().unwrap_or_default();
     capacity_from_report(&report).map(|bytes| (bytes, format!("verify {session}: {}", report.body.verdict)))
 }
@@ -71,11 +62,10 @@ fn capacity_from_report(report: &VerifyReport) -> Result<u64> {
             if report.body.confidence >= SURE_CONFIDENCE {
                 return Ok(bytes);
             }
+            let (sure, size) = (report.body.confidence * 100.0, DecimalSize(bytes));
             Err(Failure::refused(format!(
-                "the last verify is only {:.0} % sure of {}; run `cardscope verify --full`, or give --real \
-                 BYTES",
-                report.body.confidence * 100.0,
-                DecimalSize(bytes)
+                "the last verify is only {sure:.0} % sure of {size}; run `cardscope verify --full`, or give --real \
+                 BYTES"
             )))
         }
         (verdict @ (Verdict::Limbo | Verdict::Wraparound | Verdict::Chain), None) => {
@@ -108,14 +98,11 @@ pub(super) fn earlier_verdict(archive: Option<&Path>, opened: &OpenTarget) -> Op
     }
     let usable = body.usable_bytes.filter(|_| body.verdict.lacks_capacity());
     let (said, advice) = match usable {
-        Some(bytes) => (
-            format!(
-                "`verify` found that it holds {} of {}.",
-                DecimalSize(bytes),
-                DecimalSize(body.announced_bytes)
-            ),
-            "Return it, or format it with --limit-to-real.",
-        ),
+        Some(bytes) => {
+            let (real, all) = (DecimalSize(bytes), DecimalSize(body.announced_bytes));
+            let said = format!("`verify` found that it holds {real} of {all}.");
+            (said, "Return it, or format it with --limit-to-real.")
+        }
         None => (format!("`verify` found it {}.", body.verdict), "Do not keep data on it."),
     };
     let found = Finding::new("known-verdict", FindingWeight::Hint, body.confidence, said);

@@ -36,11 +36,7 @@ pub(super) fn find_mkfs(file_system: FileSystem) -> Result<PathBuf> {
     })
 }
 
-pub(super) fn make_file_system(
-    layout: &CardLayout,
-    label: Option<&str>,
-    seed: u64,
-) -> Result<FileSystemImage> {
+pub(super) fn make_image(layout: &CardLayout, label: Option<&str>, seed: u64) -> Result<FileSystemImage> {
     let program = find_mkfs(layout.file_system)?;
     let partition = sparse_file(layout.partition_sectors * SECTOR)?;
     let arguments = match layout.file_system {
@@ -66,28 +62,28 @@ fn fat_arguments(layout: &CardLayout, label: Option<&str>, seed: u64) -> Vec<Str
     let id = format!("{:08x}", (seed ^ seed >> 32) as u32);
     // Without -a the tool rounds by itself and moves the data area off the boundary.
     let mut arguments = ["-a", "-S", "512", "-f", "2"].map(str::to_owned).to_vec();
+    let root = (layout.root_sectors > 0).then(|| (layout.root_sectors * SECTOR / 32).to_string());
     let pairs = [
-        ("-F", bits.to_string()),
-        ("-s", layout.cluster_sectors.to_string()),
-        ("-R", layout.reserved_sectors.to_string()),
-        ("-h", layout.partition_start.to_string()),
-        ("-g", geometry),
-        ("-i", id),
+        ("-F", Some(bits.to_string())),
+        ("-s", Some(layout.cluster_sectors.to_string())),
+        ("-R", Some(layout.reserved_sectors.to_string())),
+        ("-h", Some(layout.partition_start.to_string())),
+        ("-g", Some(geometry)),
+        ("-i", Some(id)),
+        ("-r", root),
+        ("-n", label.map(str::to_owned)),
     ];
-    arguments.extend(pairs.into_iter().flat_map(|(option, value)| [option.to_owned(), value]));
-    if layout.root_sectors > 0 {
-        arguments.extend(["-r".to_owned(), (layout.root_sectors * SECTOR / 32).to_string()]);
-    }
-    arguments.extend(label.into_iter().flat_map(|label| ["-n".to_owned(), label.to_owned()]));
+    let given = pairs.into_iter().filter_map(|(option, value)| Some([option.to_owned(), value?]));
+    arguments.extend(given.flatten());
     arguments
 }
 
 fn exfat_arguments(layout: &CardLayout, label: Option<&str>) -> Vec<String> {
     let kib = |sectors: u64| format!("{}K", sectors * SECTOR / 1024);
-    let mut arguments =
-        vec!["-c".to_owned(), kib(layout.cluster_sectors), "-b".to_owned(), kib(layout.reserved_sectors)];
-    arguments.extend(label.into_iter().flat_map(|label| ["-L".to_owned(), label.to_owned()]));
-    arguments
+    let cluster = Some(("-c", kib(layout.cluster_sectors)));
+    let boundary = Some(("-b", kib(layout.reserved_sectors)));
+    let pairs = [cluster, boundary, label.map(|label| ("-L", label.to_owned()))];
+    pairs.into_iter().flatten().flat_map(|(option, value)| [option.to_owned(), value]).collect()
 }
 
 /// Corrects both boot regions of exFAT.
@@ -123,8 +119,7 @@ fn tool_version(program: &Path, tool: &MkfsTool) -> String {
     let said = Command::new(program).arg(tool.version).stdin(Stdio::null()).output();
     let text = said.map(|said| [said.stdout, said.stderr].concat()).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    let number = text
-        .split_whitespace()
-        .find(|word| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit()));
+    let is_number = |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
+    let number = text.split_whitespace().find(is_number);
     number.map_or_else(|| tool.name.to_owned(), |number| format!("{} {number}", tool.name))
 }

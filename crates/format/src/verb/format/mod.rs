@@ -50,18 +50,13 @@ impl Procedure for FormatRequest {
         let limited = limit::requested_limit(self, session.opened)?;
         let layout = plan_layout(self, limited.as_ref().map_or(session.bytes(), |l| l.real_bytes))?;
         let label = self.label.as_deref().map(|text| checked_label(text, layout.file_system)).transpose()?;
-        let picture = mkfs::make_file_system(&layout, label.as_deref(), report.header.seed)?;
+        let picture = mkfs::make_image(&layout, label.as_deref(), report.header.seed)?;
         let plan = writing::stage_plan(self.mode(), self.backup.is_some());
         session.events.announce_plan(plan.with_summary(plan_line(self, &layout)));
         if let Some(file) = &self.backup {
             // The image outlives a successful format: `restore` needs it to undo the format.
-            backups::take_backup(
-                file,
-                session.opened,
-                &mut report.body.moved,
-                session.interrupt,
-                session.events,
-            )?;
+            let moved = &mut report.body.moved;
+            backups::take_backup(file, session.opened, moved, session.interrupt, session.events)?;
         }
         report.body = FormatResult {
             mode: self.mode(),
@@ -99,19 +94,19 @@ fn check_before_consent(request: &FormatRequest, target: TargetType) -> Result<(
     if request.real.is_some() && !request.limit_to_real {
         return Err(Failure::refused("--real needs --limit-to-real"));
     }
+    let name = &request.common.target;
     match target {
         TargetType::Simulated => return Ok(()),
         TargetType::Directory => {
             return Err(Failure::refused(format!(
-                "{} is a directory; name the card itself, as `cardscope list` shows it, or an image file",
-                request.common.target
+                "{name} is a directory; name the card itself, as `cardscope list` shows it, or an image file"
             )));
         }
         TargetType::Card => {}
     }
-    let bytes = match std::fs::metadata(&request.common.target) {
+    let bytes = match std::fs::metadata(name) {
         Ok(about) if about.is_file() => about.len(),
-        Ok(_) => device_bytes(&request.common.target)?,
+        Ok(_) => device_bytes(name)?,
         // The error is reported when the target is opened.
         Err(_) => return Ok(()),
     };
@@ -127,12 +122,8 @@ fn device_bytes(name: &str) -> Result<u64> {
 
 /// Refuses a partition: only a whole card is formatted.
 fn refuse_partition(name: &str, clearance: Option<&WriteClearance>) -> Result<()> {
-    match clearance.and_then(|seen| seen.partition_of.as_ref()) {
-        None => Ok(()),
-        Some(disk) => {
-            Err(Failure::refused(format!("{name} is a partition; name the whole card, /dev/{disk}")))
-        }
-    }
+    let Some(disk) = clearance.and_then(|seen| seen.partition_of.as_ref()) else { return Ok(()) };
+    Err(Failure::refused(format!("{name} is a partition; name the whole card, /dev/{disk}")))
 }
 
 fn plan_layout(request: &FormatRequest, bytes: u64) -> Result<CardLayout> {

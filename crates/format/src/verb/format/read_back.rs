@@ -113,21 +113,21 @@ fn loss_finding(first: u64, lost: u64, total: u64) -> Finding {
 /// Checks the layout on the card with our own parser. One wrong read accuses the reader, two the card.
 pub(super) fn check_layout(card: &mut IoDriver<'_>, unit: Option<AllocationUnit>, report: &mut FormatReport) {
     let failed = card.counts().failed();
-    if has_planned_layout(card, unit, report) {
+    if has_layout(card, unit, report) {
         return;
     }
-    match has_planned_layout(card, unit, report) {
-        false => report_wrong_layout(report),
-        true if card.counts().failed() == failed => report_suspect_reader(report, (1, 2), Vec::new()),
-        true => {}
+    if has_layout(card, unit, report) {
+        if card.counts().failed() == failed {
+            report_suspect_reader(report, (1, 2), Vec::new());
+        }
+    } else if std::mem::take(&mut report.body.checked) {
+        let text = "The card does not return the partition table and boot sector as written.";
+        let finding = Finding::new("format-not-as-planned", FindingWeight::Bad, 0.99, text);
+        report.header.findings.push(finding);
     }
 }
 
-fn has_planned_layout(
-    card: &mut IoDriver<'_>,
-    unit: Option<AllocationUnit>,
-    report: &mut FormatReport,
-) -> bool {
+fn has_layout(card: &mut IoDriver<'_>, unit: Option<AllocationUnit>, report: &mut FormatReport) -> bool {
     report.body.present = contents::read_layout(&CardBytes::new(card), unit);
     let seen = report.body.present.as_ref().and_then(|present| present.partitions.first());
     let planned = &report.body.layout;
@@ -137,16 +137,4 @@ fn has_planned_layout(
             && seen.data_start_bytes == planned.data_start * SECTOR
             && seen.volume.as_ref() == Some(&planned.volume())
     })
-}
-
-fn report_wrong_layout(report: &mut FormatReport) {
-    if report.body.checked {
-        report.body.checked = false;
-        report.header.findings.push(Finding::new(
-            "format-not-as-planned",
-            FindingWeight::Bad,
-            0.99,
-            "The card does not return the partition table and boot sector as written.",
-        ));
-    }
 }

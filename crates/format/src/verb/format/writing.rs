@@ -12,6 +12,7 @@ use cardscope_engine::io_driver::{CardExtent, IoDriver, ReadAnswer, split_extent
 use cardscope_journal::backup;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::format::{FormatMode, FormatReport};
+use cardscope_model::identity::Identity;
 use cardscope_model::progress::StagePlan;
 use cardscope_model::verify::IoError;
 use cardscope_sd::layout::SECTOR;
@@ -34,7 +35,7 @@ enum DiscardOutcome {
     /// The card or its reader refuses the command.
     NotSupported,
     /// The command succeeds, and the old data is still there.
-    WithoutEffect,
+    NoEffect,
 }
 
 impl DiscardOutcome {
@@ -42,15 +43,12 @@ impl DiscardOutcome {
         let why = match self {
             DiscardOutcome::Done => return None,
             DiscardOutcome::NotSupported => "the card or its reader does not support it",
-            DiscardOutcome::WithoutEffect => {
-                "the card or its reader accepted it, but the old data is still there"
-            }
+            DiscardOutcome::NoEffect => "the card or its reader accepted it, but the old data is still there",
         };
         let said = format!("Nothing was discarded: {why}.");
-        Some(
-            Finding::new("discard-not-taken", FindingWeight::Note, 1.0, said)
-                .with_advice("Use a built-in slot, or --overwrite: many readers do not pass on discards."),
-        )
+        let finding = Finding::new("discard-not-taken", FindingWeight::Note, 1.0, said);
+        let advice = "Use a built-in slot, or --overwrite: many readers do not pass on discards.";
+        Some(finding.with_advice(advice))
     }
 }
 
@@ -71,8 +69,7 @@ pub(super) fn write_card(
     session: &mut VerbSession<'_>,
     report: &mut FormatReport,
 ) -> Result<()> {
-    let unit =
-        session.opened.identity.as_ref().and_then(cardscope_model::identity::Identity::allocation_unit);
+    let unit = session.opened.identity.as_ref().and_then(Identity::allocation_unit);
     let mut moved = std::mem::take(&mut report.body.moved);
     let done = session.run_probe((BLOCK, DEPTH), &mut moved, |card, _, events| {
         if u64::from(card.sector()) > SECTOR {
@@ -111,7 +108,7 @@ fn write_and_compare(
     // A card pulled during the format then has no partition table, instead of one that points to half a file
     // system.
     let table = ByteRange { start: 0, end: SECTOR };
-    let io_errors = zero_range(card, table)?;
+    let io_errors = card.write_bytes(table.start, &[0; SECTOR as usize])?;
     fail_on_error(card, io_errors)?;
     for range in &ranges {
         let after_table = ByteRange { start: range.start.max(table.end), end: range.end };
@@ -125,20 +122,13 @@ fn write_and_compare(
     Ok(())
 }
 
-fn zero_range(card: &mut IoDriver<'_>, range: ByteRange) -> Result<Vec<IoError>> {
-    Ok(card.write_bytes(range.start, &vec![0; (range.end - range.start) as usize])?)
-}
-
 /// Ends the format at a write that failed twice, so nothing more is written to such a card.
 fn fail_on_error(card: &IoDriver<'_>, io_errors: Vec<IoError>) -> Result<()> {
-    let Some(first) = io_errors.into_iter().next() else { return Ok(()) };
+    let Some(IoError { len, offset, reason, .. }) = io_errors.into_iter().next() else { return Ok(()) };
+    let written = card.tally().written;
     Err(Failure::io(format!(
-        "writing {} bytes at {} failed twice ({}), after {} bytes: the card has no usable file system now; \
-         run `cardscope verify`",
-        first.len,
-        first.offset,
-        first.reason,
-        card.tally().written
+        "writing {len} bytes at {offset} failed twice ({reason}), after {written} bytes: the card has no usable file \
+         system now; run `cardscope verify`"
     )))
 }
 
@@ -166,9 +156,8 @@ fn write_range(
         picture.read(extent.offset, &mut bytes)?;
         let mut io_errors = Vec::new();
         if constant_byte(&bytes) == Some(0) {
-            card.write([extent], IoContent::Constant(0), |_, _, io_error| {
-                io_errors.extend(io_error.cloned())
-            })?;
+            let zeros = IoContent::Constant(0);
+            card.write([extent], zeros, |_, _, io_error| io_errors.extend(io_error.cloned()))?;
         } else {
             io_errors = card.write_bytes(extent.offset, &bytes)?;
         }
@@ -211,10 +200,8 @@ fn discard_card(card: &mut IoDriver<'_>, events: &mut dyn Listener) -> Result<Di
     let after = if before.is_empty() { BTreeMap::new() } else { sample_data(card)? };
     // Most samples must be unchanged: a single wrong read does not prove that the discard worked.
     let stay = before.iter().filter(|(at, data)| after.get(at) == Some(data)).count();
-    match 2 * stay > before.len() {
-        true => Ok(DiscardOutcome::WithoutEffect),
-        false => Ok(DiscardOutcome::Done),
-    }
+    let unchanged = 2 * stay > before.len();
+    Ok(if unchanged { DiscardOutcome::NoEffect } else { DiscardOutcome::Done })
 }
 
 /// Samples spread over the card, except those of one repeated byte, which a discard would not change visibly.
