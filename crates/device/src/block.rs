@@ -46,11 +46,8 @@ pub struct BlockDevice {
 impl BlockDevice {
     pub(crate) fn all_disks(system: &SystemRoots) -> Vec<BlockDevice> {
         let root = system.sys.join("block");
-        dir_names(&root)
-            .into_iter()
-            .filter(|name| root.join(name).is_dir())
-            .map(|name| BlockDevice { dir: system.resolve(&root.join(&name)), name, whole: None })
-            .collect()
+        let names = dir_names(&root).into_iter().filter(|name| root.join(name).is_dir());
+        names.map(|name| BlockDevice { dir: system.resolve(&root.join(&name)), name, whole: None }).collect()
     }
 
     pub(crate) fn by_name(system: &SystemRoots, name: &str) -> Option<BlockDevice> {
@@ -61,11 +58,8 @@ impl BlockDevice {
         if dir.is_dir() {
             return Some(BlockDevice { name: name.to_owned(), dir: system.resolve(&dir), whole: None });
         }
-        Self::all_disks(system)
-            .into_iter()
-            .filter(|disk| name.starts_with(&disk.name))
-            .flat_map(|disk| disk.partitions())
-            .find(|partition| partition.name == name)
+        let disks = Self::all_disks(system).into_iter().filter(|disk| name.starts_with(&disk.name));
+        disks.flat_map(|disk| disk.partitions()).find(|partition| partition.name == name)
     }
 
     pub(crate) fn by_number(system: &SystemRoots, wanted: DeviceNumber) -> Option<BlockDevice> {
@@ -73,17 +67,13 @@ impl BlockDevice {
         if wanted.major == 0 {
             return None;
         }
-        let link = system.sys.join("dev/block").join(wanted.to_string());
-        if let Some(name) = link_name(link)
-            && let Some(device) = Self::by_name(system, &name)
-        {
-            return Some(device);
-        }
+        let link = link_name(system.sys.join("dev/block").join(wanted.to_string()));
         // Recorded trees may lack the links.
-        Self::all_disks(system)
-            .into_iter()
-            .flat_map(|disk| std::iter::once(disk.clone()).chain(disk.partitions()))
-            .find(|device| device.number() == Some(wanted))
+        link.and_then(|name| Self::by_name(system, &name)).or_else(|| {
+            let disks = Self::all_disks(system).into_iter();
+            let mut all = disks.flat_map(|disk| std::iter::once(disk.clone()).chain(disk.partitions()));
+            all.find(|device| device.number() == Some(wanted))
+        })
     }
 
     /// Finds a device by name or path, such as `sda`, `/dev/sda`, `/dev/disk/by-id/…`.

@@ -96,12 +96,8 @@ impl DeviceWatcher {
     /// Finds a disk or partition by name or path.
     pub fn open(system: &SystemRoots, name: &str) -> Result<DeviceWatcher, WatchError> {
         let device = BlockDevice::find(system, name).ok_or_else(|| WatchError::NotFound(name.to_owned()))?;
-        let watcher = DeviceWatcher {
-            system: system.clone(),
-            sequence: device.sequence(),
-            device,
-            name: name.to_owned(),
-        };
+        let (sequence, name) = (device.sequence(), name.to_owned());
+        let watcher = DeviceWatcher { system: system.clone(), sequence, device, name };
         let off = read_text(watcher.device.disk().dir.join("queue/iostats")).as_deref() == Some("0");
         if off || watcher.read_counters(&watcher.device).is_none() {
             return Err(WatchError::NoStatistics(watcher.device.disk().name));
@@ -124,8 +120,7 @@ impl DeviceWatcher {
         let partitions = self.device.partitions();
         let counted = |part: &BlockDevice| Some((part.name.clone(), self.read_counters(part)?));
         let stall = |resource| vitals::read_pressure(&self.system, resource);
-        let both =
-            |resource| stall(resource).map(|p| (p.some.total_us, p.full.map_or(0, |full| full.total_us)));
+        let both = |name| stall(name).map(|p| (p.some.total_us, p.full.map_or(0, |full| full.total_us)));
         Ok(CounterSnapshot {
             uptime: vitals::uptime_seconds(&self.system).unwrap_or_default(),
             device,

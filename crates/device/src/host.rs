@@ -11,6 +11,8 @@ use crate::{hwmon, nvme, usb};
 use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::device::Bus;
 use cardscope_model::supply::SupplyState;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 const EMPTY_WORDS: &[&str] = &[
     "to be filled by o.e.m.",
@@ -44,10 +46,8 @@ pub fn host_condition(system: &SystemRoots, device: Option<&str>) -> Condition {
 }
 
 fn set_facts<const N: usize>(condition: &mut Condition, facts: [(&str, Option<String>); N]) {
-    for (word, value) in facts {
-        if let Some(value) = value {
-            condition.set(word, value, ConditionOrigin::Read);
-        }
+    for (word, value) in facts.into_iter().filter_map(|(word, value)| Some((word, value?))) {
+        condition.set(word, value, ConditionOrigin::Read);
     }
 }
 
@@ -67,10 +67,8 @@ pub fn board_name(system: &SystemRoots) -> Option<String> {
     let tree = [system.proc.join("device-tree/model"), system.sys.join("firmware/devicetree/base/model")];
     tree.iter().find_map(read_text).or_else(|| {
         let dmi = system.sys.join("class/dmi/id");
-        let word = |name: &str| {
-            read_text(dmi.join(name))
-                .filter(|word| !EMPTY_WORDS.contains(&word.to_ascii_lowercase().as_str()))
-        };
+        let known = |word: &String| !EMPTY_WORDS.contains(&word.to_ascii_lowercase().as_str());
+        let word = |name: &str| read_text(dmi.join(name)).filter(known);
         let maker = word("sys_vendor").or_else(|| word("board_vendor"));
         let product = word("product_name").or_else(|| word("board_name"));
         join_texts([maker, product], " ")
@@ -82,22 +80,18 @@ pub fn cpu_governor(system: &SystemRoots) -> Option<String> {
     let cpu = system.sys.join("devices/system/cpu");
     let cores = dir_entries(&cpu).into_iter().map(|core| core.join("cpufreq"));
     let policies = dir_entries(cpu.join("cpufreq")).into_iter().chain(cores);
-    let mut found: Vec<String> = policies.filter_map(|dir| read_text(dir.join("scaling_governor"))).collect();
-    found.sort();
-    found.dedup();
-    (!found.is_empty()).then(|| found.join(", "))
+    let names = BTreeSet::from_iter(policies.filter_map(|dir| read_text(dir.join("scaling_governor"))));
+    (!names.is_empty()).then(|| Vec::from_iter(names).join(", "))
 }
 
 /// Power supply state, on boards that monitor it.
 pub fn supply_state(system: &SystemRoots) -> Option<SupplyState> {
     let root = system.sys.join("devices/platform");
-    let socs =
-        dir_entries(&root).into_iter().filter(|dir| base_name(dir).is_some_and(|n| n.starts_with("soc")));
-    let mut files =
-        [root.clone()].into_iter().chain(socs).flat_map(dir_entries).map(|dir| dir.join("get_throttled"));
-    let word = files
-        .find(|file| file.is_file())
-        .and_then(|file| u32::from_str_radix(read_text(file)?.trim_start_matches("0x"), 16).ok());
+    let is_soc = |dir: &PathBuf| base_name(dir).is_some_and(|name| name.starts_with("soc"));
+    let socs = dir_entries(&root).into_iter().filter(is_soc);
+    let devices = [root.clone()].into_iter().chain(socs).flat_map(dir_entries);
+    let file = devices.map(|dir| dir.join("get_throttled")).find(|file| file.is_file());
+    let word = file.and_then(|file| u32::from_str_radix(read_text(file)?.trim_start_matches("0x"), 16).ok());
     word.map(SupplyState::Firmware).or_else(|| {
         let volts = hwmon::list_chips(system).into_iter().find(|chip| chip.driver == "rpi_volt")?.dir;
         read_flag(volts.join("in0_lcrit_alarm")).map(SupplyState::Alarm)
@@ -118,10 +112,7 @@ fn sd_host(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     let (name, controller) = mmc_host(system, disk)?;
     let driver = controller.and_then(|dir| link_name(dir.join("driver")));
     let host = driver.map_or(format!("SD host {name}"), |driver| format!("SD host {name} ({driver})"));
-    match usb::usb_path(system, disk) {
-        Some(place) => Some(format!("{host}, {}", place.label())),
-        None => Some(host),
-    }
+    join_texts([Some(host), usb::usb_path(system, disk).map(|place| place.label())], ", ")
 }
 
 /// Firmware revision of an NVMe card, or hardware and firmware revision from an SD card's CID.
@@ -130,8 +121,8 @@ fn card_firmware(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
         Bus::Nvme => read_text(nvme::controller_dir(system, disk)?.join("firmware_rev")),
         Bus::Mmc => {
             let card = disk.hardware_dir(system);
-            let (hardware, firmware) = (read_text(card.join("hwrev"))?, read_text(card.join("fwrev"))?);
-            Some(format!("{}.{}", hardware.trim_start_matches("0x"), firmware.trim_start_matches("0x")))
+            let revision = |name| Some(read_text(card.join(name))?.trim_start_matches("0x").to_owned());
+            Some(format!("{}.{}", revision("hwrev")?, revision("fwrev")?))
         }
         _ => None,
     }

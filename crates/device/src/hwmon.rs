@@ -21,11 +21,8 @@ pub(crate) struct SensorChip {
 pub(crate) fn list_chips(system: &SystemRoots) -> Vec<SensorChip> {
     let chip = |dir: PathBuf| {
         let dir = system.resolve(&dir);
-        Some(SensorChip {
-            driver: read_text(dir.join("name"))?,
-            device: system.resolve(&dir.join("device")),
-            dir,
-        })
+        let (driver, device) = (read_text(dir.join("name"))?, system.resolve(&dir.join("device")));
+        Some(SensorChip { driver, dir, device })
     };
     dir_entries(system.sys.join("class/hwmon")).into_iter().filter_map(chip).collect()
 }
@@ -39,12 +36,9 @@ pub(crate) fn thermal_zones(system: &SystemRoots) -> Vec<(String, PathBuf)> {
 /// Directory of the hwmon chip of an NVMe disk's controller.
 pub(crate) fn nvme_hwmon_dir(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBuf> {
     let controller = nvme::controller_dir(system, disk)?;
-    hwmon_below(&controller).or_else(|| hwmon_below(&controller.join("device"))).or_else(|| {
-        list_chips(system)
-            .into_iter()
-            .find(|chip| is_nvme_chip(&chip.dir) && chip.device == controller)
-            .map(|chip| chip.dir)
-    })
+    let is_its = |chip: &SensorChip| is_nvme_chip(&chip.dir) && chip.device == controller;
+    let listed = || Some(list_chips(system).into_iter().find(is_its)?.dir);
+    hwmon_below(&controller).or_else(|| hwmon_below(&controller.join("device"))).or_else(listed)
 }
 
 fn hwmon_below(dir: &Path) -> Option<PathBuf> {

@@ -20,7 +20,6 @@ mod nvme;
 pub mod object;
 pub mod open;
 pub mod permission;
-mod refused;
 pub mod sensors;
 pub mod system;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::guard::{GuardRefusal, UseSurvey};
 use crate::mounts::MountTable;
 use crate::object::object_id;
 use crate::open;
-use crate::system::{SystemRoots, read_flag, read_text};
+use crate::system::{SystemRoots, is_number, read_flag, read_text};
 use crate::unmount;
 use cardscope_model::device::{Bus, DeviceInfo, Partition};
 use std::cell::LazyCell;
@@ -15,11 +15,9 @@ use std::path::Path;
 
 /// Fingerprint of devices, sizes and mounts, to detect changes. Opens no device.
 pub fn device_fingerprint(system: &SystemRoots) -> String {
-    let disks = BlockDevice::all_disks(system);
-    let mut text: String = disks
-        .iter()
-        .map(|disk| format!("{} {:?} {:?}\n", disk.name, disk.bytes(), disk.sequence()))
-        .collect();
+    let disks = BlockDevice::all_disks(system).into_iter();
+    let line = |disk: BlockDevice| format!("{} {:?} {:?}\n", disk.name, disk.bytes(), disk.sequence());
+    let mut text: String = disks.map(line).collect();
     for mount in MountTable::read_own(system).mounts {
         text += &format!("{:?}\n", mount.number);
     }
@@ -52,9 +50,7 @@ fn is_in_scope(system: &SystemRoots, disk: &BlockDevice, scope: ListScope) -> bo
     match disk_bus(system, disk) {
         // Sixteen unused network devices and eight unused loop devices would clutter the list.
         Bus::Loop | Bus::Nbd => scope == ListScope::WithLoops && disk.bytes() != Some(0),
-        Bus::Mmc => {
-            disk.name.strip_prefix("mmcblk").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()))
-        }
+        Bus::Mmc => disk.name.strip_prefix("mmcblk").is_some_and(is_number),
         Bus::Nvme => read_flag(disk.dir.join("hidden")) != Some(true),
         Bus::Other => {
             let kernel_made = disk.dir.components().any(|part| part.as_os_str() == "virtual");

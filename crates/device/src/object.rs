@@ -38,9 +38,7 @@ pub(crate) fn object_id(system: &SystemRoots, disk: &BlockDevice) -> Option<Stri
     add("bytes", disk.bytes().map(|bytes| bytes.to_string()));
     let hardware = disk.hardware_dir(system);
     match disk_bus(system, &disk) {
-        Bus::Mmc => {
-            ["cid", "csd"].into_iter().for_each(|register| add(register, read_text(hardware.join(register))))
-        }
+        Bus::Mmc => ["cid", "csd"].into_iter().for_each(|name| add(name, read_text(hardware.join(name)))),
         Bus::Usb => add("serial", usb::usb_path(system, &disk).and_then(|usb| usb.attribute("serial"))),
         Bus::Nvme => {
             add("serial", nvme::controller_dir(system, &disk).and_then(|dir| read_text(dir.join("serial"))));
@@ -55,10 +53,8 @@ pub(crate) fn object_id(system: &SystemRoots, disk: &BlockDevice) -> Option<Stri
 pub fn check_object(number: DeviceNumber, object: &str, name: &Path) -> Result<(), ObjectError> {
     let system = SystemRoots::host();
     let now = BlockDevice::by_number(&system, number).filter(|_| is_listed(number));
-    match now.and_then(|disk| self::object_id(&system, &disk)).as_deref() == Some(object) {
-        true => Ok(()),
-        false => Err(ObjectError::Changed { name: name.display().to_string() }),
-    }
+    let same = now.and_then(|disk| object_id(&system, &disk)).as_deref() == Some(object);
+    same.then_some(()).ok_or_else(|| ObjectError::Changed { name: name.display().to_string() })
 }
 
 /// Checks a device by its path, like [`check_object`].

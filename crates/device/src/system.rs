@@ -3,6 +3,8 @@
 //! Any file may be missing, on old kernels as in recorded trees; missing or unreadable files mean unknown, never an
 //! error. Recorded trees may hold symbolic links, or directories in their place.
 
+use rustix::io::Errno;
+use rustix::process::geteuid;
 use std::path::{Path, PathBuf};
 
 const LONGEST_TEXT: u64 = 4 << 20;
@@ -92,8 +94,7 @@ pub(crate) fn read_flag(path: impl AsRef<Path>) -> Option<bool> {
 /// Names in a directory in natural order: `loop2` before `loop10`.
 pub(crate) fn dir_names(dir: impl AsRef<Path>) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
-    let mut names: Vec<String> =
-        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> = entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect();
     names.sort_by(|a, b| split_number(a).cmp(&split_number(b)));
     names
 }
@@ -119,6 +120,18 @@ pub(crate) fn base_name(path: &Path) -> Option<&str> {
 pub(crate) fn link_name(path: impl AsRef<Path>) -> Option<String> {
     let target = std::fs::read_link(path).ok()?;
     base_name(&target).map(str::to_owned)
+}
+
+/// Error text of a refused command, with advice on permissions.
+pub(crate) fn errno_reason(errno: Errno) -> String {
+    match errno {
+        Errno::ACCESS | Errno::PERM => not_permitted(geteuid().is_root()).to_owned(),
+        other => cardscope_files::error_text(&other.into()),
+    }
+}
+
+fn not_permitted(root: bool) -> &'static str {
+    if root { "not permitted here, even to root" } else { "needs root: run with sudo" }
 }
 
 fn split_number(name: &str) -> (&str, u64, &str) {

@@ -5,7 +5,9 @@
 //! `Documentation/driver-api/usb/power-management.rst` of the Linux kernel; device classes: the USB specification.
 
 use crate::block::BlockDevice;
-use crate::system::{SystemRoots, base_name, dir_entries, join_texts, link_name, read_number, read_text};
+use crate::system::{
+    SystemRoots, base_name, dir_entries, is_number, join_texts, link_name, read_number, read_text,
+};
 use cardscope_model::usb::UsbReader;
 use std::path::{Path, PathBuf};
 
@@ -25,11 +27,11 @@ pub(crate) struct UsbPath {
 /// USB device of a disk; `None` if it is not on USB.
 pub(crate) fn usb_path(system: &SystemRoots, device: &BlockDevice) -> Option<UsbPath> {
     let ancestors = device.ancestors(system);
-    if let Some(at) = ancestors.iter().position(|dir| is_usb_device(dir)) {
-        let interface = at.checked_sub(1).map(|below| ancestors[below].clone());
-        return Some(UsbPath { device: ancestors[at].clone(), interface });
-    }
-    search_down(system, &device.disk().name)
+    let Some(at) = ancestors.iter().position(|dir| is_usb_device(dir)) else {
+        return search_down(system, &device.disk().name);
+    };
+    let interface = at.checked_sub(1).map(|below| ancestors[below].clone());
+    Some(UsbPath { device: ancestors[at].clone(), interface })
 }
 
 /// A tree copied without links has no way up, so each USB device is searched downwards.
@@ -38,21 +40,15 @@ fn search_down(system: &SystemRoots, disk: &str) -> Option<UsbPath> {
         return None;
     }
     let root = system.sys.join("bus/usb/devices");
-    let mut devices =
-        dir_entries(root).into_iter().map(|dir| system.resolve(&dir)).filter(|dir| is_usb_device(dir));
-    let device = devices.find(|dir| leads_to(dir, disk, DEPTH_TO_DISK))?;
+    let mut devices = dir_entries(root).into_iter().map(|dir| system.resolve(&dir));
+    let device = devices.find(|dir| is_usb_device(dir) && leads_to(dir, disk, DEPTH_TO_DISK))?;
     let interface = dir_entries(&device).into_iter().find(|dir| leads_to(dir, disk, DEPTH_TO_DISK));
     Some(UsbPath { device, interface: interface.filter(|dir| dir.join("bInterfaceClass").exists()) })
 }
 
 fn leads_to(dir: &Path, disk: &str, depth: usize) -> bool {
-    if dir.join("block").join(disk).exists() {
-        return true;
-    }
-    depth > 0
-        && dir_entries(dir)
-            .iter()
-            .any(|below| below.is_dir() && !below.is_symlink() && leads_to(below, disk, depth - 1))
+    let down = |dir: &PathBuf| dir.is_dir() && !dir.is_symlink() && leads_to(dir, disk, depth - 1);
+    dir.join("block").join(disk).exists() || depth > 0 && dir_entries(dir).iter().any(down)
 }
 
 fn is_usb_device(dir: &Path) -> bool {
@@ -83,11 +79,8 @@ impl UsbPath {
     }
 
     pub(crate) fn label(&self) -> String {
-        let ids = format!(
-            "{}:{}",
-            self.attribute("idVendor").unwrap_or_else(|| "????".into()),
-            self.attribute("idProduct").unwrap_or_else(|| "????".into())
-        );
+        let id = |name| self.attribute(name).unwrap_or_else(|| "????".into());
+        let ids = format!("{}:{}", id("idVendor"), id("idProduct"));
         match join_texts([self.attribute("manufacturer"), self.attribute("product")], " ") {
             Some(words) => format!("{words} ({ids})"),
             None => format!("USB reader {ids}"),
@@ -97,6 +90,7 @@ impl UsbPath {
 
 pub(crate) fn describe_reader(system: &SystemRoots, disk: &BlockDevice) -> Option<UsbReader> {
     let place = usb_path(system, disk)?;
+    let inquiry = disk.hardware_dir(system);
     let mut reader = UsbReader {
         vendor_id: place.attribute("idVendor"),
         product_id: place.attribute("idProduct"),
@@ -104,12 +98,11 @@ pub(crate) fn describe_reader(system: &SystemRoots, disk: &BlockDevice) -> Optio
         product: place.attribute("product"),
         serial: place.attribute("serial"),
         driver: place.driver(),
+        inquiry_vendor: read_text(inquiry.join("vendor")),
+        inquiry_model: read_text(inquiry.join("model")),
+        inquiry_rev: read_text(inquiry.join("rev")),
         ..UsbReader::default()
     };
-    let inquiry = disk.hardware_dir(system);
-    reader.inquiry_vendor = read_text(inquiry.join("vendor"));
-    reader.inquiry_model = read_text(inquiry.join("model"));
-    reader.inquiry_rev = read_text(inquiry.join("rev"));
     if let Some(speed) = place.attribute("speed") {
         reader.set_speed(&speed);
     }
@@ -121,17 +114,12 @@ pub(crate) fn describe_reader(system: &SystemRoots, disk: &BlockDevice) -> Optio
 
 /// USB host controller of a device: the PCI or platform device above its root hub.
 pub(crate) fn host_controller(system: &SystemRoots, place: &UsbPath) -> Option<String> {
-    let root_hub =
-        place.device.ancestors().take_while(|dir| *dir != system.sys).find(|dir| is_root_hub(dir))?;
-    let controller = root_hub.parent()?;
+    let mut above = place.device.ancestors().take_while(|dir| *dir != system.sys);
+    let controller = above.find(|dir| is_root_hub(dir))?.parent()?;
     let driver = link_name(controller.join("driver"));
     let name = base_name(controller)?.to_owned();
-    let ids = match (read_text(controller.join("vendor")), read_text(controller.join("device"))) {
-        (Some(vendor), Some(device)) => {
-            Some(format!("{}:{}", vendor.trim_start_matches("0x"), device.trim_start_matches("0x")))
-        }
-        _ => None,
-    };
+    let id = |name: &str| read_text(controller.join(name)).map(|id| id.trim_start_matches("0x").to_owned());
+    let ids = id("vendor").zip(id("device")).map(|(vendor, device)| format!("{vendor}:{device}"));
     let extra = join_texts([driver, ids], ", ").map_or(String::new(), |extra| format!(" ({extra})"));
     Some(format!("{name}{extra}"))
 }
@@ -172,16 +160,15 @@ pub fn usb_topology(system: &SystemRoots, device: &str) -> Option<UsbTopology> {
 }
 
 fn hub_names(system: &SystemRoots, reader: &Path) -> Vec<String> {
-    let above = reader.ancestors().skip(1).take_while(|dir| *dir != system.sys);
-    above
-        .filter(|dir| read_text(dir.join("bDeviceClass")).as_deref() == Some(HUB) && !is_root_hub(dir))
-        .map(|dir| read_text(dir.join("product")).unwrap_or_else(|| "a USB hub".to_owned()))
-        .collect()
+    let is_hub =
+        |dir: &&Path| read_text(dir.join("bDeviceClass")).as_deref() == Some(HUB) && !is_root_hub(dir);
+    let hubs = reader.ancestors().skip(1).take_while(|dir| *dir != system.sys).filter(is_hub);
+    hubs.map(|dir| read_text(dir.join("product")).unwrap_or_else(|| "a USB hub".to_owned())).collect()
 }
 
 fn is_root_hub(dir: &Path) -> bool {
     let number = base_name(dir).and_then(|name| name.strip_prefix("usb"));
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+    number.is_some_and(|number| !number.is_empty() && is_number(number))
 }
 
 fn count_neighbours(system: &SystemRoots, reader: &Path) -> usize {
@@ -189,11 +176,9 @@ fn count_neighbours(system: &SystemRoots, reader: &Path) -> usize {
     let Some(bus) = read_number(reader.join("busnum")) else { return 0 };
     let class = |dir: &PathBuf| read_text(dir.join("bInterfaceClass"));
     let storage = |dir: &Path| dir_entries(dir).iter().any(|dir| class(dir).as_deref() == Some(STORAGE));
-    dir_entries(&root)
-        .iter()
-        .map(|dir| system.resolve(dir))
-        .filter(|dir| dir.as_path() != reader && read_number(dir.join("busnum")) == Some(bus) && storage(dir))
-        .count()
+    let counts =
+        |dir: &PathBuf| dir != reader && read_number(dir.join("busnum")) == Some(bus) && storage(dir);
+    dir_entries(&root).iter().map(|dir| system.resolve(dir)).filter(counts).count()
 }
 
 #[cfg(test)]

@@ -7,8 +7,10 @@
 //! Each figure is optional, since kernels may be built without it.
 
 use crate::hwmon;
-use crate::system::{SystemRoots, dir_entries, dir_names, read_flag, read_number, read_text};
-use std::path::PathBuf;
+use crate::system::{SystemRoots, dir_entries, dir_names, is_number, read_flag, read_number, read_text};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PressureLine {
@@ -38,9 +40,8 @@ fn parse_pressure(text: &str) -> Option<StallPressure> {
 }
 
 fn parse_stall(line: &str) -> Option<PressureLine> {
-    let value =
-        |name: &str| line.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
-    Some(PressureLine { avg10: value("avg10")?.parse().ok()?, total_us: value("total")?.parse().ok()? })
+    let value = |name: &str| line.split_whitespace().find_map(|word| word.strip_prefix(name));
+    Some(PressureLine { avg10: value("avg10=")?.parse().ok()?, total_us: value("total=")?.parse().ok()? })
 }
 
 /// Processor time since boot in clock ticks of 1/100 s, summed over all processors.
@@ -74,24 +75,32 @@ fn parse_cpu_times(text: &str) -> Option<CpuTimes> {
     // user nice system idle iowait irq softirq steal; guest times are in user already.
     let tick = |at: usize| ticks.get(at).copied().unwrap_or(0);
     let processors = text.lines().filter(|line| line.starts_with("cpu") && !line.starts_with("cpu ")).count();
-    let blocked = text.lines().find_map(|line| line.strip_prefix("procs_blocked "));
     (ticks.len() >= 4).then(|| CpuTimes {
         busy: tick(0) + tick(1) + tick(2) + tick(5) + tick(6),
         idle: tick(3),
         iowait: tick(4),
         steal: tick(7),
         processors: processors as u32,
-        blocked: blocked.and_then(|count| count.trim().parse().ok()),
+        blocked: named_number(text, "procs_blocked "),
     })
 }
 
 /// Average number of tasks that ran or waited for I/O in the last minute.
 pub fn load_average(system: &SystemRoots) -> Option<f64> {
-    read_text(system.proc.join("loadavg"))?.split_whitespace().next()?.parse().ok()
+    first_number(&read_text(system.proc.join("loadavg"))?)
 }
 
 pub fn uptime_seconds(system: &SystemRoots) -> Option<f64> {
-    read_text(system.proc.join("uptime"))?.split_whitespace().next()?.parse().ok()
+    first_number(&read_text(system.proc.join("uptime"))?)
+}
+
+fn first_number<T: FromStr>(text: &str) -> Option<T> {
+    text.split_whitespace().next()?.parse().ok()
+}
+
+/// First number after a name at the start of a line.
+fn named_number<T: FromStr>(text: &str, name: &str) -> Option<T> {
+    text.lines().find_map(|line| line.strip_prefix(name)).and_then(first_number)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,26 +113,21 @@ pub struct MemoryBytes {
 
 pub fn memory_bytes(system: &SystemRoots) -> Option<MemoryBytes> {
     let text = read_text(system.proc.join("meminfo"))?;
-    let bytes = |name: &str| -> Option<u64> {
-        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-        line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
-    };
+    let bytes = |name: &str| named_number::<u64>(&text, name)?.checked_mul(1024);
     let swap = |name| bytes(name).unwrap_or(0);
     Some(MemoryBytes {
-        total: bytes("MemTotal")?,
-        available: bytes("MemAvailable").or_else(|| bytes("MemFree"))?,
-        swap_used: swap("SwapTotal").saturating_sub(swap("SwapFree")),
+        total: bytes("MemTotal:")?,
+        available: bytes("MemAvailable:").or_else(|| bytes("MemFree:"))?,
+        swap_used: swap("SwapTotal:").saturating_sub(swap("SwapFree:")),
     })
 }
 
 /// Bytes moved to and from swap since boot.
 pub fn swap_bytes(system: &SystemRoots) -> Option<u64> {
     let text = read_text(system.proc.join("vmstat"))?;
-    let pages = |name: &str| -> Option<u64> {
-        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
-    };
+    let pages = |name: &str| named_number::<u64>(&text, name);
     let page = if system.is_live() { rustix::param::page_size() as u64 } else { 4096 };
-    pages("pswpin")?.checked_add(pages("pswpout")?)?.checked_mul(page)
+    pages("pswpin ")?.checked_add(pages("pswpout ")?)?.checked_mul(page)
 }
 
 /// Setting of `/proc/sys`, such as `vm/dirty_ratio`.
@@ -174,30 +178,23 @@ pub fn detect_hypervisor(system: &SystemRoots) -> Option<Hypervisor> {
     let named = read_text(system.sys.join("hypervisor/type"));
     let vendor = read_text(system.sys.join("class/dmi/id/sys_vendor"));
     let product = read_text(system.sys.join("class/dmi/id/product_name"));
-    let known = [vendor, product].into_iter().flatten().find(|word| {
-        let word = word.to_ascii_lowercase();
-        VM_NAMES.iter().any(|machine| word.contains(machine))
-    });
+    let is_machine = |word: &String| VM_NAMES.iter().any(|name| word.to_ascii_lowercase().contains(name));
+    let known = [vendor, product].into_iter().flatten().find(is_machine);
     let flagged = read_text(system.proc.join("cpuinfo")).is_some_and(|cpus| has_flag(&cpus, "hypervisor"));
     let name = named.or(known);
     (flagged || name.is_some()).then_some(Hypervisor { name })
 }
 
 fn has_flag(cpus: &str, flag: &str) -> bool {
-    cpus.lines()
-        .filter(|line| line.starts_with("flags"))
-        .any(|line| line.split_whitespace().any(|word| word == flag))
+    let mut lines = cpus.lines().filter(|line| line.starts_with("flags"));
+    lines.any(|line| line.split_whitespace().any(|word| word == flag))
 }
 
 /// Names of running programs, each once, as far as `/proc` shows them.
 pub fn running_programs(system: &SystemRoots) -> Vec<String> {
-    let process = |name: &String| name.bytes().all(|b| b.is_ascii_digit());
-    let comm = |name: &String| read_text(system.proc.join(name).join("comm"));
-    let mut found: Vec<String> =
-        dir_names(&system.proc).iter().filter(|n| process(n)).filter_map(comm).collect();
-    found.sort();
-    found.dedup();
-    found
+    let processes = dir_names(&system.proc).into_iter().filter(|name| is_number(name));
+    let programs = processes.filter_map(|name| read_text(system.proc.join(name).join("comm")));
+    BTreeSet::from_iter(programs).into_iter().collect()
 }
 
 /// `THERMAL_MAX_TRIPS` of older kernels.
@@ -212,18 +209,16 @@ pub struct ThermalZone {
 }
 
 pub fn zones_with_limits(system: &SystemRoots) -> Vec<ThermalZone> {
+    let limit = |dir: &Path, n: u32| {
+        let kind = read_text(dir.join(format!("trip_point_{n}_type")))?;
+        let slows = ["passive", "hot", "critical"].contains(&kind.as_str());
+        let celsius = slows.then(|| hwmon::read_celsius(&dir.join(format!("trip_point_{n}_temp")))).flatten();
+        // Firmware without a limit reports 0.
+        celsius.filter(|celsius| *celsius > 0.0)
+    };
     let zone = |(kind, dir): (String, PathBuf)| {
-        let celsius = hwmon::read_celsius(&dir.join("temp"))?;
-        let limit = (0..MAX_TRIP_POINTS)
-            .filter_map(|n| {
-                let kind = read_text(dir.join(format!("trip_point_{n}_type")))?;
-                let slows = matches!(kind.as_str(), "passive" | "hot" | "critical");
-                slows.then(|| hwmon::read_celsius(&dir.join(format!("trip_point_{n}_temp")))).flatten()
-            })
-            // Firmware without a limit reports 0.
-            .filter(|celsius| *celsius > 0.0)
-            .reduce(f64::min);
-        Some(ThermalZone { kind, celsius, limit })
+        let limit = (0..MAX_TRIP_POINTS).filter_map(|n| limit(&dir, n)).reduce(f64::min);
+        Some(ThermalZone { kind, celsius: hwmon::read_celsius(&dir.join("temp"))?, limit })
     };
     hwmon::thermal_zones(system).into_iter().filter_map(zone).collect()
 }
@@ -249,9 +244,8 @@ pub fn idle_states(system: &SystemRoots) -> Vec<IdleState> {
 /// True if processors may exceed their nominal clock; `None` if unknown.
 pub fn allows_turbo(system: &SystemRoots) -> Option<bool> {
     let cpu = system.sys.join("devices/system/cpu");
-    read_flag(cpu.join("intel_pstate/no_turbo"))
-        .map(|off| !off)
-        .or_else(|| read_flag(cpu.join("cpufreq/boost")))
+    let no_turbo = read_flag(cpu.join("intel_pstate/no_turbo"));
+    no_turbo.map(|off| !off).or_else(|| read_flag(cpu.join("cpufreq/boost")))
 }
 
 /// Longest wake-up time allowed by any program, in µs: 2 000 000 000 without a limit. Needs root.
@@ -259,8 +253,8 @@ pub fn cpu_dma_latency_us(system: &SystemRoots) -> Option<i32> {
     use std::io::Read;
     let mut word = [0; 4];
     // The device returns four bytes in native order. Reading it has no effect.
-    let mut file = system.is_live().then(|| std::fs::File::open("/dev/cpu_dma_latency").ok()).flatten()?;
-    file.read_exact(&mut word).ok()?;
+    let file = system.is_live().then(|| std::fs::File::open("/dev/cpu_dma_latency"))?;
+    file.ok()?.read_exact(&mut word).ok()?;
     Some(i32::from_ne_bytes(word))
 }
 

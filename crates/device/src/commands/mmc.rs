@@ -8,6 +8,7 @@ use cardscope_sd::health::PAGE_BYTES;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::ioctl::{Opcode, Updater, opcode};
+use std::mem::offset_of;
 
 /// `struct mmc_ioc_cmd`.
 #[repr(C)]
@@ -29,12 +30,9 @@ struct IocCommand {
     data_ptr: u64,
 }
 
-const _: () = assert!(size_of::<IocCommand>() == 72);
-const _: () = assert!(std::mem::offset_of!(IocCommand, opcode) == 8);
-const _: () = assert!(std::mem::offset_of!(IocCommand, response) == 16);
-const _: () = assert!(std::mem::offset_of!(IocCommand, flags) == 32);
-const _: () = assert!(std::mem::offset_of!(IocCommand, cmd_timeout_ms) == 56);
-const _: () = assert!(std::mem::offset_of!(IocCommand, data_ptr) == 64);
+const _: () = assert!(size_of::<IocCommand>() == 72 && offset_of!(IocCommand, opcode) == 8);
+const _: () = assert!(offset_of!(IocCommand, response) == 16 && offset_of!(IocCommand, flags) == 32);
+const _: () = assert!(offset_of!(IocCommand, cmd_timeout_ms) == 56 && offset_of!(IocCommand, data_ptr) == 64);
 
 /// `MMC_IOC_CMD`.
 const IOC_CMD: Opcode = opcode::read_write::<IocCommand>(0xb3, 0);

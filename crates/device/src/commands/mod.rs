@@ -10,8 +10,7 @@ mod scsi;
 use crate::block::BlockDevice;
 use crate::bus::disk_bus;
 use crate::nvme;
-use crate::refused::errno_reason;
-use crate::system::{SystemRoots, read_number};
+use crate::system::{SystemRoots, errno_reason, read_number};
 use cardscope_model::device::Bus;
 use cardscope_sd::health::{HealthQuery, PAGE_BYTES};
 use cardscope_sd::nvme::SmartLog;
@@ -148,42 +147,36 @@ pub(crate) fn read_sd_status(system: &SystemRoots, disk: &BlockDevice) -> Result
     mmc::read_sd_status(&ReopenedDevice::for_path(disk.path(system), disk).open()?)
 }
 
+type HealthPage = Result<[u8; PAGE_BYTES], Errno>;
+
 /// Cards may need this long to prepare their page.
 const PAGE_READY: Duration = Duration::from_secs(1);
 
 /// Reads the vendor-specific health page by CMD56; most cards fail or do not answer. Errors are those of [`read_sd_status`].
-pub(crate) fn read_health_page(
-    system: &SystemRoots,
-    disk: &BlockDevice,
-    question: HealthQuery,
-) -> Result<[u8; PAGE_BYTES], Errno> {
+pub(crate) fn read_health_page(system: &SystemRoots, disk: &BlockDevice, query: HealthQuery) -> HealthPage {
     let asked = ReopenedDevice::for_path(disk.path(system), disk);
     let fd = asked.open()?;
-    if let Some(argument) = question.prepare {
+    if let Some(argument) = query.prepare {
         mmc::prepare_page(&fd, argument)?;
         std::thread::sleep(PAGE_READY);
     }
-    let page = mmc::read_page(&fd, question.read)?;
+    let page = mmc::read_page(&fd, query.read)?;
     // Checked afterwards, so that the page is certainly this card's.
     if asked.has_same_medium() { Ok(page) } else { Err(Errno::NXIO) }
 }
 
 fn ping_for(system: &SystemRoots, disk: &BlockDevice) -> Option<PingCommand> {
-    let at = |path| ReopenedDevice::for_path(path, disk);
-    match disk_bus(system, disk) {
+    let (path, command) = match disk_bus(system, disk) {
         Bus::Mmc => {
-            let rca =
-                read_number(disk.hardware_dir(system).join("rca")).and_then(|rca| u16::try_from(rca).ok())?;
-            Some(PingCommand { device: at(disk.path(system)), command: CommandWords::SendStatus { rca } })
+            let rca = u16::try_from(read_number(disk.hardware_dir(system).join("rca"))?).ok()?;
+            (disk.path(system), CommandWords::SendStatus { rca })
         }
-        Bus::Usb => Some(PingCommand { device: at(disk.path(system)), command: CommandWords::TestUnitReady }),
-        Bus::Nvme => {
-            let controller = nvme::controller_device(system, disk)?;
-            Some(PingCommand { device: at(controller), command: CommandWords::GetFeatures })
-        }
+        Bus::Usb => (disk.path(system), CommandWords::TestUnitReady),
+        Bus::Nvme => (nvme::controller_device(system, disk)?, CommandWords::GetFeatures),
         // libata answers TEST UNIT READY itself, without the disk.
-        Bus::Ata | Bus::Virtio | Bus::Loop | Bus::Nbd | Bus::Other => None,
-    }
+        Bus::Ata | Bus::Virtio | Bus::Loop | Bus::Nbd | Bus::Other => return None,
+    };
+    Some(PingCommand { device: ReopenedDevice::for_path(path, disk), command })
 }
 
 fn timing_refused_text(ping: &PingCommand, errno: Errno) -> String {

@@ -98,19 +98,15 @@ const EXTRA_FORMATS: [(Recognises, &str); 10] = [
     (|head| matches!(head, [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, 0x41 | 0x72, ..]), "bzip2"),
     (|head| matches!(head, [b'I', b'D', b'3', 2..=4, 0, ..]), "MP3 with an ID3 tag"),
     (|head| matches!(head, [b'F', b'L', b'V', 1, 0..=5, ..]), "Flash Video"),
-    (
-        |head| {
-            matches!(
-                head,
-                [b'P', b'1'..=b'6', b'\n' | b'\r' | b' ', b'#' | b'0'..=b'9', b' '..=b'~' | b'\n', ..]
-            )
-        },
-        "PNM picture",
-    ),
+    (is_pnm_picture, "PNM picture"),
     // A dynamic disk begins with a copy of its last 512 bytes (Virtual Hard Disk Image Format Specification 1.0).
     (|head| head.starts_with(b"conectix"), "VHD"),
     (is_windows_program, "Windows program"),
 ];
+
+fn is_pnm_picture(head: &[u8]) -> bool {
+    matches!(head, [b'P', b'1'..=b'6', b'\n' | b'\r' | b' ', b'#' | b'0'..=b'9', b' '..=b'~' | b'\n', ..])
+}
 
 /// The DOS stub has the position of the PE signature.
 fn is_windows_program(head: &[u8]) -> bool {

@@ -74,12 +74,11 @@ pub(crate) fn recognize_content(source: &dyn ByteSource, start: u64, bytes: u64)
         inside && at(magic.1, magic.2.len() as u64).as_deref() == Some(magic.2)
     };
     let by_table = MAGICS.iter().find(matches).map(|magic| magic.0);
-    let kind = by_table
-        .or_else(|| raid_at_end(&at, bytes))
-        .or_else(|| find_zfs(&at))
-        .or_else(|| unnamed_fat(&at))?;
+    let others = || raid_at_end(&at, bytes).or_else(|| find_zfs(&at)).or_else(|| unnamed_fat(&at));
+    let kind = by_table.or_else(others)?;
     // A disk with a GPT or MBR may begin like an unnamed FAT boot sector; both are reported then.
-    Some(FoundContent { kind: refine_kind(kind, &at), label: find_label(kind, &at) })
+    let label = find_label(kind, &at);
+    Some(FoundContent { kind: if kind == "ext" { ext_version(&at) } else { kind }, label })
 }
 
 type ReadAt<'a> = &'a dyn Fn(u64, u64) -> Option<Vec<u8>>;
@@ -116,24 +115,15 @@ fn unnamed_fat(at: ReadAt<'_>) -> Option<&'static str> {
     fits.then_some("vfat")
 }
 
-fn refine_kind(kind: &'static str, at: ReadAt<'_>) -> &'static str {
-    match kind {
-        "ext" => ext_version(at),
-        other => other,
-    }
-}
-
 /// ext2, 3 or 4 by features, with the kernel's rules for mounting (`fs/ext4/ext4.h`).
 fn ext_version(at: ReadAt<'_>) -> &'static str {
     let Some(block) = at(1024, 256) else { return "ext2" };
-    let (compatible, incompatible, read_only) =
-        (read_le::<4>(&block, 92), read_le::<4>(&block, 96), read_le::<4>(&block, 100));
+    let [compatible, incompatible, read_only] = [92, 96, 100].map(|at| read_le::<4>(&block, at));
     // Features of ext3: filetype, recover, meta_bg; sparse_super, large_file, btree_dir.
-    let ext4 = incompatible & !0x16 != 0 || read_only & !0x7 != 0;
-    match (ext4, compatible & 0x4 != 0) {
-        (true, _) => "ext4",
-        (false, true) => "ext3",
-        (false, false) => "ext2",
+    match incompatible & !0x16 != 0 || read_only & !0x7 != 0 {
+        true => "ext4",
+        false if compatible & 0x4 != 0 => "ext3",
+        false => "ext2",
     }
 }
 

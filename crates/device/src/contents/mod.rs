@@ -18,6 +18,7 @@ use cardscope_sd::layout::boot::{self, BootVolume};
 use reader::FileBytes;
 use serde::Serialize;
 use std::fs::File;
+use table::PartitionTable;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct DeviceContents {
@@ -58,23 +59,18 @@ fn examine_source(source: &dyn ByteSource) -> DeviceContents {
     };
     let whole = magic::recognize_content(source, 0, source.len());
     // The boot sector of a FAT or NTFS volume ends like an MBR, so its code would be parsed as partitions.
-    let bare_volume =
-        whole.as_ref().is_some_and(|found| matches!(found.kind, "vfat" | "exfat" | "ntfs" | "BitLocker"));
-    let listed = if bare_volume { None } else { table::read_table(source) };
-    let (table_sector, partitions_end) = listed.as_ref().map_or((None, 0), |l| (l.sector, l.end));
-    let (table, mut partitions) = listed.map_or((None, Vec::new()), |l| (Some(l.table), l.parts));
-    for part in partitions.iter_mut().filter(|part| !part.is_extended()) {
+    let is_volume = |found: &FoundContent| ["vfat", "exfat", "ntfs", "BitLocker"].contains(&found.kind);
+    let listed = if whole.as_ref().is_some_and(is_volume) { None } else { table::read_table(source) };
+    let blank = head.windows(2).all(|pair| pair[0] == pair[1]);
+    let mut contents = DeviceContents { whole, blank, ..DeviceContents::default() };
+    if let Some(PartitionTable { table, parts, sector, end }) = listed {
+        (contents.table, contents.table_sector) = (Some(table), sector);
+        (contents.partitions, contents.partitions_end) = (parts, end);
+    }
+    for part in contents.partitions.iter_mut().filter(|part| !part.is_extended()) {
         part.found = magic::recognize_content(source, part.start, part.bytes);
     }
-    DeviceContents {
-        table,
-        table_sector,
-        partitions_end,
-        partitions,
-        whole,
-        unreadable: false,
-        blank: head.windows(2).all(|pair| pair[0] == pair[1]),
-    }
+    contents
 }
 
 impl DeviceContents {
@@ -119,17 +115,11 @@ impl TablePartition {
 }
 
 fn size_text(bytes: u64) -> String {
-    let (unit, name) = match bytes {
-        n if n >= 1 << 40 => (1u64 << 40, "TiB"),
-        n if n >= 1 << 30 => (1 << 30, "GiB"),
-        n if n >= 1 << 20 => (1 << 20, "MiB"),
-        n if n >= 1 << 10 => (1 << 10, "KiB"),
-        n => return format!("{n} bytes"),
-    };
-    if bytes.is_multiple_of(unit) {
-        format!("{} {name}", bytes / unit)
-    } else {
-        format!("{:.1} {name}", bytes as f64 / unit as f64)
+    let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.into_iter().find(|(unit, _)| bytes >= *unit) {
+        None => format!("{bytes} bytes"),
+        Some((unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
+        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
     }
 }
 
@@ -144,12 +134,11 @@ pub fn read_layout(source: &dyn ByteSource, stated: Option<AllocationUnit>) -> O
     if contents.unreadable {
         return None;
     }
-    let table = contents.table.map(|table| match table {
-        TableKind::Mbr => "mbr".to_owned(),
-        TableKind::Gpt => "gpt".to_owned(),
-    });
-    let read =
-        if contents.table.is_some() { partition_volumes(source, &contents) } else { whole_volume(source) };
+    let table = contents.table.map(|table| if table == TableKind::Mbr { "mbr" } else { "gpt" }.to_owned());
+    let read = match table {
+        Some(_) => partition_volumes(source, &contents),
+        None => whole_volume(source),
+    };
     Some(PresentLayout {
         sector_bytes: Some(source.sector()),
         table_sector_bytes: contents.table_sector,

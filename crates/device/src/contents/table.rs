@@ -17,10 +17,8 @@ pub enum TableKind {
 
 impl fmt::Display for TableKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            TableKind::Mbr => "an MBR partition table",
-            TableKind::Gpt => "a GPT partition table",
-        })
+        let name = if *self == TableKind::Mbr { "an MBR" } else { "a GPT" };
+        write!(f, "{name} partition table")
     }
 }
 
@@ -65,12 +63,10 @@ pub(crate) struct PartitionTable {
 }
 
 pub(crate) fn read_table(source: &dyn ByteSource) -> Option<PartitionTable> {
-    let found = TABLE_SECTORS.iter().find_map(|sector| Some((*sector, read_gpt(source, *sector)?)));
-    if let Some((sector, parts)) = found {
-        let end = parts.iter().map(|part| part.start.saturating_add(part.bytes)).max().unwrap_or(0);
-        return Some(PartitionTable { table: TableKind::Gpt, parts, sector: Some(sector), end });
-    }
-    read_mbr(source)
+    let gpt = TABLE_SECTORS.iter().find_map(|sector| Some((*sector, read_gpt(source, *sector)?)));
+    let Some((sector, parts)) = gpt else { return read_mbr(source) };
+    let end = parts.iter().map(|part| part.start.saturating_add(part.bytes)).max().unwrap_or(0);
+    Some(PartitionTable { table: TableKind::Gpt, parts, sector: Some(sector), end })
 }
 
 struct PartitionEntry {
@@ -84,19 +80,16 @@ fn parse_entries(record: &[u8]) -> Option<Vec<PartitionEntry>> {
     if record.get(510..512)? != [0x55, 0xaa] {
         return None;
     }
-    let table = &record[446..510];
-    let plausible = table.chunks_exact(16).all(|entry| entry[0] & 0x7f == 0);
-    plausible.then(|| {
-        let entry = |e: &[u8]| PartitionEntry {
-            type_code: e[4],
-            start: read_le::<4>(e, 8),
-            sectors: read_le::<4>(e, 12),
-        };
-        table.chunks_exact(16).map(entry).collect()
-    })
+    let (start, sectors) = (|e: &[u8]| read_le::<4>(e, 8), |e: &[u8]| read_le::<4>(e, 12));
+    let entry = |e: &[u8]| PartitionEntry { type_code: e[4], start: start(e), sectors: sectors(e) };
+    record[446..510].chunks_exact(16).map(|e| (e[0] & 0x7f == 0).then(|| entry(e))).collect()
 }
 
 impl PartitionEntry {
+    fn is_extended(&self) -> bool {
+        EXTENDED.contains(&self.type_code)
+    }
+
     /// False for empty entries and the protective entry of a GPT.
     fn is_partition(&self) -> bool {
         self.type_code != 0 && self.type_code != PROTECTIVE && self.sectors > 0
@@ -107,31 +100,26 @@ fn read_mbr(source: &dyn ByteSource) -> Option<PartitionTable> {
     let entries = parse_entries(&source.read(0, RECORD_BYTES)?)?;
     let certain = TABLE_SECTORS.into_iter().find(|sector| holds_volumes(source, &entries, *sector));
     let sector = certain.unwrap_or(source.sector());
-    let mut parts = Vec::new();
-    for (number, entry) in (1..).zip(&entries) {
-        parts.extend(mbr_partition(source, number, entry.start, entry, sector));
-    }
+    let numbered = (1..).zip(&entries);
+    let mut parts: Vec<TablePartition> =
+        numbered.filter_map(|(number, entry)| mbr_partition(source, number, 0, entry, sector)).collect();
     let mut next = 5;
-    for entry in entries.iter().filter(|entry| EXTENDED.contains(&entry.type_code)) {
-        read_logical(source, entry.start, &mut next, &mut parts, sector);
+    for entry in entries.iter().filter(|entry| entry.is_extended()) {
+        parts.extend(read_logical(source, entry.start, &mut next, sector));
     }
     // A protective entry without a GPT, or entries that all lie outside, still form a table.
     let any = entries.iter().any(|entry| entry.type_code != 0);
     let partitions = entries.iter().filter(|entry| entry.is_partition());
     let end = partitions.map(|entry| (entry.start + entry.sectors) * sector).max().unwrap_or(0);
-    (any || !parts.is_empty()).then_some(PartitionTable {
-        table: TableKind::Mbr,
-        parts,
-        sector: certain,
-        end,
-    })
+    let table = TableKind::Mbr;
+    (any || !parts.is_empty()).then_some(PartitionTable { table, parts, sector: certain, end })
 }
 
 /// True if an entry points to a volume or another record in this sector size.
 fn holds_volumes(source: &dyn ByteSource, table: &[PartitionEntry], sector: u64) -> bool {
     let holds = |entry: &PartitionEntry| {
         let (start, bytes) = (entry.start * sector, entry.sectors * sector);
-        if EXTENDED.contains(&entry.type_code) {
+        if entry.is_extended() {
             return source.read(start, RECORD_BYTES).is_some_and(|record| parse_entries(&record).is_some());
         }
         recognize_content(source, start, bytes).is_some()
@@ -142,46 +130,33 @@ fn holds_volumes(source: &dyn ByteSource, table: &[PartitionEntry], sector: u64)
 fn mbr_partition(
     source: &dyn ByteSource,
     number: u32,
-    start: u64,
+    base: u64,
     entry: &PartitionEntry,
     sector: u64,
 ) -> Option<TablePartition> {
-    let first = start * sector;
-    (entry.is_partition() && first < source.len()).then(|| TablePartition {
-        number,
-        start: first,
-        bytes: entry.sectors * sector,
-        type_id: format!("{:02x}", entry.type_code),
-        name: None,
-        found: None,
-    })
+    let (start, bytes) = ((base + entry.start) * sector, entry.sectors * sector);
+    let type_id = format!("{:02x}", entry.type_code);
+    let is_on_card = entry.is_partition() && start < source.len();
+    is_on_card.then_some(TablePartition { number, start, bytes, type_id, name: None, found: None })
 }
 
 /// Follows the chain of records in an extended partition. Each has one partition, relative to the record, and the
 /// position of the next record, relative to the extended partition.
-fn read_logical(
-    source: &dyn ByteSource,
-    base: u64,
-    next: &mut u32,
-    parts: &mut Vec<TablePartition>,
-    sector: u64,
-) {
-    let mut record = base;
+fn read_logical(source: &dyn ByteSource, base: u64, next: &mut u32, sector: u64) -> Vec<TablePartition> {
+    let (mut parts, mut record) = (Vec::new(), base);
     for _ in 0..MAX_LOGICAL {
-        let Some(entries) =
-            source.read(record * sector, RECORD_BYTES).and_then(|bytes| parse_entries(&bytes))
-        else {
-            return;
-        };
-        if let Some(found) = mbr_partition(source, *next, record + entries[0].start, &entries[0], sector) {
-            parts.push(found);
+        let bytes = source.read(record * sector, RECORD_BYTES);
+        let Some(entries) = bytes.and_then(|bytes| parse_entries(&bytes)) else { break };
+        if let Some(part) = mbr_partition(source, *next, record, &entries[0], sector) {
+            parts.push(part);
             *next += 1;
         }
-        if !EXTENDED.contains(&entries[1].type_code) || entries[1].start == 0 {
-            return;
+        if !entries[1].is_extended() || entries[1].start == 0 {
+            break;
         }
         record = base + entries[1].start;
     }
+    parts
 }
 
 fn read_gpt(source: &dyn ByteSource, sector: u64) -> Option<Vec<TablePartition>> {
@@ -221,12 +196,6 @@ fn gpt_partition(number: u32, entry: &[u8], sector: u64) -> Option<TablePartitio
 /// Formats a GUID; its first three groups are little-endian.
 fn format_guid(bytes: &[u8]) -> String {
     let tail: String = bytes[10..16].iter().map(|byte| format!("{byte:02x}")).collect();
-    format!(
-        "{:08x}-{:04x}-{:04x}-{:02x}{:02x}-{tail}",
-        read_le::<4>(bytes, 0),
-        read_le::<2>(bytes, 4),
-        read_le::<2>(bytes, 6),
-        bytes[8],
-        bytes[9]
-    )
+    let (a, b, c) = (read_le::<4>(bytes, 0), read_le::<2>(bytes, 4), read_le::<2>(bytes, 6));
+    format!("{a:08x}-{b:04x}-{c:04x}-{:02x}{:02x}-{tail}", bytes[8], bytes[9])
 }

@@ -55,9 +55,9 @@ fn unknown_reason(system: &SystemRoots) -> BusUnknown {
     let closed = std::fs::read_dir(system.sys.join("kernel/debug"))
         .is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied);
     match system.is_live() && closed {
+        false => BusUnknown::NotShown,
         true if geteuid().is_root() => BusUnknown::Closed,
         true => BusUnknown::NeedsRoot,
-        false => BusUnknown::NotShown,
     }
 }
 
@@ -65,22 +65,24 @@ impl BusUnknown {
     /// Finding that states the unknown properties; `bus` has the known ones.
     pub(crate) fn unknown_finding(self, bus: &MmcBus) -> Finding {
         let what = match &bus.mode {
-            Some(mode) => {
-                format!("The bus clock is unknown, and its mode {mode} is from the kernel log")
-            }
+            Some(mode) => format!("The bus clock is unknown, and its mode {mode} is from the kernel log"),
             None => "The bus mode and clock are unknown".to_owned(),
         };
-        let note =
-            |why: &str| Finding::new("bus-mode-unread", FindingWeight::Note, 1.0, format!("{what}: {why}."));
-        match self {
+        let (why, advice) = match self {
             BusUnknown::NeedsRoot => {
-                note("debugfs needs root").with_advice("Run `sudo cardscope info` to see the bus mode.")
+                ("debugfs needs root", Some("Run `sudo cardscope info` to see the bus mode."))
             }
-            BusUnknown::Closed => note("debugfs is closed here, even to root"),
-            BusUnknown::NotShown => note("debugfs has no ios file for this slot").with_advice(
-                "Run `mount -t debugfs none /sys/kernel/debug` as root, then `cardscope info` \
-                         again.",
-            ),
+            BusUnknown::Closed => ("debugfs is closed here, even to root", None),
+            BusUnknown::NotShown => {
+                let advice =
+                    "Run `mount -t debugfs none /sys/kernel/debug` as root, then `cardscope info` again.";
+                ("debugfs has no ios file for this slot", Some(advice))
+            }
+        };
+        let note = Finding::new("bus-mode-unread", FindingWeight::Note, 1.0, format!("{what}: {why}."));
+        match advice {
+            Some(advice) => note.with_advice(advice),
+            None => note,
         }
     }
 }
@@ -103,11 +105,10 @@ fn read_kmsg() -> Option<String> {
     let mut log = String::new();
     for _ in 0..MOST_RECORDS {
         match rustix::io::read(&fd, &mut record) {
-            Ok(0) => break,
-            Ok(length) => log.push_str(&String::from_utf8_lossy(&record[..length])),
             // A record was overwritten while reading; the next read continues after it.
             Err(rustix::io::Errno::PIPE) => {}
-            Err(_) => break,
+            Ok(0) | Err(_) => break,
+            Ok(length) => log.push_str(&String::from_utf8_lossy(&record[..length])),
         }
     }
     Some(log)

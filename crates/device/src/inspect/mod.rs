@@ -10,8 +10,7 @@ use crate::bus::disk_bus;
 use crate::commands;
 use crate::hwmon;
 use crate::nvme::{self, ControllerData};
-use crate::refused::errno_reason;
-use crate::system::{SystemRoots, base_name, read_text};
+use crate::system::{SystemRoots, base_name, errno_reason, read_text};
 use crate::usb;
 use cardscope_model::device::Bus;
 use cardscope_model::finding::{Finding, FindingWeight};
@@ -41,20 +40,24 @@ pub enum InspectError {
 /// its disk. Findings only mention unreadable data; [`Identity::judged`], which needs today's date, replaces them.
 pub fn inspect_card(system: &SystemRoots, name_or_path: &str) -> Result<Identity, InspectError> {
     let disk = find_disk(system, name_or_path)?;
-    let mut identity =
-        Identity { capacity_bytes: disk.bytes().filter(|bytes| *bytes > 0), ..Identity::default() };
+    let capacity_bytes = disk.bytes().filter(|bytes| *bytes > 0);
+    let mut identity = Identity { capacity_bytes, ..Identity::default() };
     let mut remarks = Vec::new();
     if disk.bytes() == Some(0) {
-        remarks.push(note_finding(
-            "empty-slot",
-            "The slot is empty, or its card does not answer this reader; only the reader is described.",
-        ));
+        let what =
+            "The slot is empty, or its card does not answer this reader; only the reader is described.";
+        remarks.push(note_finding("empty-slot", what));
     }
     match disk_bus(system, &disk) {
         Bus::Mmc => add_mmc(system, &disk, &mut identity, &mut remarks),
         Bus::Usb => identity.usb = usb::describe_reader(system, &disk),
         Bus::Nvme => add_nvme(system, &disk, &mut identity, &mut remarks),
-        _ => remarks.push(no_card_finding(&disk)),
+        _ => {
+            let name = &disk.name;
+            let what =
+                format!("The device {name} is not on an SD slot, USB or NVMe, so it has no card data.");
+            remarks.push(note_finding("not-a-card-bus", what));
+        }
     }
     identity.derive_fields();
     identity.findings = remarks;
@@ -62,10 +65,7 @@ pub fn inspect_card(system: &SystemRoots, name_or_path: &str) -> Result<Identity
 }
 
 fn find_disk(system: &SystemRoots, device: &str) -> Result<BlockDevice, InspectError> {
-    let by_controller = || {
-        let name = Path::new(device).file_name()?.to_str()?;
-        nvme::first_namespace(system, name)
-    };
+    let by_controller = || nvme::first_namespace(system, base_name(Path::new(device))?);
     if let Some(found) = BlockDevice::find(system, device).or_else(by_controller) {
         return Ok(found.disk());
     }
@@ -105,37 +105,27 @@ fn add_mmc(system: &SystemRoots, disk: &BlockDevice, identity: &mut Identity, re
 
 /// Reads the SD status from the card, for kernels without a file for it.
 fn read_ssr(system: &SystemRoots, disk: &BlockDevice, remarks: &mut Vec<Finding>) -> Option<Ssr> {
-    match commands::read_sd_status(system, disk) {
-        Ok(bytes) => Some(Ssr::decode(bytes)),
-        Err(errno) => {
-            let why = errno_reason(errno);
-            remarks.push(note_finding(
-                "ssr-unread",
-                format!("The SD status, and the marks in it, could not be read: {why}."),
-            ));
-            None
-        }
-    }
+    let unread =
+        |errno| format!("The SD status, and the marks in it, could not be read: {}.", errno_reason(errno));
+    let status = commands::read_sd_status(system, disk).map(Ssr::decode);
+    status.map_err(|errno| remarks.push(note_finding("ssr-unread", unread(errno)))).ok()
 }
 
 /// Reads the vendor-specific health page in the given layout, or in that of the maker in the CID. A missing page
 /// becomes a finding.
-pub fn add_health(
-    system: &SystemRoots,
-    name_or_path: &str,
-    layout: Option<HealthLayout>,
-    identity: &mut Identity,
-) {
+pub fn add_health(system: &SystemRoots, name: &str, layout: Option<HealthLayout>, identity: &mut Identity) {
     let maker = identity.cid.as_ref().map(|cid| cid.mid);
     // CMD56 of an eMMC is another command.
     let in_slot = |disk: &BlockDevice| disk_bus(system, disk) == Bus::Mmc && identity.emmc.is_none();
-    let asked = find_disk(system, name_or_path).ok().filter(|disk| system.is_live() && in_slot(disk));
+    let asked = find_disk(system, name).ok().filter(|disk| system.is_live() && in_slot(disk));
     let health = match (asked, layout.or_else(|| maker.and_then(HealthLayout::for_maker))) {
         (None, _) => Err("only a card in an SD slot of this computer can be asked".to_owned()),
-        (Some(_), None) => Err(format!(
-            "its maker's layout is not known; if the card is of one of these, name it: --health={}",
-            HealthLayout::ALL.map(HealthLayout::name).join(", ")
-        )),
+        (Some(_), None) => {
+            let names = HealthLayout::ALL.map(HealthLayout::name).join(", ");
+            Err(format!(
+                "its maker's layout is not known; if the card is of one of these, name it: --health={names}"
+            ))
+        }
         (Some(disk), Some(layout)) => commands::read_health_page(system, &disk, layout.health_query())
             .map_err(errno_reason)
             .and_then(|page| CardHealth::decode(page).map_err(|error| error.to_string())),
@@ -143,29 +133,32 @@ pub fn add_health(
     match health {
         Ok(health) => identity.health = Some(health),
         Err(why) => {
-            identity.findings.push(note_finding("health-unread", format!("Health page not read: {why}.")))
+            let what = format!("Health page not read: {why}.");
+            identity.findings.push(note_finding("health-unread", what));
         }
     }
 }
 
+type Decoded<T> = Result<T, RegisterError>;
+
 fn decode_register<T>(
     hex: Option<String>,
-    decode: fn(&str) -> Result<T, RegisterError>,
+    decode: fn(&str) -> Decoded<T>,
     remarks: &mut Vec<Finding>,
 ) -> Option<T> {
-    decode(&hex?).map_err(|error| remarks.push(register_finding(&error))).ok()
-}
-
-fn register_finding(error: &RegisterError) -> Finding {
-    note_finding("register-unreadable", format!("The system reports an invalid {}: {error}.", error.register))
-        .because("register", error.register)
-        .with_advice("Remove the card, insert it again and run `cardscope info` again.")
+    let finding = |error: RegisterError| {
+        let what = format!("The system reports an invalid {}: {error}.", error.register);
+        note_finding("register-unreadable", what)
+            .because("register", error.register)
+            .with_advice("Remove the card, insert it again and run `cardscope info` again.")
+    };
+    decode(&hex?).map_err(|error| remarks.push(finding(error))).ok()
 }
 
 fn add_nvme(system: &SystemRoots, disk: &BlockDevice, identity: &mut Identity, remarks: &mut Vec<Finding>) {
-    let inspected = describe_nvme(system, disk);
-    remarks.extend(missing_finding(&inspected.missing));
-    identity.nvme = Some(inspected.nvme);
+    let (nvme, missing) = describe_nvme(system, disk);
+    remarks.extend(missing_finding(&missing));
+    identity.nvme = Some(nvme);
     identity.pcie = pcie_link(system, disk);
 }
 
@@ -175,13 +168,6 @@ fn missing_finding(missing: &[(&'static str, String)]) -> Option<Finding> {
     let verdict = format!("Not available from the card: {} ({reason}).", names.join(", "));
     let found = note_finding("nvme-answers-missing", verdict);
     Some(missing.iter().fold(found, |found, (what, reason)| found.because(what, reason)))
-}
-
-fn no_card_finding(disk: &BlockDevice) -> Finding {
-    note_finding(
-        "not-a-card-bus",
-        format!("The device {} is not on an SD slot, USB or NVMe, so it has no card data.", disk.name),
-    )
 }
 
 fn note_finding(claim: &str, verdict: impl Into<String>) -> Finding {
@@ -198,13 +184,10 @@ pub fn bus_mode(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     }
 }
 
-/// Identity, and the missing parts with their reasons.
-struct InspectedCard {
-    nvme: NvmeIdentity,
-    missing: Vec<(&'static str, String)>,
-}
+/// Names of missing answers, with reasons.
+type MissingAnswers = Vec<(&'static str, String)>;
 
-fn describe_nvme(system: &SystemRoots, disk: &BlockDevice) -> InspectedCard {
+fn describe_nvme(system: &SystemRoots, disk: &BlockDevice) -> (NvmeIdentity, MissingAnswers) {
     let answers = nvme::query_controller(system, disk);
     let mut missing = answers.missing.clone();
     let mut identity = decode_answers(&answers, &mut missing);
@@ -216,49 +199,33 @@ fn describe_nvme(system: &SystemRoots, disk: &BlockDevice) -> InspectedCard {
         let threshold = reading("temp1_max").map(to_kelvin);
         identity.features = ThermalFeatures::from_results(threshold, answers.feature_10);
     }
-    if identity.sd_express.is_none() {
-        identity.sd_express =
-            nvme::sysfs_names(system, disk).and_then(|names| ExpressIdentity::from_names(&names));
-    }
-    InspectedCard { nvme: identity, missing }
+    let by_names = || ExpressIdentity::from_names(&nvme::sysfs_names(system, disk)?);
+    identity.sd_express = identity.sd_express.or_else(by_names);
+    (identity, missing)
 }
 
-fn decode_answers(answers: &ControllerData, missing: &mut Vec<(&'static str, String)>) -> NvmeIdentity {
-    let identify = decode_answer(
-        answers.identify.as_deref(),
-        "Identify Controller",
-        IdentifyController::decode,
-        missing,
-    );
-    let area = decode_answer(
-        answers.identify.as_deref(),
-        "vendor area",
-        |data| ExpressArea::decode(data, false),
-        missing,
-    );
+fn decode_answers(answers: &ControllerData, missing: &mut MissingAnswers) -> NvmeIdentity {
+    let ControllerData { identify, namespace, smart, feature_04, feature_10, .. } = answers;
+    let area = |data: &[u8]| ExpressArea::decode(data, false);
+    let decoded = decode_answer(identify, "Identify Controller", IdentifyController::decode, missing);
     NvmeIdentity {
-        sd_express: identify.as_ref().and_then(ExpressIdentity::from_names),
-        express_area: area.flatten(),
-        identify,
-        namespace: decode_answer(
-            answers.namespace.as_deref(),
-            "Identify Namespace",
-            IdentifyNamespace::decode,
-            missing,
-        ),
-        smart: decode_answer(answers.smart.as_deref(), "SMART log", SmartLog::decode, missing),
-        features: ThermalFeatures::from_results(answers.feature_04, answers.feature_10),
+        sd_express: decoded.as_ref().and_then(ExpressIdentity::from_names),
+        express_area: decode_answer(identify, "vendor area", area, missing).flatten(),
+        identify: decoded,
+        namespace: decode_answer(namespace, "Identify Namespace", IdentifyNamespace::decode, missing),
+        smart: decode_answer(smart, "SMART log", SmartLog::decode, missing),
+        features: ThermalFeatures::from_results(*feature_04, *feature_10),
         temperature_celsius: None,
     }
 }
 
 fn decode_answer<T>(
-    data: Option<&[u8]>,
+    data: &Option<Vec<u8>>,
     what: &'static str,
     decode: impl FnOnce(&[u8]) -> Result<T, NvmeError>,
-    missing: &mut Vec<(&'static str, String)>,
+    missing: &mut MissingAnswers,
 ) -> Option<T> {
-    decode(data?).map_err(|error| missing.push((what, error.to_string()))).ok()
+    decode(data.as_ref()?).map_err(|error| missing.push((what, error.to_string()))).ok()
 }
 
 /// Converts back: hwmon subtracts 273.15 from whole kelvin.
@@ -271,8 +238,8 @@ fn pcie_link(system: &SystemRoots, disk: &BlockDevice) -> Option<PcieLink> {
     let word = |name: &str| read_text(dir.join(name));
     let now = (word("current_link_speed"), word("current_link_width"));
     let most = (word("max_link_speed"), word("max_link_width"));
-    let mut link =
-        PcieLink::from_sysfs((now.0.as_deref(), now.1.as_deref()), (most.0.as_deref(), most.1.as_deref()));
+    let [now, most] = [&now, &most].map(|(speed, width)| (speed.as_deref(), width.as_deref()));
+    let mut link = PcieLink::from_sysfs(now, most);
     link.address = base_name(&dir).filter(|name| name.contains(':')).map(str::to_owned);
     Some(link)
 }

@@ -3,12 +3,13 @@
 //! `include/uapi/linux/nvme_ioctl.h` of the Linux kernel for the structure and its code, NVMe Base Specification for
 //! the commands; both in docs/reference/linux.md#nvme.
 
-use crate::refused::errno_reason;
+use crate::system::errno_reason;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, opcode};
 use std::ffi::c_void;
+use std::mem::offset_of;
 use std::path::Path;
 
 #[derive(Clone, Copy)]
@@ -23,39 +24,27 @@ pub(super) struct AdminQuery {
     pub(super) bytes: usize,
 }
 
-const IDENTIFY_CONTROLLER: AdminQuery = AdminQuery {
-    name: "Identify Controller",
-    file: "identify_controller.bin",
-    opcode: IDENTIFY,
-    namespace: 0,
-    cdw10: CNS_CONTROLLER,
-    bytes: 4096,
-};
-
-const IDENTIFY_NAMESPACE: AdminQuery = AdminQuery {
-    name: "Identify Namespace",
-    file: "identify_namespace.bin",
-    cdw10: CNS_NAMESPACE,
-    ..IDENTIFY_CONTROLLER
-};
+const IDENTIFY_CONTROLLER: AdminQuery =
+    admin_query("Identify Controller", "identify_controller.bin", (IDENTIFY, CNS_CONTROLLER), 4096);
+const IDENTIFY_NAMESPACE: AdminQuery =
+    admin_query("Identify Namespace", "identify_namespace.bin", (IDENTIFY, CNS_NAMESPACE), 4096);
 
 /// SMART / health of the controller. The upper half of cdw10 is the length in dwords less one.
 const SMART_LOG: AdminQuery = AdminQuery {
-    name: "SMART log",
-    file: "smart_log.bin",
-    opcode: GET_LOG_PAGE,
     namespace: ALL_NAMESPACES,
-    cdw10: LOG_SMART | (512 / 4 - 1) << 16,
-    bytes: 512,
+    ..admin_query("SMART log", "smart_log.bin", (GET_LOG_PAGE, LOG_SMART | (512 / 4 - 1) << 16), 512)
 };
 
-/// Query for the current value of a feature; cdw11 stays 0, which for 04h means composite and over-temperature.
-const fn feature_query(name: &'static str, file: &'static str, id: u32) -> AdminQuery {
-    AdminQuery { name, file, opcode: GET_FEATURES, namespace: 0, cdw10: id, bytes: 4 }
+const fn admin_query(name: &'static str, file: &'static str, call: (u8, u32), bytes: usize) -> AdminQuery {
+    let (opcode, cdw10) = call;
+    AdminQuery { name, file, opcode, namespace: 0, cdw10, bytes }
 }
 
-const TEMPERATURE_THRESHOLD: AdminQuery = feature_query("Get Features 04h", "feature_04.bin", 0x04);
-const THERMAL_MANAGEMENT: AdminQuery = feature_query("Get Features 10h", "feature_10.bin", 0x10);
+/// Query for the current value of a feature; cdw11 stays 0, which for 04h means composite and over-temperature.
+const TEMPERATURE_THRESHOLD: AdminQuery =
+    admin_query("Get Features 04h", "feature_04.bin", (GET_FEATURES, 0x04), 4);
+const THERMAL_MANAGEMENT: AdminQuery =
+    admin_query("Get Features 10h", "feature_10.bin", (GET_FEATURES, 0x10), 4);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ControllerData {
@@ -73,16 +62,18 @@ pub(crate) struct ControllerData {
     pub(crate) missing: Vec<(&'static str, String)>,
 }
 
+/// Answer to a query, or the reason why there is none.
+type QueryAnswer = Result<Vec<u8>, String>;
+
 impl ControllerData {
     /// Collects all answers; `ask` returns an answer or the reason why it is missing.
     pub(super) fn collect_answers(
         namespace: u32,
-        ask: impl Fn(&AdminQuery) -> Result<Vec<u8>, String>,
+        ask: impl Fn(&AdminQuery) -> QueryAnswer,
     ) -> ControllerData {
         let mut missing = Vec::new();
-        let mut answer = |question: AdminQuery| {
-            ask(&question).map_err(|reason| missing.push((question.name, reason))).ok()
-        };
+        let mut answer =
+            |query: AdminQuery| ask(&query).map_err(|reason| missing.push((query.name, reason))).ok();
         let dword = |bytes: Vec<u8>| bytes.get(..4)?.try_into().ok().map(u32::from_le_bytes);
         ControllerData {
             identify: answer(IDENTIFY_CONTROLLER),
@@ -119,11 +110,9 @@ struct AdminCommand {
     result: u32,
 }
 
-const _: () = assert!(size_of::<AdminCommand>() == 72);
-const _: () = assert!(std::mem::offset_of!(AdminCommand, addr) == 24);
-const _: () = assert!(std::mem::offset_of!(AdminCommand, data_len) == 36);
-const _: () = assert!(std::mem::offset_of!(AdminCommand, cdw10) == 40);
-const _: () = assert!(std::mem::offset_of!(AdminCommand, result) == 68);
+const _: () = assert!(size_of::<AdminCommand>() == 72 && offset_of!(AdminCommand, addr) == 24);
+const _: () = assert!(offset_of!(AdminCommand, data_len) == 36 && offset_of!(AdminCommand, cdw10) == 40);
+const _: () = assert!(offset_of!(AdminCommand, result) == 68);
 
 /// `NVME_IOCTL_ADMIN_CMD`.
 const ADMIN: Opcode = opcode::read_write::<AdminCommand>(b'N', 0x41);
@@ -148,16 +137,13 @@ struct AdminExchange<'a> {
 }
 
 impl<'a> AdminExchange<'a> {
-    fn new(question: &AdminQuery, data: &'a mut [u8]) -> Self {
-        let command = AdminCommand {
-            opcode: question.opcode,
-            nsid: question.namespace,
-            addr: if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 },
-            data_len: data.len() as u32,
-            cdw10: question.cdw10,
-            timeout_ms: TIMEOUT_MS,
-            ..AdminCommand::default()
-        };
+    fn new(query: &AdminQuery, data: &'a mut [u8]) -> Self {
+        let AdminQuery { opcode, namespace: nsid, cdw10, .. } = *query;
+        let (addr, data_len) =
+            if data.is_empty() { (0, 0) } else { (data.as_mut_ptr() as u64, data.len() as u32) };
+        let timeout_ms = TIMEOUT_MS;
+        let command =
+            AdminCommand { opcode, nsid, addr, data_len, cdw10, timeout_ms, ..AdminCommand::default() };
         AdminExchange { command, _data: data }
     }
 }
@@ -192,7 +178,7 @@ fn send_command(fd: &OwnedFd, question: &AdminQuery, data: &mut [u8]) -> Result<
 }
 
 /// Returns the answer, or the reason why there is none.
-fn send_query(fd: &OwnedFd, question: &AdminQuery) -> Result<Vec<u8>, String> {
+fn send_query(fd: &OwnedFd, question: &AdminQuery) -> QueryAnswer {
     let of_feature = question.opcode == GET_FEATURES;
     let mut data = vec![0; if of_feature { 0 } else { question.bytes }];
     match send_command(fd, question, &mut data).map_err(errno_reason)? {
@@ -208,22 +194,18 @@ const STATUS_CODE: u32 = 0x7ff;
 const UNSUPPORTED: [u32; 3] = [0x001, 0x002, 0x109];
 
 fn status_text(status: u32) -> String {
-    match UNSUPPORTED.contains(&(status & STATUS_CODE)) {
-        true => "not supported by this drive".to_owned(),
-        false => format!("NVMe status {status:#06x}"),
-    }
+    let known = UNSUPPORTED.contains(&(status & STATUS_CODE));
+    if known { "not supported by this drive".to_owned() } else { format!("NVMe status {status:#06x}") }
 }
 
 /// Any feature that the controller answers from memory would do.
 pub(crate) fn ping_controller(fd: &OwnedFd) -> Result<(), Errno> {
-    match send_command(fd, &TEMPERATURE_THRESHOLD, &mut [])? {
-        (0, _) => Ok(()),
-        _ => Err(Errno::IO),
-    }
+    let (status, _) = send_command(fd, &TEMPERATURE_THRESHOLD, &mut [])?;
+    if status == 0 { Ok(()) } else { Err(Errno::IO) }
 }
 
 /// SMART log of a controller (`/dev/nvme0`), 512 bytes, or the reason why there is none.
-pub(crate) fn read_smart_log(device: &Path) -> Result<Vec<u8>, String> {
+pub(crate) fn read_smart_log(device: &Path) -> QueryAnswer {
     send_query(&open_controller(device)?, &SMART_LOG)
 }
 
@@ -234,9 +216,8 @@ fn open_controller(device: &Path) -> Result<OwnedFd, String> {
 /// Queries a controller (`/dev/nvme0`) for all of [`ControllerData`].
 pub(super) fn query_all(device: &Path, namespace: u32) -> ControllerData {
     let fd = open_controller(device);
-    ControllerData::collect_answers(namespace, |question| {
-        send_query(fd.as_ref().map_err(String::clone)?, question)
-    })
+    let ask = |query: &AdminQuery| send_query(fd.as_ref().map_err(String::clone)?, query);
+    ControllerData::collect_answers(namespace, ask)
 }
 
 /// Composite temperature in °C, from the kelvin in the SMART log (bytes 1 and 2), for kernels without NVMe hwmon.

@@ -33,9 +33,9 @@ pub(crate) fn controller_dir(system: &SystemRoots, disk: &BlockDevice) -> Option
         system.resolve(&disk.hardware_dir(system).join(&name)),
     ];
     let above = disk.ancestors(system).into_iter().find(|dir| base_name(dir) == Some(&name));
-    above.into_iter().chain(candidates).find(|dir| {
-        dir.join("transport").exists() || dir.join("model").exists() || dir.join("firmware_rev").exists()
-    })
+    let is_controller =
+        |dir: &PathBuf| ["transport", "model", "firmware_rev"].iter().any(|f| dir.join(f).exists());
+    above.into_iter().chain(candidates).find(is_controller)
 }
 
 /// True for SD Express cards, and for cards in a port that opens to the outside.
@@ -52,8 +52,8 @@ pub(crate) fn sysfs_names(system: &SystemRoots, disk: &BlockDevice) -> Option<Id
     let mut data = vec![b' '; IDENTIFY_BYTES];
     for (name, place, length) in NAMES {
         let text = read_text(dir.join(name)).unwrap_or_default();
-        let bytes = &text.as_bytes()[..text.len().min(length)];
-        data[place..place + bytes.len()].copy_from_slice(bytes);
+        let len = text.len().min(length);
+        data[place..place + len].copy_from_slice(&text.as_bytes()[..len]);
     }
     IdentifyController::decode(&data).ok()
 }
@@ -80,9 +80,8 @@ fn is_pci(dir: &Path) -> bool {
 /// Queries the controller, or reads its recorded answers.
 pub(crate) fn query_controller(system: &SystemRoots, disk: &BlockDevice) -> ControllerData {
     if system.is_live() {
-        return controller_device(system, disk)
-            .map(|device| command::query_all(&device, namespace_id(disk)))
-            .unwrap_or_default();
+        let device = controller_device(system, disk);
+        return device.map(|device| command::query_all(&device, namespace_id(disk))).unwrap_or_default();
     }
     read_recorded(&recorded_dirs(system, disk))
 }
@@ -118,10 +117,8 @@ pub(crate) fn controller_device(system: &SystemRoots, disk: &BlockDevice) -> Opt
 }
 
 pub(crate) fn first_namespace(system: &SystemRoots, controller: &str) -> Option<BlockDevice> {
-    let wanted = system::dir_names(system.sys.join("block"))
-        .into_iter()
-        .find(|name| controller_name(name).as_deref() == Some(controller))?;
-    BlockDevice::by_name(system, &wanted)
+    let mut names = system::dir_names(system.sys.join("block")).into_iter();
+    BlockDevice::by_name(system, &names.find(|name| controller_name(name).as_deref() == Some(controller))?)
 }
 
 #[cfg(test)]

@@ -53,19 +53,17 @@ impl BuiltInSensor {
     pub(super) fn read_celsius(&self) -> Option<f64> {
         match &self.how {
             SensorSource::File(file) => hwmon::read_celsius(file),
-            SensorSource::Smart(device) => {
-                nvme::composite_celsius(device).filter(|c| PLAUSIBLE_C.contains(c))
-            }
+            SensorSource::Smart(path) => nvme::composite_celsius(path).filter(|c| PLAUSIBLE_C.contains(c)),
         }
     }
 }
 
 pub(super) fn find_sensors(system: &SystemRoots, device: Option<&str>) -> Vec<BuiltInSensor> {
-    let disk = device.and_then(|device| BlockDevice::find(system, device)).map(|device| device.disk());
-    let chips = hwmon::list_chips(system);
-    let mut found = disk.as_ref().map(|disk| card_sensors(system, disk)).unwrap_or_default();
-    if let Some(disk) = &disk {
-        found.extend(between_host_and_card(system, disk, &chips));
+    let (chips, mut found) = (hwmon::list_chips(system), Vec::new());
+    if let Some(disk) = device.and_then(|device| BlockDevice::find(system, device)).map(|found| found.disk())
+    {
+        found.extend(card_sensors(system, &disk));
+        found.extend(sensors_between(system, &disk, &chips));
     }
     found.extend(controller_sensor(&chips, &found));
     found.extend(soc_sensor(system, &chips));
@@ -97,22 +95,14 @@ fn smart_sensor(system: &SystemRoots, disk: &BlockDevice) -> Option<BuiltInSenso
 
 /// Sensors built into the devices between computer and card: the disk itself (`drivetemp`), the reader, the host
 /// controller.
-fn between_host_and_card(
-    system: &SystemRoots,
-    disk: &BlockDevice,
-    chips: &[SensorChip],
-) -> Vec<BuiltInSensor> {
+fn sensors_between(system: &SystemRoots, disk: &BlockDevice, chips: &[SensorChip]) -> Vec<BuiltInSensor> {
     let way = disk.ancestors(system);
     let hardware = disk.hardware_dir(system);
     let reader = usb::usb_path(system, disk).map(|place| place.device);
-    let place = |device: &Path| {
-        if device == hardware {
-            "card"
-        } else if reader.as_deref().is_some_and(|reader| device.starts_with(reader)) {
-            "reader"
-        } else {
-            "host controller"
-        }
+    let place = |device: &Path| match &reader {
+        _ if device == hardware => "card",
+        Some(reader) if device.starts_with(reader) => "reader",
+        _ => "host controller",
     };
     let on_it = |chip: &&SensorChip| chip.driver != "nvme" && way.contains(&chip.device);
     let mut found: Vec<BuiltInSensor> = Vec::new();

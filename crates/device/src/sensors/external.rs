@@ -44,9 +44,7 @@ impl std::str::FromStr for ExtraThermometer {
         }
         let source = match source.split_once(':') {
             _ if source == "ask" => ExtraSource::Typed,
-            Some(("cmd" | "command", line)) if !line.trim().is_empty() => {
-                ExtraSource::Command(line.to_owned())
-            }
+            Some(("cmd" | "command", line)) if !line.trim().is_empty() => ExtraSource::Command(line.into()),
             Some(("csv", file)) if !file.is_empty() => csv_source(file),
             Some(("cmd" | "command" | "csv", _)) => return Err(wrong("the part after the colon is missing")),
             _ => return Err(wrong("unknown source")),
@@ -56,12 +54,9 @@ impl std::str::FromStr for ExtraThermometer {
 }
 
 fn csv_source(file: &str) -> ExtraSource {
-    match file.rsplit_once('#') {
-        Some((path, column)) if !path.is_empty() && !column.is_empty() => {
-            ExtraSource::Csv { path: path.into(), column: Some(column.to_owned()) }
-        }
-        _ => ExtraSource::Csv { path: file.into(), column: None },
-    }
+    let split = file.rsplit_once('#').filter(|(path, column)| !path.is_empty() && !column.is_empty());
+    let (path, column) = split.map_or((file, None), |(path, column)| (path, Some(column.to_owned())));
+    ExtraSource::Csv { path: path.into(), column }
 }
 
 impl std::fmt::Display for ExtraSource {
@@ -69,8 +64,8 @@ impl std::fmt::Display for ExtraSource {
         match self {
             ExtraSource::Command(line) => write!(f, "command {line}"),
             ExtraSource::Csv { path, column: None } => write!(f, "file {}", path.display()),
-            ExtraSource::Csv { path, column: Some(column) } => {
-                write!(f, "file {}, column {column}", path.display())
+            ExtraSource::Csv { path, column: Some(name) } => {
+                write!(f, "file {}, column {name}", path.display())
             }
             ExtraSource::Typed => f.write_str("typed in"),
         }

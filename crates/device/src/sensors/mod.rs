@@ -58,15 +58,11 @@ impl ReadingsHandle {
 
     /// Readings of all thermometers that are not stale, in the order of detection.
     pub fn latest(&self) -> Vec<TemperatureReading> {
-        let board = self.lock_board();
-        let fresh = |slot: &ReadingSlot, at: Instant| slot.is_typed || at.elapsed() < STALE;
         let reading = |slot: &ReadingSlot| {
-            let (celsius, at) = slot.latest?;
-            let reading =
-                || TemperatureReading { place: slot.place.clone(), celsius, source: slot.source.clone() };
-            fresh(slot, at).then(reading)
+            let (celsius, _) = slot.latest.filter(|(_, at)| slot.is_typed || at.elapsed() < STALE)?;
+            Some(TemperatureReading { place: slot.place.clone(), celsius, source: slot.source.clone() })
         };
-        board.slots.iter().filter_map(reading).collect()
+        self.lock_board().slots.iter().filter_map(reading).collect()
     }
 
     pub fn celsius_at(&self, place: &str) -> Option<f64> {
@@ -76,14 +72,9 @@ impl ReadingsHandle {
     /// Stores a typed temperature. Returns false if the place is not entered by hand, or the value is implausible.
     pub fn set_typed(&self, place: &str, celsius: f64) -> bool {
         let mut board = self.lock_board();
-        let asked = board.slots.iter_mut().find(|slot| slot.is_typed && slot.place == place);
-        match asked {
-            Some(slot) if PLAUSIBLE_C.contains(&celsius) => {
-                slot.latest = Some((celsius, Instant::now()));
-                true
-            }
-            _ => false,
-        }
+        let slot = board.slots.iter_mut().find(|slot| slot.is_typed && slot.place == place);
+        let slot = slot.filter(|_| PLAUSIBLE_C.contains(&celsius));
+        slot.map(|slot| slot.latest = Some((celsius, Instant::now()))).is_some()
     }
 
     pub fn failures(&self) -> Vec<String> {
@@ -98,23 +89,17 @@ impl ReadingsHandle {
     }
 
     /// Stores a reading. A failing thermometer keeps its last value until that is stale.
-    fn store(&self, slot: usize, said: Result<f64, String>) {
+    fn store(&self, slot: usize, reading: Result<f64, String>) {
         let mut board = self.lock_board();
-        match said {
-            Ok(celsius) => {
-                if let Some(slot) = board.slots.get_mut(slot) {
-                    slot.latest = Some((celsius, Instant::now()));
-                }
-            }
-            Err(failure) => {
-                if !board.failures.contains(&failure) {
-                    board.failures.push(failure);
-                }
-            }
+        match reading {
+            Ok(celsius) => board.slots[slot].latest = Some((celsius, Instant::now())),
+            Err(failure) if !board.failures.contains(&failure) => board.failures.push(failure),
+            Err(_) => {}
         }
     }
 }
 
+type Started = Result<(), SensorError>;
 type StopSignal = Arc<(Mutex<bool>, Condvar)>;
 
 /// Running sensor threads, stopped on drop.
@@ -156,13 +141,12 @@ impl SensorThreads {
         sensors.readings.celsius_at("card").is_some().then_some(sensors)
     }
 
-    fn start_built_in(&mut self, found: Vec<built_in::BuiltInSensor>) -> Result<(), SensorError> {
+    fn start_built_in(&mut self, found: Vec<built_in::BuiltInSensor>) -> Started {
         let mut slots = Vec::new();
         for sensor in found {
-            if let Some(first) = sensor.read_celsius() {
-                let (place, source) = (sensor.place.clone(), sensor.source.clone());
-                slots.push((self.readings.add_slot(place, source, false, Some(first)), sensor));
-            }
+            let Some(first) = sensor.read_celsius() else { continue };
+            let (place, source) = (sensor.place.clone(), sensor.source.clone());
+            slots.push((self.readings.add_slot(place, source, false, Some(first)), sensor));
         }
         if slots.is_empty() {
             return Ok(());
@@ -176,7 +160,7 @@ impl SensorThreads {
         })
     }
 
-    fn start_extra(&mut self, extra: &ExtraThermometer) -> Result<(), SensorError> {
+    fn start_extra(&mut self, extra: &ExtraThermometer) -> Started {
         let place = extra.place.clone();
         if self.readings.lock_board().slots.iter().any(|slot| slot.place == place) {
             return Err(SensorError::PlaceTwice { place });
@@ -186,17 +170,15 @@ impl SensorThreads {
         match &extra.source {
             ExtraSource::Typed => self.typed_places.push(place),
             ExtraSource::Command(line) => {
-                let line = line.clone();
-                let stop = Arc::clone(&self.stop);
+                let (line, stop) = (line.clone(), Arc::clone(&self.stop));
                 self.start_worker("thermometer command", move |readings| {
                     readings.store(slot, thermometer::run_command(&line, &|| is_stopped(&stop)));
                 })?;
             }
             ExtraSource::Csv { path, column } => {
                 let mut file = thermometer::GrowingCsv::open(path, column.as_deref())?;
-                self.start_worker("thermometer file", move |readings| {
-                    readings.store(slot, file.read_celsius())
-                })?;
+                let task = move |readings: &ReadingsHandle| readings.store(slot, file.read_celsius());
+                self.start_worker("thermometer file", task)?;
             }
         }
         Ok(())
@@ -207,7 +189,7 @@ impl SensorThreads {
         &mut self,
         name: &str,
         mut task: impl FnMut(&ReadingsHandle) + Send + 'static,
-    ) -> Result<(), SensorError> {
+    ) -> Started {
         let (readings, stop) = (self.readings.clone(), Arc::clone(&self.stop));
         let run = move || {
             task(&readings);
@@ -243,9 +225,9 @@ impl Drop for SensorThreads {
 
 /// Waits for the interval or the stop signal; true for the latter.
 fn wait_stopped(stop: &StopSignal, time: Duration) -> bool {
-    let guard = stop.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let waited = stop.1.wait_timeout_while(guard, time, |stopped| !*stopped);
-    *waited.unwrap_or_else(PoisonError::into_inner).0
+    let (flag, changed) = &**stop;
+    let flag = flag.lock().unwrap_or_else(PoisonError::into_inner);
+    *changed.wait_timeout_while(flag, time, |stopped| !*stopped).unwrap_or_else(PoisonError::into_inner).0
 }
 
 fn is_stopped(stop: &StopSignal) -> bool {

@@ -5,12 +5,13 @@ use super::external::SensorError;
 use crate::hwmon::PLAUSIBLE_C;
 use cardscope_engine::cause::ErrorCause;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// Time limit of a command; the next one starts after it.
@@ -38,15 +39,13 @@ fn command_output(line: &str, stopped: &dyn Fn() -> bool) -> Result<String, Stri
         .spawn()
         .map_err(|error| format!("sh could not be started: {error}"))?;
     let deadline = Instant::now() + COMMAND_TIMEOUT;
-    let said = match child.stdout.take() {
-        Some(pipe) => read_output(&pipe, deadline, stopped),
-        None => Ok(String::new()),
-    };
-    let ended = wait_or_kill(&mut child, deadline, said.is_ok(), stopped);
-    let said = said?;
+    let pipe = child.stdout.take();
+    let output = pipe.map_or(Ok(String::new()), |pipe| read_output(&pipe, deadline, stopped));
+    let ended = wait_or_kill(&mut child, deadline, output.is_ok(), stopped);
+    let output = output?;
     match ended {
         Some(status) if !status.success() => Err(format!("it ended with {status}")),
-        Some(_) => Ok(said),
+        Some(_) => Ok(output),
         None => Err(timeout_text()),
     }
 }
@@ -65,14 +64,15 @@ fn read_output(pipe: &ChildStdout, deadline: Instant, stopped: &dyn Fn() -> bool
         let mut fds = [PollFd::new(pipe, PollFlags::IN)];
         let slice = Timespec { tv_sec: 0, tv_nsec: CHECK_INTERVAL.as_nanos() as i64 };
         match poll(&mut fds, Some(&slice)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            Ok(_) => match rustix::io::read(pipe, &mut part) {
-                Ok(0) => break,
-                Ok(bytes) => said.extend_from_slice(&part[..bytes]),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(format!("its output could not be read: {error}")),
-            },
+            Ok(0) | Err(Errno::INTR) => continue,
+            Ok(_) => {}
             Err(error) => return Err(format!("its output could not be waited for: {error}")),
+        }
+        match rustix::io::read(pipe, &mut part) {
+            Ok(0) => break,
+            Ok(bytes) => said.extend_from_slice(&part[..bytes]),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(format!("its output could not be read: {error}")),
         }
     }
     Ok(String::from_utf8_lossy(&said).into_owned())
@@ -82,10 +82,10 @@ fn read_output(pipe: &ChildStdout, deadline: Instant, stopped: &dyn Fn() -> bool
 fn wait_or_kill(
     child: &mut Child,
     deadline: Instant,
-    patient: bool,
+    waits: bool,
     stopped: &dyn Fn() -> bool,
-) -> Option<std::process::ExitStatus> {
-    while patient && Instant::now() < deadline && !stopped() {
+) -> Option<ExitStatus> {
+    while waits && Instant::now() < deadline && !stopped() {
         if let Ok(Some(status)) = child.try_wait() {
             return Some(status);
         }
@@ -121,12 +121,10 @@ enum CsvColumn {
 
 impl GrowingCsv {
     pub(super) fn open(path: &Path, column: Option<&str>) -> Result<Self, SensorError> {
-        let column = match column {
+        let column = match column.map(|text| (text, text.parse::<usize>())) {
             None => CsvColumn::Last,
-            Some(text) => match text.parse::<usize>() {
-                Ok(number @ 1..) => CsvColumn::Number(number - 1),
-                _ => CsvColumn::Named(text.to_owned()),
-            },
+            Some((_, Ok(number @ 1..))) => CsvColumn::Number(number - 1),
+            Some((name, _)) => CsvColumn::Named(name.to_owned()),
         };
         let no_file = |reason: ErrorCause| SensorError::NoFile { path: path.to_owned(), reason };
         let about = std::fs::metadata(path).map_err(|error| no_file(error.into()))?;
@@ -138,9 +136,9 @@ impl GrowingCsv {
 
     /// Temperature in the last complete line, or the error as a sentence.
     pub(super) fn read_celsius(&mut self) -> Result<f64, String> {
-        self.read_last_line().map_err(|what| {
-            format!("the thermometer file {} gave no temperature: {what}", self.path.display())
-        })
+        let path = self.path.display();
+        self.read_last_line()
+            .map_err(|what| format!("the thermometer file {path} gave no temperature: {what}"))
     }
 
     fn read_last_line(&self) -> Result<f64, String> {
@@ -154,10 +152,7 @@ impl GrowingCsv {
         let line = last_line(&tail).ok_or("it is empty")?;
         let place = self.field_index(&file)?;
         let fields = split_fields(line);
-        let field = match place {
-            None => fields.last(),
-            Some(place) => fields.get(place),
-        };
+        let field = place.map_or(fields.last(), |place| fields.get(place));
         parse_celsius(field.ok_or("its last line has too few columns")?)
     }
 
@@ -171,10 +166,9 @@ impl GrowingCsv {
                 let read = file.read_at(&mut head, 0).map_err(|error| error.to_string())?;
                 let head = String::from_utf8_lossy(&head[..read]).into_owned();
                 let names = split_fields(head.lines().next().unwrap_or_default());
-                let found = names.iter().position(|field| field.eq_ignore_ascii_case(name));
-                found
-                    .map(Some)
-                    .ok_or_else(|| format!("its first line has no column {name:?}, but {}", names.join(", ")))
+                let found = names.iter().position(|field| field.eq_ignore_ascii_case(name)).map(Some);
+                let others = || names.join(", ");
+                found.ok_or_else(|| format!("its first line has no column {name:?}, but {}", others()))
             }
         }
     }
@@ -202,11 +196,10 @@ fn split_fields(line: &str) -> Vec<&str> {
 /// First number that is not part of a word such as `probe1`. A comma between digits is a decimal one.
 fn first_number(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
-    let starts = (0..bytes.len()).find(|&at| {
-        let before = at.checked_sub(1).map(|at| bytes[at]);
-        bytes[at].is_ascii_digit()
-            && !before.is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
-    })?;
+    let in_word = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'.';
+    let begins =
+        |at: &usize| bytes[*at].is_ascii_digit() && !at.checked_sub(1).is_some_and(|at| in_word(bytes[at]));
+    let starts = (0..bytes.len()).find(begins)?;
     let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
     let mut end = starts + digits(starts);
     if matches!(bytes.get(end), Some(b'.' | b',')) && digits(end + 1) > 0 {

@@ -18,7 +18,7 @@ use crate::mounts::{MountEntry, MountTable};
 use crate::object::check_object;
 use crate::open::PermissionDialog;
 use crate::permission::can_request;
-use crate::system::{SystemRoots, dir_entries, dir_names, is_number, read_text};
+use crate::system::{SystemRoots, dir_entries, dir_names, errno_reason, is_number, read_text};
 #[cfg(feature = "udisks")]
 use crate::udisks::{self, UdisksError};
 use crate::vitals::capabilities;
@@ -190,7 +190,7 @@ impl MountOfCard {
             UnmountOutcome::Done(Ok(())) => Ok(()),
             UnmountOutcome::Done(Err(Errno::BUSY)) => Err(self.busy_error()),
             UnmountOutcome::Done(Err(errno)) => {
-                Err(UnmountError::Other { point, reason: crate::refused::errno_reason(errno) })
+                Err(UnmountError::Other { point, reason: errno_reason(errno) })
             }
             UnmountOutcome::Covered => Err(UnmountError::Covered(point)),
             UnmountOutcome::Interrupted => Err(UnmountError::Interrupted(point)),
