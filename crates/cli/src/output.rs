@@ -3,7 +3,7 @@
 //! All output goes through this module, which quotes control characters of foreign text (`model::outside`), so that no
 //! verb can steer the terminal by it.
 
-use cardscope_engine::pending::{CleanupGuard, register_cleanup};
+use cardscope_engine::pending::{PendingGuard, register_cleanup};
 use cardscope_model::report::{ExitStatus, NewsTone, ReportDocument};
 use cardscope_model::{json, untrusted_text};
 use cardscope_page::figure::wrap_text;
@@ -193,7 +193,7 @@ fn paint(text: &str, style: SpanStyle, coloured: bool) -> String {
 }
 
 /// Guard that keeps a signal from ending the program while an interrupted verb prints its result.
-fn guard_printing() -> Option<CleanupGuard> {
+fn guard_printing() -> Option<PendingGuard> {
     is_interruptible().then(|| register_cleanup("the result is printed", ""))
 }
 

@@ -34,8 +34,8 @@ impl AlignedBuffer {
             let what = format!("taking {bytes} bytes of memory for the I/O buffers");
             TargetError::setup(what, format!("{reason}; choose a smaller block or queue depth"))
         };
-        let len =
-            bytes.max(1).checked_next_multiple_of(PAGE).ok_or_else(|| out_of_memory("too large".into()))?;
+        let len = bytes.max(1).checked_next_multiple_of(PAGE);
+        let len = len.ok_or_else(|| out_of_memory("too large".into()))?;
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
         // SAFETY: a fresh private mapping at an address of the kernel's choice touches no memory of ours.
         let start = unsafe { mmap_anonymous(std::ptr::null_mut(), len, access, flags) }

@@ -56,9 +56,8 @@ impl ByteRanges {
 
     /// Ranges of the set that overlap or adjoin `start..end`, in order.
     fn overlapping(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
-        let before_the_end = self.0.range(..=end).rev();
-        let mut found: Vec<(u64, u64)> =
-            before_the_end.take_while(|(_, e)| **e >= start).map(|(s, e)| (*s, *e)).collect();
+        let reaching = self.0.range(..=end).rev().take_while(|(_, e)| **e >= start);
+        let mut found: Vec<(u64, u64)> = reaching.map(|(s, e)| (*s, *e)).collect();
         found.reverse();
         found
     }

@@ -9,16 +9,8 @@ pub use cardscope_sd::nvme::SmartLog;
 /// `delegate_target!([target] now, plan, flush);`.
 #[macro_export]
 macro_rules! delegate_target {
-    (@ info [$($inner:tt)+]) => {
-        fn info(&self) -> &$crate::target::TargetInfo {
-            self.$($inner)+.info()
-        }
-    };
-    (@ caveats [$($inner:tt)+]) => {
-        fn caveats(&self) -> Vec<$crate::delegate::Caveat> {
-            self.$($inner)+.caveats()
-        }
-    };
+    (@ info $inner:tt) => { $crate::delegate_target!(& info() -> &$crate::target::TargetInfo, $inner); };
+    (@ caveats $inner:tt) => { $crate::delegate_target!(& caveats() -> Vec<$crate::delegate::Caveat>, $inner); };
     (@ buffer [$($inner:tt)+]) => {
         fn buffer(&mut self, slot: u32) -> Result<&mut [u8], $crate::target::TargetError> {
             self.$($inner)+.buffer(slot)
@@ -38,17 +30,18 @@ macro_rules! delegate_target {
     (@ area $inner:tt) => { $crate::delegate_target!(? area(bytes: u64) -> $crate::target::TargetRegion, $inner); };
     (@ drop_caches $inner:tt) => { $crate::delegate_target!(? drop_caches() -> (), $inner); };
     (@ temperature $inner:tt) => { $crate::delegate_target!(% temperature() -> Option<f64>, $inner); };
-    (@ ping $inner:tt) => {
-        $crate::delegate_target!(? ping() -> Option<$crate::delegate::Nanos>, $inner);
-    };
-    (@ health $inner:tt) => {
-        $crate::delegate_target!(% health() -> Option<$crate::delegate::SmartLog>, $inner);
-    };
+    (@ ping $inner:tt) => { $crate::delegate_target!(? ping() -> Option<$crate::delegate::Nanos>, $inner); };
+    (@ health $inner:tt) => { $crate::delegate_target!(% health() -> Option<$crate::delegate::SmartLog>, $inner); };
     (@ reopen $inner:tt) => { $crate::delegate_target!(? reopen() -> (), $inner); };
     (@ compare $inner:tt) => {
         $crate::delegate_target!(
             ? compare(slot: u32, expected: $crate::content::IoContent) -> $crate::content::ContentMatch, $inner
         );
+    };
+    (& $name:ident() -> $done:ty, [$($inner:tt)+]) => {
+        fn $name(&self) -> $done {
+            self.$($inner)+.$name()
+        }
     };
     (? $name:ident($($argument:ident: $kind:ty),*) -> $done:ty, $inner:tt) => {
         $crate::delegate_target!(

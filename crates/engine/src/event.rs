@@ -58,14 +58,13 @@ pub trait Listener {
 
     /// Reports that a stage begins, with the bytes or seconds that end it, where known.
     fn begin_stage(&mut self, name: &str, bytes: Option<u64>, seconds: Option<f64>) {
-        let step = ProgressStep { name: name.to_owned(), bytes, seconds, restores: false };
-        self.event(&ProgressEvent::Stage(step));
+        self.event(&ProgressEvent::Stage(progress_step(name, bytes, seconds)));
     }
 
     /// Reports that a stage begins that restores this many bytes of overwritten data.
     fn restoring_stage(&mut self, name: &str, bytes: u64) {
-        let step = ProgressStep { name: name.to_owned(), bytes: Some(bytes), seconds: None, restores: true };
-        self.event(&ProgressEvent::Stage(step));
+        let step = progress_step(name, Some(bytes), None);
+        self.event(&ProgressEvent::Stage(ProgressStep { restores: true, ..step }));
     }
 
     /// Reports that a phase begins whose share of the stage is unknown.
@@ -75,8 +74,7 @@ pub trait Listener {
 
     /// Reports that a phase begins that takes this share of the stage.
     fn begin_part(&mut self, part: Range<f64>, name: &str, bytes: Option<u64>, seconds: Option<f64>) {
-        let step = ProgressStep { name: name.to_owned(), bytes, seconds, restores: false };
-        self.event(&ProgressEvent::Phase { step, part });
+        self.event(&ProgressEvent::Phase { step: progress_step(name, bytes, seconds), part });
     }
 
     /// Reports the bytes moved since the stage or phase began.
@@ -93,6 +91,10 @@ pub trait Listener {
     fn report_note(&mut self, text: &str) {
         self.event(&ProgressEvent::Note { text: text.to_owned() });
     }
+}
+
+fn progress_step(name: &str, bytes: Option<u64>, seconds: Option<f64>) -> ProgressStep {
+    ProgressStep { name: name.to_owned(), bytes, seconds, restores: false }
 }
 
 /// Discards all events.

@@ -45,10 +45,7 @@ pub fn open_plain(path: &Path) -> Result<File, InputError> {
 /// Opens an existing plain file with `options`.
 pub fn open_plain_with(path: &Path, options: &mut OpenOptions) -> Result<File, InputError> {
     let (file, kind) = open_nonblocking(path, options)?;
-    match special_kind(kind) {
-        None => Ok(file),
-        Some(other) => Err(InputError::NotPlain(other)),
-    }
+    special_kind(kind).map_or(Ok(file), |other| Err(InputError::NotPlain(other)))
 }
 
 /// Reads a plain file of at most `most` bytes.
@@ -124,10 +121,9 @@ impl Read for &mut InputStream {
         loop {
             self.wait_readable().map_err(io::Error::other)?;
             match self.file.read(into) {
-                Err(e) if e.kind() == ErrorKind::WouldBlock && self.plain => {
-                    return Err(io::Error::other(InputError::Endless));
-                }
-                Err(e) if e.kind() == ErrorKind::WouldBlock => {}
+                Err(e) if e.kind() != ErrorKind::WouldBlock => return Err(e),
+                Err(_) if self.plain => return Err(io::Error::other(InputError::Endless)),
+                Err(_) => {}
                 read => return read,
             }
         }
@@ -136,10 +132,7 @@ impl Read for &mut InputStream {
 
 /// Recovers an `InputError` that went through `io::Error`.
 fn from_io_error(error: io::Error) -> InputError {
-    match error.downcast::<InputError>() {
-        Ok(own) => own,
-        Err(system) => InputError::System(system),
-    }
+    error.downcast::<InputError>().unwrap_or_else(InputError::System)
 }
 
 /// NONBLOCK: opening a pipe must not wait for its writer. NOCTTY: a terminal must not become the controlling one.

@@ -22,4 +22,3 @@ pub mod runner;
 pub mod target;
 pub mod thread_priority;
 pub mod write_limited;
-pub mod write_quota;

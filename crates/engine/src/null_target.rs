@@ -23,14 +23,8 @@ pub struct NullTarget {
 
 impl NullTarget {
     pub fn new(bytes: u64) -> Self {
-        let info = TargetInfo {
-            name: "null".to_owned(),
-            bytes,
-            sector: 512,
-            io_path: "null",
-            file_system: None,
-            whole_card: true,
-        };
+        let (name, io_path) = ("null".to_owned(), "null");
+        let info = TargetInfo { name, bytes, sector: 512, io_path, file_system: None, whole_card: true };
         NullTarget { info, epoch: Instant::now(), waiting: Vec::new() }
     }
 

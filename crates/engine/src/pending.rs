@@ -4,6 +4,7 @@
 
 use crate::target::IoDirection;
 use cardscope_model::units::BinarySize;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,17 +27,11 @@ impl fmt::Display for PendingWait {
         match self {
             PendingWait::Io { direction, offset, len, target } => {
                 let what = if *direction == IoDirection::Read { "read" } else { "write" };
-                write!(
-                    f,
-                    "a {what} of {} at {} of {target}",
-                    BinarySize(u64::from(*len)),
-                    address_text(*offset)
-                )
+                let (size, place) = (BinarySize(u64::from(*len)), address_text(*offset));
+                write!(f, "a {what} of {size} at {place} of {target}")
             }
             PendingWait::Call(what) => f.write_str(what),
-            PendingWait::OwnershipCheck => {
-                f.write_str("the look whether something else uses the target by now")
-            }
+            Self::OwnershipCheck => f.write_str("the look whether something else uses the target by now"),
         }
     }
 }
@@ -65,88 +60,77 @@ pub struct PendingCleanup {
 #[derive(Debug)]
 struct PendingState {
     next: u64,
-    waits: Vec<(u64, Instant, PendingWait)>,
-    cleanups: Vec<(u64, PendingCleanup)>,
+    waits: BTreeMap<u64, (Instant, PendingWait)>,
+    cleanups: BTreeMap<u64, PendingCleanup>,
 }
 
 static STATE: Mutex<PendingState> =
-    Mutex::new(PendingState { next: 0, waits: Vec::new(), cleanups: Vec::new() });
+    Mutex::new(PendingState { next: 0, waits: BTreeMap::new(), cleanups: BTreeMap::new() });
 
 fn lock_state() -> MutexGuard<'static, PendingState> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PendingState {
-    fn next_number(&mut self) -> u64 {
+    fn next_guard(&mut self) -> PendingGuard {
         self.next += 1;
-        self.next
+        PendingGuard(self.next)
     }
 }
 
-/// Guard that removes the wait from the list when dropped.
+/// Guard that removes the wait or the pending cleanup from the list when dropped.
 #[derive(Debug)]
 #[must_use = "dropped at once it says nothing"]
-pub struct WaitGuard(u64);
+pub struct PendingGuard(u64);
 
-pub fn register_wait(what: PendingWait) -> WaitGuard {
-    let mut state = lock_state();
-    let number = state.next_number();
-    state.waits.push((number, Instant::now(), what));
-    WaitGuard(number)
-}
-
-impl Drop for WaitGuard {
+impl Drop for PendingGuard {
     fn drop(&mut self) {
-        lock_state().waits.retain(|(number, ..)| *number != self.0);
+        let mut state = lock_state();
+        state.waits.remove(&self.0);
+        state.cleanups.remove(&self.0);
     }
 }
 
-/// Guard that removes pending cleanup from the list when dropped.
-#[derive(Debug)]
-#[must_use = "dropped at once it says nothing"]
-pub struct CleanupGuard(u64);
-
-pub fn register_cleanup(then: impl Into<String>, left: impl Into<String>) -> CleanupGuard {
+pub fn register_wait(what: PendingWait) -> PendingGuard {
     let mut state = lock_state();
-    let number = state.next_number();
-    state
-        .cleanups
-        .push((number, PendingCleanup { planned: then.into(), leftover: left.into(), restore_bytes: 0 }));
-    CleanupGuard(number)
+    let guard = state.next_guard();
+    state.waits.insert(guard.0, (Instant::now(), what));
+    guard
 }
 
-impl CleanupGuard {
+pub fn register_cleanup(planned: impl Into<String>, leftover: impl Into<String>) -> PendingGuard {
+    let mut state = lock_state();
+    let guard = state.next_guard();
+    let cleanup = PendingCleanup { planned: planned.into(), leftover: leftover.into(), restore_bytes: 0 };
+    state.cleanups.insert(guard.0, cleanup);
+    guard
+}
+
+impl PendingGuard {
     /// Replaces the entry, as more cleanup is pending by now.
-    pub fn update(&self, anew: PendingCleanup) {
-        if let Some((_, debt)) = lock_state().cleanups.iter_mut().find(|(number, _)| *number == self.0) {
-            *debt = anew;
+    pub fn update(&self, cleanup: PendingCleanup) {
+        if let Some(entry) = lock_state().cleanups.get_mut(&self.0) {
+            *entry = cleanup;
         }
-    }
-}
-
-impl Drop for CleanupGuard {
-    fn drop(&mut self) {
-        lock_state().cleanups.retain(|(number, _)| *number != self.0);
     }
 }
 
 /// Longest wait and its duration. Ownership checks come last, since they hang for the same reason as the I/O.
 pub fn longest_wait() -> Option<(PendingWait, Duration)> {
     let state = lock_state();
-    let first = state
-        .waits
-        .iter()
-        .min_by_key(|(_, since, wait)| (matches!(wait, PendingWait::OwnershipCheck), *since))?;
-    Some((first.2.clone(), first.1.elapsed()))
+    let order =
+        |(since, wait): &&(Instant, PendingWait)| (matches!(wait, PendingWait::OwnershipCheck), *since);
+    let (since, wait) = state.waits.values().min_by_key(order)?;
+    Some((wait.clone(), since.elapsed()))
 }
 
 /// True if a card's data must be restored before the process ends.
 pub fn must_restore() -> bool {
-    lock_state().cleanups.iter().any(|(_, debt)| debt.restore_bytes > 0)
+    lock_state().cleanups.values().any(|cleanup| cleanup.restore_bytes > 0)
 }
 
 pub fn pending_cleanups() -> Vec<PendingCleanup> {
-    lock_state().cleanups.iter().map(|(_, debt)| debt.clone()).collect()
+    lock_state().cleanups.values().cloned().collect()
 }
 
 #[cfg(test)]

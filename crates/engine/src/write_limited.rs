@@ -1,7 +1,6 @@
 //! Target that refuses writes beyond an [`WriteQuota`].
 
-use crate::target::{IoDirection, IoRequest, Target, TargetError, TargetRegion, TargetResult};
-use crate::write_quota::WriteQuota;
+use crate::target::{IoDirection, IoRequest, Target, TargetError, TargetRegion, TargetResult, WriteQuota};
 
 /// These file systems extend a file by writing zeros.
 const GROW_BY_WRITING: [&str; 3] = ["vfat", "exfat", "msdos"];

@@ -16,7 +16,7 @@ use crate::tally::{CommittedTally, PAGE_BYTES};
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::content::constant_byte;
 use cardscope_engine::journal::{self, JournalError, RestoreProgress, SavedRange};
-use cardscope_engine::pending::{CleanupGuard, PendingCleanup, PendingWait, register_cleanup, register_wait};
+use cardscope_engine::pending::{PendingCleanup, PendingGuard, PendingWait, register_cleanup, register_wait};
 use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder};
 use cardscope_model::report::ChangedBlocks;
 use cardscope_model::shell::shell_quote_path;
@@ -44,7 +44,7 @@ pub struct Journal {
     /// True until a batch is committed, after which the card may have been overwritten.
     unused: bool,
     /// Tells a user who stops the program that the data is restored first. None in a journal that was opened.
-    cleanup_guard: Option<CleanupGuard>,
+    cleanup_guard: Option<PendingGuard>,
     /// Length of the file up to which the disk is known to have room.
     room_to: u64,
     tallies_at: u64,

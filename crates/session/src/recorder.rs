@@ -4,7 +4,7 @@
 use crate::archive_access::open_or_create;
 use crate::card_key;
 use crate::error::{Failure, Result};
-use cardscope_engine::pending::{self, CleanupGuard};
+use cardscope_engine::pending::{self, PendingGuard};
 use cardscope_model::condition::Condition;
 use cardscope_model::identity::Identity;
 use cardscope_model::recipe::RecipeTest;
@@ -23,7 +23,7 @@ pub(crate) const RESULTS_STORED: &str = "the results are stored in the archive";
 pub struct SessionRecorder {
     pub archive: Archive,
     pub id: SessionId,
-    _owing: CleanupGuard,
+    _owing: PendingGuard,
 }
 
 impl SessionRecorder {

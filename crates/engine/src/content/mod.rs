@@ -60,19 +60,15 @@ const STREAM_KEY: u64 = 0x7374_7265_616d_206b;
 /// cut; [`IoContent::Buffer`] leaves the bytes unchanged.
 pub fn fill_content(content: IoContent, offset: u64, bytes: &mut [u8]) {
     match content {
-        IoContent::Noise => {
-            fill_blocks(offset, bytes, |number, block| generator::block(NOISE_KEY, number, block))
-        }
-        IoContent::Constant(byte) => bytes.fill(byte),
-        IoContent::Stream { seed } => {
-            let key = mix_bits(seed ^ STREAM_KEY);
+        IoContent::Noise | IoContent::Stream { .. } => {
+            let key = stream_key(content);
             fill_blocks(offset, bytes, |number, block| generator::block(key, number, block));
         }
+        IoContent::Constant(byte) => bytes.fill(byte),
         IoContent::Stamp { salt, generation } => {
             let keys = stamp::StampKeys::new(salt, generation);
-            fill_blocks(offset, bytes, |number, block| {
-                stamp::write_stamp(&keys, number * BLOCK as u64, block);
-            });
+            let write = |number, block: &mut _| stamp::write_stamp(&keys, number * BLOCK as u64, block);
+            fill_blocks(offset, bytes, write);
         }
         IoContent::H2w { base } => {
             let start = base.wrapping_add(offset);
@@ -80,6 +76,14 @@ pub fn fill_content(content: IoContent, offset: u64, bytes: &mut [u8]) {
             fill_blocks(start, bytes, |number, block| sectors.make(number, block));
         }
         IoContent::Buffer => {}
+    }
+}
+
+/// Key of the generator for noise and streams.
+fn stream_key(content: IoContent) -> u64 {
+    match content {
+        IoContent::Stream { seed } => mix_bits(seed ^ STREAM_KEY),
+        _ => NOISE_KEY,
     }
 }
 
@@ -125,18 +129,14 @@ fn count_matching_bytes(content: IoContent, offset: u64, bytes: &[u8]) -> usize 
     }
     let first = start / BLOCK as u64;
     match content {
-        IoContent::Noise => {
-            count_leading_blocks(first, bytes, |number, block| generator::same(NOISE_KEY, number, &[], block))
-        }
-        IoContent::Stream { seed } => {
-            let key = mix_bits(seed ^ STREAM_KEY);
+        IoContent::Noise | IoContent::Stream { .. } => {
+            let key = stream_key(content);
             count_leading_blocks(first, bytes, |number, block| generator::same(key, number, &[], block))
         }
         IoContent::Stamp { salt, generation } => {
             let keys = stamp::StampKeys::new(salt, generation);
-            count_leading_blocks(first, bytes, |number, block| {
-                stamp::matches_stamp(&keys, number * BLOCK as u64, block)
-            })
+            let same = |number, block: &_| stamp::matches_stamp(&keys, number * BLOCK as u64, block);
+            count_leading_blocks(first, bytes, same)
         }
         IoContent::H2w { .. } => {
             let mut sectors = h2w::H2wSectors::new(first);

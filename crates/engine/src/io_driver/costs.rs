@@ -50,9 +50,10 @@ impl IoCosts {
     pub(super) fn add_io(&mut self, direction: IoDirection, bytes: u64, seconds: f64) {
         let alone = self.fixed_seconds();
         let kind = &mut self.kinds[direction as usize];
-        match bytes <= SMALL_IO {
-            true => kind.small.add_value(seconds),
-            false => kind.byte.add_value((seconds - alone).max(0.0) / bytes as f64),
+        if bytes <= SMALL_IO {
+            kind.small.add_value(seconds);
+        } else {
+            kind.byte.add_value((seconds - alone).max(0.0) / bytes as f64);
         }
     }
 
@@ -69,8 +70,8 @@ impl IoCosts {
     pub fn estimate(&self, direction: IoDirection, ios: u64, bytes: u64) -> f64 {
         let (this, other) = self.kind_and_other(direction);
         let byte = this.byte.get().or(other.byte.get()).unwrap_or_default();
-        let each =
-            if bytes > ios * SMALL_IO { self.fixed_seconds() } else { self.small_io_seconds(direction) };
+        let large = bytes > ios * SMALL_IO;
+        let each = if large { self.fixed_seconds() } else { self.small_io_seconds(direction) };
         ios as f64 * each + bytes as f64 * byte
     }
 

@@ -24,6 +24,12 @@ impl CardExtent {
     }
 }
 
+impl IoRequest {
+    pub(super) fn extent(&self) -> CardExtent {
+        CardExtent { offset: self.offset, len: self.len }
+    }
+}
+
 /// Splits a range into extents of `block` bytes; the last may be shorter.
 pub fn split_extents(start: u64, end: u64, block: u32) -> impl Iterator<Item = CardExtent> {
     (start..end)

@@ -459,7 +459,7 @@ impl<'t> IoDriver<'t> {
         if again.is_none() || io.len <= RETRY_PART_BYTES || io.content == IoContent::Buffer {
             return Ok(self.record_retry(first, again));
         }
-        for CardExtent { offset, len } in split_extents(io.offset, io.end(), RETRY_PART_BYTES) {
+        for CardExtent { offset, len } in split_extents(io.offset, io.extent().end(), RETRY_PART_BYTES) {
             let failed = self.do_io_with_tries(RETRY_PART_TRIES, &IoRequest { offset, len, ..*io })?;
             if failed.is_some() {
                 return Ok(self.record_parts_retry(first, failed));

@@ -93,9 +93,7 @@ impl IoDriver<'_> {
             return Ok(());
         }
         let failed = match io.direction {
-            IoDirection::Read => {
-                self.retry_read(CardExtent { offset: io.offset, len: io.len }, first, &mut Vec::new())
-            }
+            IoDirection::Read => self.retry_read(io.extent(), first, &mut Vec::new()),
             IoDirection::Write => self.retry_write(io, first),
         }?;
         self.failed_in_a_row = failed.map_or(0, |_| self.failed_in_a_row + 1);

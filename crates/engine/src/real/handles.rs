@@ -72,13 +72,11 @@ impl FileHandles {
     /// Description for direct or cached I/O; the cached one if there is no direct I/O.
     pub(super) fn get(&self, direct: bool) -> io::Result<BorrowedFd<'_>> {
         match &self.other {
-            OtherPath::Open(other) if direct != self.first_is_direct => Ok(other.as_fd()),
-            OtherPath::Switch => {
-                set_direct(self.first.as_fd(), direct)?;
-                Ok(self.first.as_fd())
-            }
-            _ => Ok(self.first.as_fd()),
+            OtherPath::Open(other) if direct != self.first_is_direct => return Ok(other.as_fd()),
+            OtherPath::Switch => set_direct(self.first.as_fd(), direct)?,
+            _ => {}
         }
+        Ok(self.first.as_fd())
     }
 
     /// Any of the descriptions, for operations on the file itself.
@@ -96,10 +94,7 @@ impl FileHandles {
     /// Alignment for direct I/O in bytes, tested with real reads. `None` if direct I/O does not work, even if opening
     /// succeeded: some file systems refuse at the first I/O, others silently fall back to the page cache.
     pub(super) fn direct_alignment(&self, least: u32) -> Option<u32> {
-        if !self.has_direct() {
-            return None;
-        }
-        let fd = self.get(true).ok()?;
+        let fd = self.has_direct().then(|| self.get(true).ok()).flatten()?;
         match announced_alignment(fd) {
             Some(0) => None,
             Some(align) => Some(align.max(least)),

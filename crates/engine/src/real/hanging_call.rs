@@ -50,19 +50,15 @@ impl HangingCall<'_> {
     /// interrupt ([`TargetError::Interrupted`]) unless data of the card must be restored.
     pub(super) fn run_limited<T: Send + 'static>(
         self,
-        call: impl FnOnce() -> T + Send + 'static,
+        f: impl FnOnce() -> T + Send + 'static,
     ) -> TargetResult<T> {
         let HangingCall { what, operation, interrupt, limit } = self;
-        let already = interrupt.is_raised();
-        let started = Instant::now();
+        let (already, started) = (interrupt.is_raised(), Instant::now());
         let _waiting = register_wait(what);
         let (report, reports) = channel();
-        let carry_out = move || drop(report.send(call()));
-        std::thread::Builder::new()
-            .name("cardscope-wait".into())
-            .stack_size(64 << 10)
-            .spawn(carry_out)
-            .map_err(|e| TargetError::setup("starting a thread to wait on", e))?;
+        let thread = std::thread::Builder::new().name("cardscope-wait".into()).stack_size(64 << 10);
+        let spawned = thread.spawn(move || drop(report.send(f())));
+        spawned.map_err(|e| TargetError::setup("starting a thread to wait on", e))?;
         loop {
             if let Some(limit) = limit.filter(|limit| started.elapsed() >= *limit) {
                 return Err(no_answer_error(operation, 0, limit));

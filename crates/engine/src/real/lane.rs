@@ -10,7 +10,7 @@ use super::hanging_call::no_answer_error;
 use super::psync::{TransferContext, WorkerPool};
 use super::slots::{EndedTransfer, IoSlots, SlotIo, TransferQueue};
 use super::uring::UringBackend;
-use crate::pending::{PendingWait, WaitGuard, register_wait};
+use crate::pending::{PendingGuard, PendingWait, register_wait};
 use crate::target::{IoRequest, LanePlan, TargetError, TargetResult};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::Nanos;
@@ -53,7 +53,7 @@ pub(super) struct RealLane {
     queue: TransferQueue,
     target: Arc<str>,
     /// Start of the time without completions, and its entry in the list of waits.
-    silence: Option<(Instant, WaitGuard)>,
+    silence: Option<(Instant, PendingGuard)>,
 }
 
 pub(super) struct FinishedIo {

@@ -225,14 +225,14 @@ impl Target for RealTarget {
             self.shared.set_limit(bytes);
             self.update_direct_io()?;
         }
+        let available = self.shared.limit();
         match self.info.whole_card {
-            true => place_area(self.shared.limit(), bytes),
-            false if bytes <= self.shared.limit() => Ok(TargetRegion { start: 0, len: bytes }),
-            false => Err(TargetError::NoSpace {
-                what: format!("the test area on {}", self.info.name),
-                needed: bytes,
-                available: self.shared.limit(),
-            }),
+            true => place_area(available, bytes),
+            false if bytes <= available => Ok(TargetRegion { start: 0, len: bytes }),
+            false => {
+                let what = format!("the test area on {}", self.info.name);
+                Err(TargetError::NoSpace { what, needed: bytes, available })
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 
 use super::hanging_call::{self, HangingCall};
 use crate::interrupt::InterruptFlag;
-use crate::pending::{CleanupGuard, PendingWait, register_cleanup};
+use crate::pending::{PendingGuard, PendingWait, register_cleanup};
 use crate::target::{TargetError, TargetResult};
 use cardscope_files::{FileIdentity, FileUse, ResolvedFolder};
 use cardscope_model::units::MIB;
@@ -29,7 +29,7 @@ const PREFIX: &str = ".cardscope-test-";
 pub(super) struct TestFile {
     file: File,
     /// Announces the removal to a user who stops the program.
-    _owing: CleanupGuard,
+    _owing: PendingGuard,
     name: OsString,
     directory: ResolvedFolder,
     /// Lock of the directory, where supported: of two programs that start at once, one fails.
@@ -47,10 +47,8 @@ impl TestFile {
         let file = directory.create(&name, 0o600).map_err(|e| io_setup_error(directory.path(), &e.into()))?;
         let shown = directory.path().join(&name);
         let shown = shown.display();
-        let owing = register_cleanup(
-            format!("the test file {shown} is removed"),
-            format!("the test file {shown} stays until the next test there"),
-        );
+        let leftover = format!("the test file {shown} stays until the next test there");
+        let owing = register_cleanup(format!("the test file {shown} is removed"), leftover);
         let made = Self { file, _owing: owing, name, directory, _lock: lock };
         // Without lock support two runs may meet; testing is still possible.
         let _ = flock(&made.file, FlockOperation::NonBlockingLockExclusive);
@@ -72,11 +70,8 @@ impl TestFile {
     /// Extends the file to `wanted` bytes, with all blocks allocated if the file system supports it.
     pub(super) fn grow(&self, wanted: u64, interrupt: &InterruptFlag) -> TargetResult {
         let current = fstat(&self.file).map_err(|e| setup_error(&self.path(), e))?.st_size as u64;
-        let no_space = |needed, available| TargetError::NoSpace {
-            what: format!("the test file {}", self.path().display()),
-            needed,
-            available,
-        };
+        let what = || format!("the test file {}", self.path().display());
+        let no_space = |needed, available| TargetError::NoSpace { what: what(), needed, available };
         let (needed, available) = (wanted.saturating_sub(current), self.free_space());
         if needed > available {
             return Err(no_space(needed, available));
@@ -97,9 +92,8 @@ impl TestFile {
         // Data written by growing must not be flushed during the first measurement.
         let file = self.file.try_clone().map_err(|e| io_setup_error(&self.path(), &e))?;
         let what = PendingWait::Call(format!("a flush of {}", self.path().display()).into());
-        let flushed = HangingCall { what, operation: "flush", interrupt, limit: None }
-            .run_limited(move || fsync(file))?;
-        flushed.map_err(|e| setup_error(&self.path(), e))
+        let call = HangingCall { what, operation: "flush", interrupt, limit: None };
+        call.run_limited(move || fsync(file))?.map_err(|e| setup_error(&self.path(), e))
     }
 }
 
@@ -175,9 +169,8 @@ fn in_use_error(directory: &Path) -> TargetError {
 /// Matches test file names exactly: prefix, eight hexadecimal digits, `-`, sixteen.
 fn is_our_name(name: &str) -> bool {
     let hex = |text: &str, digits| text.len() == digits && text.bytes().all(|b| b.is_ascii_hexdigit());
-    name.strip_prefix(PREFIX)
-        .and_then(|rest| rest.split_once('-'))
-        .is_some_and(|(process, time)| hex(process, 8) && hex(time, 16))
+    let rest = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
+    rest.is_some_and(|(process, time)| hex(process, 8) && hex(time, 16))
 }
 
 /// True for a file of this user, or of the directory's owner (root may test where a user tested before), that has no

@@ -9,7 +9,7 @@ use super::recorder::{StopChoice, StopRule};
 use super::stream::IoStream;
 use crate::interrupt::InterruptFlag;
 use crate::io_counters;
-use crate::target::{IoDirection, IoRequest, IoRound, RoundIo, Target, TargetError, TargetResult};
+use crate::target::{IoRequest, IoRound, RoundIo, Target, TargetError, TargetResult};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos, nanos_to_seconds};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -35,10 +35,8 @@ pub(super) struct LaneShared {
     pub(super) bytes: AtomicU64,
     pub(super) budget_ended: AtomicBool,
     pub(super) write_limit_reached: AtomicBool,
-    /// Bytes read, warm-up included; each lane adds its bytes when it ends, successful or not.
-    pub(super) read: AtomicU64,
-    /// Bytes written, likewise.
-    pub(super) written: AtomicU64,
+    /// Bytes read and written, warm-up included; each lane adds its bytes when it ends, successful or not.
+    pub(super) moved: [AtomicU64; 2],
     /// Each lane adds its failures when it ends.
     failures: Mutex<IoFailures>,
 }
@@ -59,12 +57,15 @@ pub(super) struct LaneContext<'a> {
     /// Receives the bytes of all lanes; only the first lane has it.
     pub(super) tick: Option<&'a mut dyn FnMut(u64)>,
     pub(super) stop_rule: Option<Box<dyn StopRule>>,
+    pub(super) limits: LaneLimits,
+    /// I/Os in flight of each stream.
+    pub(super) queue: u32,
+    pub(super) block: u64,
 }
 
 struct DriveLane<'a, 'w> {
     target: &'a mut dyn Target,
     watch: LaneContext<'w>,
-    limits: LaneLimits,
     meter: LaneMeter,
     ready: Vec<IoRequest>,
     submitted: Vec<Nanos>,
@@ -77,8 +78,8 @@ struct DriveLane<'a, 'w> {
     reported: u64,
     slice: StopSlice,
     ios: u64,
-    read: u64,
-    written: u64,
+    /// Bytes read and written.
+    moved: [u64; 2],
     retries: IoRetries,
 }
 
@@ -89,49 +90,46 @@ struct StopSlice {
     from: Nanos,
 }
 
-/// Drives `streams` on one lane, each with `queue` I/Os in flight, until they end or a limit is reached.
+/// Drives `streams` on one lane, each with `watch.queue` I/Os in flight, until they end or a limit is reached.
 pub(super) fn drive_lane(
     target: &mut dyn Target,
     streams: &mut [IoStream],
-    queue: u32,
-    block: u32,
-    limits: LaneLimits,
     watch: LaneContext<'_>,
 ) -> TargetResult<LaneMeter> {
-    let start = target.now();
-    let size = (MIB / u64::from(block)).clamp(1, 16);
+    let (start, slots) = (target.now(), streams.len() * watch.queue as usize);
+    let slice = StopSlice { size: (MIB / watch.block).clamp(1, 16), ios: 0, from: start };
     let mut lane = DriveLane {
-        watch,
-        limits,
         meter: LaneMeter::new(start),
-        ready: Vec::with_capacity(streams.len() * queue as usize),
-        submitted: vec![start; streams.len() * queue as usize],
+        ready: Vec::with_capacity(slots),
+        submitted: vec![start; slots],
         in_flight: 0,
         stopping: false,
-        warming: limits.warmup > 0,
+        warming: watch.limits.warmup > 0,
         measured_from: start,
         next_tick: start + PROGRESS_INTERVAL,
         clock: io_counters::ClockReading::new(start),
         reported: 0,
+        slice,
         ios: 0,
-        read: 0,
-        written: 0,
+        moved: [0; 2],
         retries: IoRetries::default(),
-        slice: StopSlice { size, ios: 0, from: start },
         target,
+        watch,
     };
     let temperature = lane.target.temperature();
     io_counters::set_temperature(temperature);
     lane.meter.note_temperature(temperature);
-    let ended = lane.run_streams(streams, queue, u64::from(block));
-    lane.watch.shared.read.fetch_add(lane.read, Ordering::Relaxed);
-    lane.watch.shared.written.fetch_add(lane.written, Ordering::Relaxed);
+    let ended = lane.run_streams(streams);
+    for (sum, bytes) in lane.watch.shared.moved.iter().zip(lane.moved) {
+        sum.fetch_add(bytes, Ordering::Relaxed);
+    }
     lane.watch.shared.failures().add_all(std::mem::take(&mut lane.retries).finish(lane.ios));
     ended.map(|()| lane.meter)
 }
 
 impl DriveLane<'_, '_> {
-    fn run_streams(&mut self, streams: &mut [IoStream], queue: u32, block: u64) -> TargetResult {
+    fn run_streams(&mut self, streams: &mut [IoStream]) -> TargetResult {
+        let LaneContext { queue, block, .. } = self.watch;
         // A division per I/O would be a large part of the cost of a simulated one.
         let alone = streams.len() == 1;
         let of = |slot: u32| if alone { 0 } else { (slot / queue) as usize };
@@ -160,15 +158,12 @@ impl DriveLane<'_, '_> {
             for (RoundIo { slot, at }, error) in round.failed.drain(..) {
                 self.in_flight -= 1;
                 let stream = &mut streams[of(slot)];
-                match self.retries.on_failure(slot, error, stream.content())? {
-                    Some(again) => {
-                        self.ready.push(again);
-                        self.ios -= 1;
-                    }
-                    None => {
-                        self.stopping |= self.retries.has_too_many();
-                        self.queue_next(stream, slot, at);
-                    }
+                if let Some(again) = self.retries.on_failure(slot, error, stream.content())? {
+                    self.ready.push(again);
+                    self.ios -= 1;
+                } else {
+                    self.stopping |= self.retries.has_too_many();
+                    self.queue_next(stream, slot, at);
                 }
             }
         }
@@ -191,20 +186,14 @@ impl DriveLane<'_, '_> {
         self.in_flight += round.submitted;
         self.ios += round.submitted as u64;
         for io in &self.ready[..round.submitted] {
-            *match io.direction {
-                IoDirection::Read => &mut self.read,
-                IoDirection::Write => &mut self.written,
-            } += u64::from(io.len);
+            self.moved[io.direction as usize] += u64::from(io.len);
         }
         self.ready.clear();
         match outcome {
             Err(TargetError::WriteLimitReached) => {
                 self.watch.shared.write_limit_reached.store(true, Ordering::Relaxed);
                 self.stopping = true;
-                match self.in_flight {
-                    0 => Ok(()),
-                    _ => self.target.round(&[], round),
-                }
+                if self.in_flight == 0 { Ok(()) } else { self.target.round(&[], round) }
             }
             outcome => outcome,
         }
@@ -229,17 +218,17 @@ impl DriveLane<'_, '_> {
 
     #[inline]
     fn time_is_up(&mut self, stream: &IoStream, at: Nanos) -> bool {
-        if self.warming && at >= self.measured_from + self.limits.warmup {
+        if self.warming && at >= self.measured_from + self.watch.limits.warmup {
             self.warming = false;
             self.measured_from = at;
             self.meter.restart(at);
         }
-        if self.limits.deadline.is_some_and(|d| at >= d) {
+        if self.watch.limits.deadline.is_some_and(|d| at >= d) {
             self.watch.shared.budget_ended.store(true, Ordering::Relaxed);
             return true;
         }
-        let over = !self.warming && self.limits.time.is_some_and(|t| at >= self.measured_from + t);
-        over && (!self.limits.whole_passes || stream.at_pass_end())
+        let over = !self.warming && self.watch.limits.time.is_some_and(|t| at >= self.measured_from + t);
+        over && (!self.watch.limits.whole_passes || stream.at_pass_end())
     }
 
     fn report_progress(&mut self, at: Nanos) {

@@ -28,28 +28,46 @@ impl LoopPlan<'_> {
         &self,
         target: &mut dyn Target,
         shared: &LaneShared,
-        pace: Option<Box<dyn StopRule>>,
+        stop_rule: Option<Box<dyn StopRule>>,
         tick: &mut dyn FnMut(u64),
     ) -> TargetResult<LoopSample> {
         let mut lanes = self.make_lanes(target)?;
-        let threads = self.test.name.pattern.threads;
-        let per_lane = threads / (lanes.len() as u32 + 1);
+        let per_lane = self.test.name.pattern.threads / (lanes.len() as u32 + 1);
         self.plan_lane(target, per_lane)?;
         for lane in &mut lanes {
             self.plan_lane(lane.as_mut(), per_lane)?;
         }
         let start = target.now();
-        let meter = self.drive_all(target, lanes, shared, pace, tick)?;
-        if self.test.flush == FlushMode::Timed && self.test.name.op.writes() {
+        let watch = LaneContext { tick: Some(tick), stop_rule, ..self.lane_context(shared) };
+        let meter = self.drive_all(target, lanes, watch)?;
+        let flush = self.test.flush;
+        if flush == FlushMode::Timed && self.test.name.op.writes() {
             flush_and_count(target, shared)?;
         }
-        let end = if self.test.flush == FlushMode::Timed { target.now() } else { start };
-        let temperature = target.temperature();
-        let sample = meter.finish(end, temperature, self.counted);
-        if self.test.flush == FlushMode::Untimed {
+        let end = if flush == FlushMode::Timed { target.now() } else { start };
+        let sample = meter.finish(end, target.temperature(), self.counted);
+        if flush == FlushMode::Untimed {
             flush_and_count(target, shared)?;
         }
         Ok(sample)
+    }
+
+    fn lane_context<'s>(&'s self, shared: &'s LaneShared) -> LaneContext<'s> {
+        let (test, pattern) = (self.test, self.test.name.pattern);
+        LaneContext {
+            interrupt: self.settings.interrupt,
+            shared,
+            tick: None,
+            stop_rule: None,
+            limits: LaneLimits {
+                warmup: units::seconds_to_nanos(test.warmup_s),
+                time: test.limit.seconds.map(units::seconds_to_nanos),
+                whole_passes: test.limit.whole_passes,
+                deadline: self.settings.deadline,
+            },
+            queue: pattern.queue,
+            block: pattern.block,
+        }
     }
 
     /// Creates lanes for all threads but the first; none if the target must be driven from one thread.
@@ -79,64 +97,31 @@ impl LoopPlan<'_> {
         &self,
         target: &mut dyn Target,
         lanes: Vec<Box<dyn Target>>,
-        shared: &LaneShared,
-        pace: Option<Box<dyn StopRule>>,
-        tick: &mut dyn FnMut(u64),
+        watch: LaneContext<'_>,
     ) -> TargetResult<LaneMeter> {
-        let threads = self.test.name.pattern.threads as usize;
-        let per_lane = threads / (lanes.len() + 1);
+        let shared = watch.shared;
+        let per_lane = self.test.name.pattern.threads as usize / (lanes.len() + 1);
         // The barrier lets all lanes start at the same time.
-        let barrier = Barrier::new(lanes.len() + 1);
-        let interrupt = self.settings.interrupt;
+        let barrier = &Barrier::new(lanes.len() + 1);
         std::thread::scope(|scope| {
-            let others: Vec<_> = lanes
-                .into_iter()
-                .enumerate()
-                .map(|(index, mut lane)| {
-                    // The lane moves into its thread, since the kernel accepts no other thread for its ring.
-                    let mut streams = self.make_streams((index + 1) * per_lane, per_lane);
-                    let barrier = &barrier;
-                    scope.spawn(move || {
-                        barrier.wait();
-                        let watch = LaneContext { interrupt, shared, tick: None, stop_rule: None };
-                        self.drive_one(lane.as_mut(), &mut streams, watch)
-                    })
-                })
-                .collect();
+            let mut others = Vec::new();
+            for (index, mut lane) in (1..).zip(lanes) {
+                // The lane moves into its thread, since the kernel accepts no other thread for its ring.
+                let mut streams = self.make_streams(index * per_lane, per_lane);
+                others.push(scope.spawn(move || {
+                    barrier.wait();
+                    drive_or_stop(lane.as_mut(), &mut streams, self.lane_context(shared))
+                }));
+            }
             let mut streams = self.make_streams(0, per_lane);
             barrier.wait();
-            let watch = LaneContext { interrupt, shared, tick: Some(tick), stop_rule: pace };
-            let mut outcome = self.drive_one(target, &mut streams, watch);
+            let mut outcome = drive_or_stop(target, &mut streams, watch);
             for other in others {
                 let theirs = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 outcome = merge_outcomes(outcome, theirs);
             }
             outcome
         })
-    }
-
-    fn drive_one(
-        &self,
-        lane: &mut dyn Target,
-        streams: &mut [IoStream],
-        watch: LaneContext<'_>,
-    ) -> TargetResult<LaneMeter> {
-        let shared = watch.shared;
-        let pattern = self.test.name.pattern;
-        let outcome = drive_lane(lane, streams, pattern.queue, pattern.block as u32, self.limits(), watch);
-        if outcome.is_err() {
-            shared.stop.store(true, Ordering::Relaxed);
-        }
-        outcome
-    }
-
-    fn limits(&self) -> LaneLimits {
-        LaneLimits {
-            warmup: units::seconds_to_nanos(self.test.warmup_s),
-            time: self.test.limit.seconds.map(units::seconds_to_nanos),
-            whole_passes: self.test.limit.whole_passes,
-            deadline: self.settings.deadline,
-        }
     }
 
     fn make_streams(&self, first: usize, count: usize) -> Vec<IoStream> {
@@ -164,18 +149,31 @@ impl LoopPlan<'_> {
 
     /// Part of the region for one thread, in whole blocks.
     fn thread_region(&self, thread: u64) -> TargetRegion {
-        let block = self.test.name.pattern.block;
-        let len = match self.test.sharing {
-            SpanSharing::Same => self.region.len,
-            SpanSharing::Slices => self.region.len / u64::from(self.test.name.pattern.threads),
-        } / block
-            * block;
-        let start = match self.test.sharing {
-            SpanSharing::Same => self.region.start,
-            SpanSharing::Slices => self.region.start + thread * len,
-        };
-        TargetRegion { start, len }
+        let pattern = self.test.name.pattern;
+        let TargetRegion { start, len } = self.region;
+        let whole_blocks = |bytes: u64| bytes / pattern.block * pattern.block;
+        match self.test.sharing {
+            SpanSharing::Same => TargetRegion { start, len: whole_blocks(len) },
+            SpanSharing::Slices => {
+                let len = whole_blocks(len / u64::from(pattern.threads));
+                TargetRegion { start: start + thread * len, len }
+            }
+        }
     }
+}
+
+/// Drives a lane. If it fails, all others stop.
+fn drive_or_stop(
+    lane: &mut dyn Target,
+    streams: &mut [IoStream],
+    watch: LaneContext<'_>,
+) -> TargetResult<LaneMeter> {
+    let shared = watch.shared;
+    let outcome = drive_lane(lane, streams, watch);
+    if outcome.is_err() {
+        shared.stop.store(true, Ordering::Relaxed);
+    }
+    outcome
 }
 
 fn flush_and_count(target: &mut dyn Target, shared: &LaneShared) -> TargetResult {

@@ -7,7 +7,7 @@ use cardscope_model::series::{SeriesBucket, TimeSeries};
 use cardscope_model::units::{NANOS_PER_S, Nanos};
 
 /// Counts of one lane since `start`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct LaneMeter {
     start: Nanos,
     end: Nanos,
@@ -25,19 +25,7 @@ pub(super) struct LaneMeter {
 
 impl LaneMeter {
     pub(super) fn new(start: Nanos) -> Self {
-        LaneMeter {
-            start,
-            end: start,
-            bytes: 0,
-            ios: 0,
-            histogram: LatencyHistogram::default(),
-            series: TimeSeries::default(),
-            current: SeriesBucket::default(),
-            second_ends: start + NANOS_PER_S,
-            longest: 0,
-            waited: 0,
-            temperature: TemperatureC::default(),
-        }
+        LaneMeter { start, end: start, second_ends: start + NANOS_PER_S, ..LaneMeter::default() }
     }
 
     pub(super) fn restart(&mut self, now: Nanos) {
@@ -84,10 +72,7 @@ impl LaneMeter {
         let t = &mut self.temperature;
         t.start = t.start.or(now);
         t.end = now.or(t.end);
-        t.max = match (t.max, now) {
-            (Some(a), Some(b)) => Some(a.max(b)),
-            (a, b) => a.or(b),
-        };
+        t.max = [t.max, now].into_iter().flatten().reduce(f64::max);
     }
 
     pub(super) fn bytes(&self) -> u64 {

@@ -13,8 +13,7 @@ mod recorder;
 mod stream;
 
 use crate::event::Listener;
-use crate::target::{LanePlan, Target, TargetError, TargetRegion};
-use crate::write_quota::WriteQuota;
+use crate::target::{LanePlan, Target, TargetError, TargetRegion, WriteQuota};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::progress::{ProgressEvent, SpeedFigure};
 use cardscope_model::random::mix_bits;
@@ -44,7 +43,7 @@ pub fn run_pass(
     recorder: &mut dyn PassRecorder,
     events: &mut dyn Listener,
 ) -> Result<(), RunError> {
-    if let Some(test) = recipe.tests.iter().find(|t| t.name.op.writes() && !settings.may_write) {
+    if let Some(test) = recipe.tests.iter().find(|test| test.name.op.writes() && !settings.may_write) {
         return Err(RunError::ReadOnly(test.key()));
     }
     let area = target.area(recipe.area)?;
@@ -118,14 +117,14 @@ impl RecipePass<'_> {
         &mut self,
         test: Option<usize>,
         area: TargetRegion,
-        prepare: RangePreparation,
+        by: RangePreparation,
     ) -> Result<(), RunError> {
         let sector = u64::from(self.target.info().sector);
-        let whole = area.len / prepare.block * prepare.block;
-        let tail = (area.len - whole) / sector * sector;
+        let whole = area.len / by.block * by.block;
+        let tail = TargetRegion { start: area.start + whole, len: (area.len - whole) / sector * sector };
         // The end of an area that is no multiple of the block is written by one shorter I/O.
-        self.drive_writes(test, TargetRegion { start: area.start, len: whole }, prepare.block, prepare)?;
-        self.drive_writes(test, TargetRegion { start: area.start + whole, len: tail }, tail, prepare)?;
+        self.drive_writes(test, TargetRegion { start: area.start, len: whole }, by)?;
+        self.drive_writes(test, tail, RangePreparation { block: tail.len, ..by })?;
         let mut failures = IoFailures::default();
         let flushed = failures.flush(self.target);
         self.recorder.add_failures(test, failures.counts, &failures.listed);
@@ -136,44 +135,45 @@ impl RecipePass<'_> {
         &mut self,
         test: Option<usize>,
         region: TargetRegion,
-        block: u64,
-        prepare: RangePreparation,
+        by: RangePreparation,
     ) -> Result<(), RunError> {
         if region.len == 0 {
             return Ok(());
         }
-        self.target.plan(&LanePlan {
-            depth: 1,
-            block,
-            path: KernelPath::Direct,
-            sync_each: false,
-            own_buffers: false,
-        })?;
+        let (block, path) = (by.block, KernelPath::Direct);
+        self.target.plan(&LanePlan { depth: 1, block, path, sync_each: false, own_buffers: false })?;
         let mut stream = [IoStream::new(StreamPlan {
             region,
             block: block as u32,
             order: IoOrder::Sequential,
             draw: RandomDraw::Permutation,
             op: TestOp::Write,
-            content: data_content(prepare.data),
+            content: data_content(by.data),
             ios: Some(region.len / block),
             seed: self.settings.seed,
         })];
         let shared = LaneShared::default();
-        let mut tick = |bytes| self.events.report_bytes(bytes);
-        let interrupt = self.settings.interrupt;
-        let watch = LaneContext { interrupt, shared: &shared, tick: Some(&mut tick), stop_rule: None };
-        let driven = drive_lane(self.target, &mut stream, 1, block as u32, LaneLimits::default(), watch);
+        let watch = LaneContext {
+            interrupt: self.settings.interrupt,
+            shared: &shared,
+            tick: Some(&mut |bytes| self.events.report_bytes(bytes)),
+            stop_rule: None,
+            limits: LaneLimits::default(),
+            queue: 1,
+            block,
+        };
+        let driven = drive_lane(self.target, &mut stream, watch);
         self.report_moved(test, &shared);
-        match driven.map(|_| shared.write_limit_reached.load(Ordering::Relaxed))? {
-            true => Err(TargetError::WriteLimitReached.into()),
-            false => Ok(()),
+        driven?;
+        if shared.write_limit_reached.load(Ordering::Relaxed) {
+            return Err(TargetError::WriteLimitReached.into());
         }
+        Ok(())
     }
 
     /// Reports the bytes and failures of a run, however it ended.
     fn report_moved(&mut self, test: Option<usize>, shared: &LaneShared) {
-        let [read, written] = [&shared.read, &shared.written].map(|bytes| bytes.load(Ordering::Relaxed));
+        let [read, written] = shared.moved.each_ref().map(|bytes| bytes.load(Ordering::Relaxed));
         self.recorder.add_moved(read, written);
         let failures = shared.failures();
         self.recorder.add_failures(test, failures.counts, &failures.listed);
@@ -188,14 +188,10 @@ impl RecipePass<'_> {
         if test.span == TestSpan::Device && !info.whole_card {
             return Some("it needs a whole card, and the target is a file or directory".to_owned());
         }
-        match (&test.filesystem, &info.file_system) {
-            (Some(wanted), Some(there)) if wanted == there => None,
-            (Some(wanted), there) => {
-                let there = there.as_deref().unwrap_or("no file system");
-                Some(format!("it needs {wanted}, and the target has {there}"))
-            }
-            (None, _) => None,
-        }
+        let wanted = test.filesystem.as_deref()?;
+        let there = info.file_system.as_deref().unwrap_or("no file system");
+        (info.file_system.as_deref() != Some(wanted))
+            .then(|| format!("it needs {wanted}, and the target has {there}"))
     }
 
     fn run_test(&mut self, index: usize, test: &RecipeTest, reserved: u64) -> Result<(), RunError> {
@@ -231,11 +227,9 @@ impl RecipePass<'_> {
             self.begin_loop(test, number, region);
             if writes {
                 // A test of fixed length takes what it needs; tests limited by time share the rest of the quota.
-                let fixed = test.limit.passes.is_some() || test.limit.bytes.is_some();
-                let shares = if fixed {
-                    1
-                } else {
-                    count_writing_loops(&self.recipe.tests[index..]) - u64::from(number)
+                let shares = match (test.limit.passes, test.limit.bytes) {
+                    (None, None) => count_writing_loops(&self.recipe.tests[index..]) - u64::from(number),
+                    _ => 1,
                 };
                 self.limit_share(reserved, shares);
                 if self.lacks_quota(block) {
@@ -249,10 +243,9 @@ impl RecipePass<'_> {
             (moved, nanos) = (moved + counted.0, nanos + counted.1);
         }
         if nanos > 0 {
-            self.events.event(&ProgressEvent::Figure(SpeedFigure {
-                what: pass_stages::test_title(test, self.settings.label),
-                mb_s: mb_per_s(moved, nanos_to_seconds(nanos)),
-            }));
+            let what = pass_stages::test_title(test, self.settings.label);
+            let mb_s = mb_per_s(moved, nanos_to_seconds(nanos));
+            self.events.event(&ProgressEvent::Figure(SpeedFigure { what, mb_s }));
         }
         self.target.caveats().into_iter().for_each(|caveat| self.recorder.add_caveat(index, caveat));
         let last = index + 1 == self.recipe.tests.len();
@@ -301,22 +294,16 @@ impl RecipePass<'_> {
         let all = pass_stages::loop_count(test);
         let what = if all > 1 { format!("loop {} of {all}", number + 1) } else { String::new() };
         let share = |loops: u32| f64::from(loops) / f64::from(all);
-        let bytes = pass_stages::loop_bytes(test, region);
-        self.events.begin_part(
-            share(number)..share(number + 1),
-            &what,
-            bytes,
-            pass_stages::loop_seconds(test),
-        );
+        let (bytes, seconds) = (pass_stages::fixed_bytes(test, region.len), pass_stages::loop_seconds(test));
+        self.events.begin_part(share(number)..share(number + 1), &what, bytes, seconds);
     }
 
     /// Rests in short portions, so that an interrupt ends it early.
     fn rest(&mut self, rest_s: f64) -> Result<(), RunError> {
-        let whole = Duration::from_secs_f64(rest_s);
-        if !whole.is_zero() {
+        let mut left = Duration::from_secs_f64(rest_s);
+        if !left.is_zero() {
             self.events.report_wait(rest_s);
         }
-        let mut left = whole;
         while !left.is_zero() {
             if self.settings.interrupt.is_raised() {
                 return Err(TargetError::Interrupted.into());

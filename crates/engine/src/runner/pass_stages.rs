@@ -1,6 +1,5 @@
 //! Progress stages of a pass: one for writing the test area and one per test, with weights in seconds.
 
-use crate::target::TargetRegion;
 use cardscope_model::recipe::{Recipe, RecipeTest, SpanSharing};
 use cardscope_model::test_name::IoOrder;
 use cardscope_model::units::MB;
@@ -21,12 +20,9 @@ pub fn planned_stages(recipe: &Recipe, label: &str, may_write: bool) -> Vec<(Str
 
 /// True if every test of a recipe ends by time alone.
 pub fn ends_by_time(recipe: &Recipe, may_write: bool) -> bool {
-    let prepares = recipe.prepares() && may_write;
-    !prepares
-        && recipe
-            .tests
-            .iter()
-            .all(|test| test.limit.seconds.is_some() && fixed_bytes(test, recipe.area).is_none())
+    let by_time =
+        |test: &RecipeTest| test.limit.seconds.is_some() && fixed_bytes(test, recipe.area).is_none();
+    !(recipe.prepares() && may_write) && recipe.tests.iter().all(by_time)
 }
 
 pub(super) fn preparation_stage(label: &str) -> String {
@@ -48,12 +44,8 @@ pub(super) fn loop_count(test: &RecipeTest) -> u32 {
     test.discard_loops + test.loops
 }
 
-/// Bytes that end a loop over `region`; `None` if time alone does.
-pub(super) fn loop_bytes(test: &RecipeTest, region: TargetRegion) -> Option<u64> {
-    fixed_bytes(test, region.len)
-}
-
-fn fixed_bytes(test: &RecipeTest, area: u64) -> Option<u64> {
+/// Bytes that end a loop over `area` bytes; `None` if time alone does.
+pub(super) fn fixed_bytes(test: &RecipeTest, area: u64) -> Option<u64> {
     let pattern = test.name.pattern;
     let in_a_pass = area / pattern.block * pattern.block;
     let threads = u64::from(pattern.threads);

@@ -47,15 +47,9 @@ impl IoStream {
             return None;
         }
         self.issued += 1;
-        let block = self.next_block();
-        let offset = self.plan.region.start + block * u64::from(self.plan.block);
-        Some(IoRequest {
-            slot,
-            direction: self.direction(),
-            offset,
-            len: self.plan.block,
-            content: self.plan.content,
-        })
+        let (len, content) = (self.plan.block, self.plan.content);
+        let offset = self.plan.region.start + self.next_block() * u64::from(len);
+        Some(IoRequest { slot, direction: self.direction(), offset, len, content })
     }
 
     pub(super) fn content(&self) -> IoContent {

@@ -3,7 +3,7 @@
 use super::shared_cards::{self, ParsedFile};
 use super::{file_name_hints, screenshots};
 use crate::readers::ImportError;
-use cardscope_engine::pending::{CleanupGuard, register_cleanup};
+use cardscope_engine::pending::{PendingGuard, register_cleanup};
 use cardscope_files::FileIdentity;
 use cardscope_model::card_map::MAP_KEY;
 use cardscope_model::import_report::{FileLine, FileOutcome, ImportReport, ImportTotals};
@@ -28,7 +28,7 @@ pub(super) struct BatchWriter {
     batch: Vec<ParsedFile>,
     batch_bytes: usize,
     report: ImportReport,
-    _guard: Option<CleanupGuard>,
+    _guard: Option<PendingGuard>,
 }
 
 impl BatchWriter {

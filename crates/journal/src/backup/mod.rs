@@ -13,7 +13,7 @@ use crate::change_list;
 use crate::error::JournalFailure;
 use crate::restoring::RestoreResult;
 use cardscope_engine::cause::ErrorCause;
-use cardscope_engine::pending::CleanupGuard;
+use cardscope_engine::pending::PendingGuard;
 use cardscope_files::FileUse;
 use cardscope_model::finding::Finding;
 use cardscope_model::report::ChangedBlocks;
@@ -38,7 +38,7 @@ pub struct CardImage {
     /// Start and end of what the test may write; `None` for the whole card.
     overwritten: Option<(u64, u64)>,
     /// Tells a user who stops the program that the image is restored first. None in an image that was opened.
-    _cleanup_guard: Option<CleanupGuard>,
+    _cleanup_guard: Option<PendingGuard>,
 }
 
 impl CardImage {

@@ -10,7 +10,7 @@ use super::{CARD_FILE, ServeError, fuse, mount};
 use crate::state_file::StateError;
 use crate::target_spec::TargetSpec;
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_engine::pending::{CleanupGuard, register_cleanup};
+use cardscope_engine::pending::{PendingGuard, register_cleanup};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub struct CardServer {
     mounts: Vec<CardMount>,
     nbd: Option<NbdListener>,
     /// Dropped last, so that cards are unmounted in order even if the process is asked to end.
-    _cleanup: CleanupGuard,
+    _cleanup: PendingGuard,
 }
 
 struct CardMount {
