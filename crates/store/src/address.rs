@@ -70,9 +70,8 @@ fn without_password(rest: &str) -> Option<String> {
         return None;
     }
     let user = user.map(|user| format!("{user}@")).unwrap_or_default();
-    let is_shown =
-        |word: &&str| word.split_once('=').is_some_and(|(name, _)| SAFE_PARAMETERS.contains(&name));
-    let words: Vec<&str> = words.split('&').filter(is_shown).collect();
+    let is_safe = |word: &&str| word.split_once('=').is_some_and(|(key, _)| SAFE_PARAMETERS.contains(&key));
+    let words: Vec<&str> = words.split('&').filter(is_safe).collect();
     let mark = if words.is_empty() { "" } else { "?" };
     Some(format!("{user}{host}{database}{mark}{}", words.join("&")))
 }

@@ -228,17 +228,13 @@ impl Archive {
     }
 
     /// Runs work on the connection and blocks. After a lost connection the next call reconnects to the server.
-    pub(crate) fn run_blocking<T>(
-        &mut self,
-        durability: Durability,
-        work: impl DatabaseWork<T>,
-    ) -> Result<T> {
+    pub(crate) fn run_blocking<T>(&mut self, level: Durability, work: impl DatabaseWork<T>) -> Result<T> {
         let mut connection = self.take_connection()?;
         let current = &mut self.durability;
         let done = self.runtime.block_on(async {
-            if durability != *current {
-                connection.set_durability(durability).await?;
-                *current = durability;
+            if level != *current {
+                connection.set_durability(level).await?;
+                *current = level;
             }
             work(&mut connection).await
         });

@@ -2,7 +2,7 @@
 
 use crate::connection::{Connection, SqlResult, SqlRow, dynamic_statement, require_one_row, statement};
 use crate::error::Result;
-use crate::events::{self, StoredEvents, last_prices, require_row};
+use crate::events::{self, add_event_row, event_rows, last_prices, require_row};
 use crate::naming::CardNames;
 use crate::resolver::{mark_stale, update_card, write_names};
 use crate::stored_files::{self, AttachmentOwner, NewAttachment};
@@ -186,9 +186,9 @@ impl Archive {
             let mut facts = load_facts(c, id).await?;
             change(&mut facts);
             store_facts(c, id, &facts.without_serial()).await?;
-            let mut events = StoredEvents::default();
-            happened.iter().try_for_each(|event| events.add(id, None, event))?;
-            events.write(c).await?;
+            let mut rows = event_rows();
+            happened.iter().try_for_each(|event| add_event_row(&mut rows, id, None, event))?;
+            rows.write(c).await?;
             for file in files {
                 stored_files::store_attachment(c, AttachmentOwner::Card(id), file, &timestamps::now())
                     .await?;
@@ -282,8 +282,8 @@ pub(crate) fn unit_from_row(row: &SqlRow) -> SqlResult<CardUnit> {
 fn matches_words(card: &StoredCard, words: &[&str]) -> bool {
     let facts = &card.facts;
     let parts = [Some(&card.title), facts.brand.as_ref(), facts.model.as_ref()];
-    let parts: Vec<String> =
-        parts.into_iter().flatten().chain(&facts.marks).map(|part| part.to_lowercase()).collect();
+    let parts = parts.into_iter().flatten().chain(&facts.marks);
+    let parts: Vec<String> = parts.map(|part| part.to_lowercase()).collect();
     words.iter().all(|word| parts.iter().any(|part| part.contains(word)))
 }
 

@@ -39,9 +39,8 @@ pub(crate) fn remove_stored_runs(report: &mut Value, stored: &[(RunResult, Vec<S
 pub(crate) fn restore_series(run: &mut RunResult, samples: &[SampleRecord]) {
     // Rows of earlier versions still have their series.
     for result in run.results.iter_mut().filter(|r| r.series.is_empty()) {
-        let own =
-            samples.iter().filter(|s| is_result_of(result, s.test, s.step.as_deref())).map(|s| &s.sample);
-        result.series = aggregate::join_series(own);
+        let own = samples.iter().filter(|s| is_result_of(result, s.test, s.step.as_deref()));
+        result.series = aggregate::join_series(own.map(|s| &s.sample));
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::Archive;
 use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, dynamic_statement, json_text, statement};
 use crate::error::Result;
-use crate::resolver::ResolvedSighting;
 use cardscope_model::card::{CardEvent, CardPrice};
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -14,40 +13,40 @@ const INSERT: &str = "INSERT INTO event (id, hash, card_id, specimen_id, date, k
 const OF_CARD: &str =
     "SELECT specimen_id, event FROM event WHERE card_id = $1 ORDER BY COALESCE(date, ''), id";
 
+/// Unit, if known, and its event.
+type UnitEvent = (Option<String>, CardEvent);
+
+/// Last price and its date.
+type DatedPrice = (CardPrice, Option<String>);
+
 const BOUGHT: &str = "SELECT card_id, event FROM event WHERE kind = 'bought' ORDER BY COALESCE(date, ''), id";
 
-pub(crate) struct StoredEvents(RowBatch);
-
-impl Default for StoredEvents {
-    fn default() -> Self {
-        StoredEvents(RowBatch::new(INSERT, "ON CONFLICT (hash) DO NOTHING"))
-    }
+/// Adds an event of a card, and of its unit if known.
+pub(crate) fn add_event_row(
+    rows: &mut RowBatch,
+    card: &str,
+    unit: Option<&str>,
+    event: &CardEvent,
+) -> SqlResult<()> {
+    // JSON cannot hold a price that is not finite.
+    let price = event.price.clone().filter(|price| price.amount.is_finite());
+    let event = CardEvent { price, ..event.clone() };
+    let (text, kind) = (json_text(&event)?, json_text(&event.kind)?);
+    rows.push([
+        Uuid::now_v7().to_string().into(),
+        event_hash(card, unit, &text).into(),
+        card.into(),
+        unit.into(),
+        (&event.date).into(),
+        kind.trim_matches('"').into(),
+        text.into(),
+    ]);
+    Ok(())
 }
 
-impl StoredEvents {
-    /// Adds events of a card, and of its unit if known.
-    pub(crate) fn add_all(&mut self, placed: &ResolvedSighting, events: &[CardEvent]) -> SqlResult<()> {
-        events.iter().try_for_each(|event| self.add(&placed.card, placed.unit.as_deref(), event))
-    }
-
-    pub(crate) fn add(&mut self, card: &str, unit: Option<&str>, event: &CardEvent) -> SqlResult<()> {
-        let event = with_finite_price(event);
-        let (text, kind) = (json_text(&event)?, json_text(&event.kind)?);
-        self.0.push([
-            Uuid::now_v7().to_string().into(),
-            event_hash(card, unit, &text).into(),
-            card.into(),
-            unit.into(),
-            (&event.date).into(),
-            kind.trim_matches('"').into(),
-            text.into(),
-        ]);
-        Ok(())
-    }
-
-    pub(crate) async fn write(mut self, c: &mut Connection) -> SqlResult<()> {
-        self.0.write(c).await
-    }
+/// Returns a batch of events; equal ones are stored once.
+pub(crate) fn event_rows() -> RowBatch {
+    RowBatch::new(INSERT, "ON CONFLICT (hash) DO NOTHING")
 }
 
 /// Hash by which equal events are stored once.
@@ -65,19 +64,14 @@ pub(crate) async fn move_events(c: &mut Connection, from: &str, into: &str) -> S
         let is_there = statement("SELECT 1 FROM event WHERE hash = $1").bind(&hash);
         let write = match c.fetch_optional(is_there, |_| Ok(())).await? {
             Some(()) => statement("DELETE FROM event WHERE id = $1").bind(id),
-            None => {
-                let moved = "UPDATE event SET card_id = $2, hash = $3 WHERE id = $1";
-                statement(moved).bind(id).bind(into).bind(hash)
-            }
+            None => statement("UPDATE event SET card_id = $2, hash = $3 WHERE id = $1")
+                .bind(id)
+                .bind(into)
+                .bind(hash),
         };
         c.execute(write).await?;
     }
     Ok(())
-}
-
-/// Drops a price that is not finite, which JSON cannot hold.
-fn with_finite_price(event: &CardEvent) -> CardEvent {
-    CardEvent { price: event.price.clone().filter(|price| price.amount.is_finite()), ..event.clone() }
 }
 
 impl Archive {
@@ -88,33 +82,27 @@ impl Archive {
             if let Some(unit) = unit {
                 require_row(c, "specimen", unit).await?;
             }
-            let mut events = StoredEvents::default();
-            events.add(card, unit, event)?;
-            events.write(c).await
+            let mut rows = event_rows();
+            add_event_row(&mut rows, card, unit, event)?;
+            rows.write(c).await
         };
         self.run_write(work).map_err(|e| e.for_card(card))
     }
 
     /// Returns the events of a card, oldest first, each with its unit if known.
-    pub fn events(&mut self, card: &str) -> Result<Vec<(Option<String>, CardEvent)>> {
+    pub fn events(&mut self, card: &str) -> Result<Vec<UnitEvent>> {
         self.run_read(async |c| load_events(c, card).await)
     }
 }
 
-pub(crate) async fn load_events(
-    c: &mut Connection,
-    card: &str,
-) -> SqlResult<Vec<(Option<String>, CardEvent)>> {
+pub(crate) async fn load_events(c: &mut Connection, card: &str) -> SqlResult<Vec<UnitEvent>> {
     c.fetch_all(statement(OF_CARD).bind(card), |row| Ok((row.get(0)?, row.get_json(1)?))).await
 }
 
 /// Returns the last price of each card, with its date.
-pub(crate) async fn last_prices(
-    c: &mut Connection,
-) -> SqlResult<HashMap<String, (CardPrice, Option<String>)>> {
-    let bought = c
-        .fetch_all(statement(BOUGHT), |row| Ok((row.get::<String>(0)?, row.get_json::<CardEvent>(1)?)))
-        .await?;
+pub(crate) async fn last_prices(c: &mut Connection) -> SqlResult<HashMap<String, DatedPrice>> {
+    let read = |row: &SqlRow| Ok((row.get::<String>(0)?, row.get_json::<CardEvent>(1)?));
+    let bought = c.fetch_all(statement(BOUGHT), read).await?;
     Ok(bought.into_iter().filter_map(|(card, event)| Some((card, (event.price?, event.date)))).collect())
 }
 

@@ -76,9 +76,8 @@ pub(crate) async fn insert_session(c: &mut Connection, start: &SessionStart) -> 
 
 pub(crate) async fn update_record(c: &mut Connection, id: SessionId, document: &Json) -> SqlResult<()> {
     clear_document(c, id).await?;
-    let update =
-        statement(sql::UPDATE_RECORD).bind(id.to_string()).bind(timestamps::now()).bind(json_text(document)?);
-    require_one_row(c.execute(update).await?)
+    let update = statement(sql::UPDATE_RECORD).bind(id.to_string()).bind(timestamps::now());
+    require_one_row(c.execute(update.bind(json_text(document)?)).await?)
 }
 
 /// Frees the pages of a document before it is replaced: SQLite would write the new one to other pages, and a file does
@@ -142,7 +141,9 @@ pub(crate) async fn insert_sample(
 pub(crate) async fn finish_run(c: &mut Connection, session: SessionId, run: &RunResult) -> SqlResult<()> {
     let (setting, card) = session_setting(c, session).await?;
     mark_stale(c, &card.into_iter().collect()).await?;
-    let setting = store_setting(c, &setting).await?;
+    let mut shared = SharedSettings::default();
+    let setting = shared.add_setting(&setting)?;
+    shared.write_missing(c).await?;
     let figures = Run::from(run);
     let stored = tests_with_loops(c, session, run.run).await?;
     let end = statement(sql::FINISH_RUN)
@@ -164,8 +165,8 @@ pub(crate) async fn finish_session(
     mut document: Json,
     header: &ReportHeader,
 ) -> SqlResult<()> {
-    let recipe: String =
-        c.fetch_one(statement(sql::SESSION_RECIPE).bind(id.to_string()), |row| row.get(0)).await?;
+    let recipe = statement(sql::SESSION_RECIPE).bind(id.to_string());
+    let recipe: String = c.fetch_one(recipe, |row| row.get(0)).await?;
     // Records have neither runs nor rows of findings.
     if recipe != sql::NO_RECIPE {
         store_final_condition(c, id, header).await?;
@@ -185,9 +186,8 @@ async fn store_final_condition(c: &mut Connection, id: SessionId, header: &Repor
     let (mut setting, card) = session_setting(c, id).await?;
     mark_stale(c, &card.into_iter().collect()).await?;
     setting.condition.clone_from(&header.condition);
-    let setting = store_setting(c, &setting).await?;
     let mut shared = SharedSettings::default();
-    let rig = shared.add_rig(&header.condition)?;
+    let (setting, rig) = (shared.add_setting(&setting)?, shared.add_rig(&header.condition)?);
     shared.write_missing(c).await?;
     let settled = statement(sql::SETTLE_SESSION)
         .bind(id.to_string())
@@ -200,24 +200,21 @@ async fn store_final_condition(c: &mut Connection, id: SessionId, header: &Repor
     insert_findings(c, &id.to_string(), &header.findings).await
 }
 
-/// Tests that have stored loops in a run.
-async fn tests_with_loops(c: &mut Connection, session: SessionId, run: u32) -> SqlResult<Vec<SampledTest>> {
-    let asked = statement(sql::TESTS).bind(session.to_string()).bind(run);
-    let test = |row: &SqlRow| {
-        Ok((TestName { pattern: row.get_parsed("test")?, op: row.get_parsed("op")? }, row.get("step")?))
-    };
-    c.fetch_all(asked, test).await
+pub(crate) fn test_from_row(row: &SqlRow) -> SqlResult<TestName> {
+    Ok(TestName { pattern: row.get_parsed("test")?, op: row.get_parsed("op")? })
 }
 
-async fn finished_runs(
-    c: &mut Connection,
-    session: SessionId,
-) -> SqlResult<Vec<(RunResult, Vec<SampledTest>)>> {
-    let asked = statement(sql::FINISHED_RUNS).bind(session.to_string());
-    let runs: Vec<RunResult> = c.fetch_all(asked, |row| row.get_json("results")).await?;
+/// Tests that have stored loops in a run.
+async fn tests_with_loops(c: &mut Connection, session: SessionId, run: u32) -> SqlResult<Vec<SampledTest>> {
+    let read = |row: &SqlRow| Ok((test_from_row(row)?, row.get("step")?));
+    c.fetch_all(statement(sql::TESTS).bind(session.to_string()).bind(run), read).await
+}
+
+async fn finished_runs(c: &mut Connection, id: SessionId) -> SqlResult<Vec<(RunResult, Vec<SampledTest>)>> {
+    let runs = statement(sql::FINISHED_RUNS).bind(id.to_string());
     let mut all = Vec::new();
-    for run in runs {
-        let tests = tests_with_loops(c, session, run.run).await?;
+    for run in c.fetch_all(runs, |row| row.get_json::<RunResult>("results")).await? {
+        let tests = tests_with_loops(c, id, run.run).await?;
         all.push((run, tests));
     }
     Ok(all)
@@ -225,35 +222,19 @@ async fn finished_runs(
 
 /// Setting of the runs of a session, and its card.
 async fn session_setting(c: &mut Connection, session: SessionId) -> SqlResult<(Setting, Option<String>)> {
-    let read = statement(sql::SESSION_SETTING).bind(session.to_string());
-    c.fetch_one(read, |row| {
-        let setting = Setting {
-            recipe: row.get(0)?,
-            size_bytes: row.get_optional_integer(3)?,
-            condition: row.get_json(1)?,
-        };
-        Ok((setting, row.get(2)?))
-    })
-    .await
+    let read = |row: &SqlRow| {
+        let (recipe, size_bytes) = (row.get(0)?, row.get_optional_integer(3)?);
+        Ok((Setting { recipe, size_bytes, condition: row.get_json(1)? }, row.get(2)?))
+    };
+    c.fetch_one(statement(sql::SESSION_SETTING).bind(session.to_string()), read).await
 }
 
-async fn store_setting(c: &mut Connection, setting: &Setting) -> SqlResult<String> {
-    let mut shared = SharedSettings::default();
-    let hash = shared.add_setting(setting)?;
-    shared.write_missing(c).await?;
-    Ok(hash)
-}
-
-pub(crate) async fn insert_findings(
-    c: &mut Connection,
-    session: &str,
-    findings: &[Finding],
-) -> SqlResult<()> {
+pub(crate) async fn insert_findings(c: &mut Connection, id: &str, findings: &[Finding]) -> SqlResult<()> {
     let mut rows = RowBatch::new(sql::INSERT_FINDINGS, "");
     for (place, finding) in (1..).zip(findings) {
         let weight = json_text(&finding.weight)?;
         rows.push([
-            session.into(),
+            id.into(),
             SqlValue::Int(Some(place)),
             (&finding.claim).into(),
             (&finding.verdict).into(),
@@ -295,16 +276,16 @@ async fn remove_rows(c: &mut Connection, id: &str) -> SqlResult<()> {
     c.execute(statement("DELETE FROM attached WHERE session_id = $1").bind(id)).await?;
     c.execute(statement("DELETE FROM session WHERE id = $1").bind(id)).await?;
     // Equal files share one row, which is removed with its last owner.
-    let unused =
-        "DELETE FROM attachment WHERE NOT EXISTS (SELECT 1 FROM attached WHERE hash = attachment.hash)";
+    let unused = "DELETE FROM attachment AS a WHERE NOT EXISTS (SELECT 1 FROM attached WHERE hash = a.hash)";
     c.execute(statement(unused)).await?;
     if let Some(source) = source {
         let last = "DELETE FROM source WHERE hash = $1 AND NOT EXISTS (SELECT 1 FROM session WHERE source_hash = $1)";
         c.execute(statement(last).bind(source)).await?;
     }
-    match card {
-        Some(card) => update_or_delete_card(c, card).await,
-        None => Ok(()),
+    let Some(card) = card else { return Ok(()) };
+    match c.fetch_optional(statement(SELECT_EMPTY_CARD).bind(&card), |_| Ok(())).await? {
+        Some(()) => cards::delete_card(c, &card).await,
+        None => mark_stale(c, &[card].into()).await,
     }
 }
 
@@ -314,11 +295,4 @@ pub(crate) async fn delete_measurements(c: &mut Connection, id: &str) -> SqlResu
         c.execute(dynamic_statement(format!("DELETE FROM {table} WHERE session_id = $1")).bind(id)).await?;
     }
     Ok(())
-}
-
-async fn update_or_delete_card(c: &mut Connection, card: String) -> SqlResult<()> {
-    match c.fetch_optional(statement(SELECT_EMPTY_CARD).bind(&card), |_| Ok(())).await? {
-        Some(()) => cards::delete_card(c, &card).await,
-        None => mark_stale(c, &[card].into()).await,
-    }
 }

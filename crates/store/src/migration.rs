@@ -57,13 +57,13 @@ enum SchemaState {
 /// A database that is not current is examined again under the writers' lock, in the upgrading transaction, because
 /// several statements may see it half filled by another process.
 pub(crate) async fn ensure_current(c: &mut Connection, path: &Path) -> Result<()> {
-    let found = match schema_state(c).await {
-        Ok(SchemaState::Ready) => Ok(SchemaState::Ready),
+    let state = match schema_state(c).await {
+        Ok(SchemaState::Ready) => return Ok(()),
         Ok(_) => c.exclusive(apply_missing).await,
         Err(error) => Err(error),
     };
     let path = path.to_owned();
-    match found {
+    match state {
         Ok(SchemaState::Ready | SchemaState::Older(_)) => Ok(()),
         Ok(SchemaState::Newer(found)) => Err(ArchiveError::Newer { path, found, known: newest_version() }),
         Ok(SchemaState::Foreign(what)) => Err(ArchiveError::NotAnArchive(path, what)),
@@ -137,11 +137,8 @@ async fn apply_migration(c: &mut Connection, migration: &Migration) -> SqlResult
     if migration.version == CARDS_VERSION {
         fill_version_3(c).await?;
     }
-    let note = statement(INSERT_MIGRATION)
-        .bind(migration.version)
-        .bind(&*migration.description)
-        .bind(migration.checksum.to_vec());
-    c.execute(note).await.map(|_| ())
+    let note = statement(INSERT_MIGRATION).bind(migration.version).bind(&*migration.description);
+    c.execute(note.bind(migration.checksum.to_vec())).await.map(|_| ())
 }
 
 // Data migration to version 3: facts of cards, figures and settings of runs, which SQL alone cannot compute.
@@ -151,8 +148,8 @@ const CARDS_VERSION: i64 = 3;
 
 /// Fills the tables of version 3 within the transaction that creates them.
 async fn fill_version_3(c: &mut Connection) -> SqlResult<()> {
-    let cards =
-        c.fetch_all(statement("SELECT id, maker, model, capacity_bytes FROM card"), facts_from_row).await?;
+    let cards = statement("SELECT id, maker, model, capacity_bytes FROM card");
+    let cards = c.fetch_all(cards, facts_from_row).await?;
     let mut names = Vec::new();
     for (name, facts) in cards {
         update_card(c, &name, &facts, None).await?;
@@ -197,8 +194,8 @@ async fn fill_session(c: &mut Connection, session: OldSession) -> SqlResult<()> 
         Some(card) => card.clone(),
         None => create_unnamed_card(c, &session).await?,
     };
-    let update = statement("UPDATE session SET card_id = $2, kind = $3 WHERE id = $1");
-    c.execute(update.bind(&session.id).bind(card).bind("bench")).await?;
+    let update = statement("UPDATE session SET card_id = $2, kind = 'bench' WHERE id = $1");
+    c.execute(update.bind(&session.id).bind(card)).await?;
     let Some(setting) = &session.setting else { return Ok(()) };
     let mut shared = SharedSettings::default();
     let (hash, rig) = (shared.add_setting(setting)?, shared.add_rig(&setting.condition)?);
@@ -209,15 +206,13 @@ async fn fill_session(c: &mut Connection, session: OldSession) -> SqlResult<()> 
 }
 
 async fn fill_runs(c: &mut Connection, session: &str, setting: &str) -> SqlResult<()> {
-    const FILL: &str =
+    let fill =
         "UPDATE run SET setting_hash = $3, loops = $4, figures = $5 WHERE session_id = $1 AND number = $2";
     let finished = statement("SELECT number, results FROM run WHERE session_id = $1 AND results IS NOT NULL");
-    let runs: Vec<(i64, Option<RunResult>)> =
-        c.fetch_all(finished.bind(session), |row| Ok((row.get(0)?, row.get_json(1).ok()))).await?;
-    for (number, run) in runs {
-        let Some(run) = run else { continue };
-        let run = Run::from(&run);
-        let fill = statement(FILL).bind(session).bind(number).bind(setting).bind(run.loops);
+    let read = |row: &SqlRow| Ok((row.get::<i64>(0)?, row.get_json::<RunResult>(1).ok()));
+    for (number, run) in c.fetch_all(finished.bind(session), read).await? {
+        let Some(run) = run.map(|run| Run::from(&run)) else { continue };
+        let fill = statement(fill).bind(session).bind(number).bind(setting).bind(run.loops);
         c.execute(fill.bind(figure_json::figures_to_json(&run.valid_figures())?)).await?;
     }
     Ok(())

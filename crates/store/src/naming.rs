@@ -91,11 +91,8 @@ fn label_text(facts: &CardFacts) -> Option<String> {
 
 fn registers_text(facts: &CardFacts) -> Option<String> {
     let model = normalized(facts.model.as_deref()?);
-    Some(format!(
-        "{} {model} {}",
-        normalized(facts.maker.as_deref().unwrap_or_default()),
-        capacity_text(facts)
-    ))
+    let maker = normalized(facts.maker.as_deref().unwrap_or_default());
+    Some(format!("{maker} {model} {}", capacity_text(facts)))
 }
 
 fn capacity_text(facts: &CardFacts) -> String {
@@ -132,10 +129,8 @@ fn values_differ(a: &Option<String>, b: &Option<String>) -> bool {
 
 /// True if the facts do not distinguish generations of one name.
 pub(crate) fn is_general(facts: &CardFacts) -> bool {
-    facts.model.is_none()
+    [&facts.model, &facts.generation, &facts.firmware].into_iter().all(Option::is_none)
         && facts.capacity_bytes.is_none()
-        && facts.generation.is_none()
-        && facts.firmware.is_none()
 }
 
 /// Sighting of a card that is measured here.

@@ -89,8 +89,10 @@ pub enum SessionEnd {
 }
 
 impl SessionEnd {
-    pub(crate) const ALL: [SessionEnd; 3] =
-        [SessionEnd::Complete, SessionEnd::Interrupted, SessionEnd::Failed];
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        let all = [SessionEnd::Complete, SessionEnd::Interrupted, SessionEnd::Failed];
+        all.into_iter().find(|end| end.as_str() == word)
+    }
 
     /// Word in the archive and in output.
     pub fn as_str(self) -> &'static str {
@@ -132,9 +134,7 @@ pub struct SessionSummary {
 impl SessionSummary {
     /// Reads the line of a session in a list.
     pub(crate) fn from_row(row: &SqlRow) -> SqlResult<Self> {
-        let (ended_at, word): (Option<String>, Option<String>) =
-            (row.get("ended_at")?, row.get("ended_how")?);
-        let ended = SessionEnd::ALL.into_iter().find(|how| Some(how.as_str()) == word.as_deref());
+        let (ended_at, end): (Option<String>, Option<String>) = (row.get("ended_at")?, row.get("ended_how")?);
         let running = ended_at.is_none() && process::is_alive(&row.get::<String>("process")?);
         Ok(SessionSummary {
             id: row.get_parsed("id")?,
@@ -148,7 +148,7 @@ impl SessionSummary {
             updated_at: row.get("updated_at")?,
             running,
             ended_at,
-            ended,
+            ended: end.as_deref().and_then(SessionEnd::from_word),
             runs: row.get_integer("runs")?,
             samples: row.get_integer("samples")?,
         })
@@ -176,7 +176,8 @@ impl StoredSession {
     /// Returns the report, or one without a summary made of the finished runs.
     pub fn partial_report(&self) -> BenchReport {
         let file = &self.file;
-        let recipe = file.recipe.as_ref();
+        let recipe = file.recipe.as_ref().map(|recipe| (recipe.name.clone(), recipe.version.clone()));
+        let (recipe, recipe_version) = recipe.unwrap_or_default();
         file.report.clone().unwrap_or_else(|| Report {
             header: ReportHeader {
                 target: file.target.clone(),
@@ -188,8 +189,8 @@ impl StoredSession {
                 ..ReportHeader::default()
             },
             body: BenchResult {
-                recipe: recipe.map(|recipe| recipe.name.clone()).unwrap_or_default(),
-                recipe_version: recipe.map(|recipe| recipe.version.clone()).unwrap_or_default(),
+                recipe,
+                recipe_version,
                 bus_ceiling_mb_s: file.bus_ceiling_mb_s,
                 runs: file.runs.iter().filter_map(|run| run.results.clone()).collect(),
                 ..BenchResult::default()

@@ -1,7 +1,7 @@
 //! Settings, rigs and recipes, which many runs share and which are stored once.
 
 use crate::connection::{Connection, RowBatch, SqlResult, SqlValue, json_text};
-use crate::{hash, sql};
+use crate::hash;
 use cardscope_model::condition::Condition;
 use cardscope_model::setting::Setting;
 use std::collections::BTreeMap;
@@ -11,11 +11,15 @@ use std::collections::BTreeMap;
 const RIG_WORDS: [&str; 8] =
     ["board", "board_clock", "bus_mode", "cpu_governor", "kernel", "reader", "supply", "usb_host"];
 
+const INSERT_RECIPES: &str = "INSERT INTO recipe (hash, name, version, text)";
+const INSERT_SETTINGS: &str = "INSERT INTO setting (hash, recipe, size_bytes, condition)";
+const INSERT_RIGS: &str = "INSERT INTO rig (hash, host, reader, bus_mode, words)";
+
 #[derive(Default)]
 pub(crate) struct SharedSettings {
-    settings: BTreeMap<String, [SqlValue; 4]>,
-    rigs: BTreeMap<String, [SqlValue; 5]>,
-    recipes: BTreeMap<String, [SqlValue; 4]>,
+    settings: BTreeMap<String, [SqlValue; 3]>,
+    rigs: BTreeMap<String, [SqlValue; 4]>,
+    recipes: BTreeMap<String, [SqlValue; 3]>,
 }
 
 impl SharedSettings {
@@ -24,11 +28,8 @@ impl SharedSettings {
         let condition = json_text(&setting.condition)?;
         let size = setting.size_bytes.map(|bytes| bytes.to_string()).unwrap_or_default();
         let hash = hash::short_hash(&[&setting.recipe, &size, &condition]);
-        if !self.settings.contains_key(&hash) {
-            let row =
-                [hash.clone().into(), (&setting.recipe).into(), setting.size_bytes.into(), condition.into()];
-            self.settings.insert(hash.clone(), row);
-        }
+        let values = || [(&setting.recipe).into(), setting.size_bytes.into(), condition.into()];
+        self.settings.entry(hash.clone()).or_insert_with(values);
         Ok(hash)
     }
 
@@ -41,32 +42,35 @@ impl SharedSettings {
         let text = json_text(&words)?;
         let hash = hash::short_hash(&[&text]);
         let word = |name: &str| SqlValue::Text(words.get(name).cloned());
-        let row = [hash.clone().into(), word("board"), word("reader"), word("bus_mode"), text.into()];
-        self.rigs.entry(hash.clone()).or_insert(row);
+        let values = [word("board"), word("reader"), word("bus_mode"), text.into()];
+        self.rigs.entry(hash.clone()).or_insert(values);
         Ok(Some(hash))
     }
 
     /// Adds a recipe, or a tool with an empty text, and returns its hash.
     pub(crate) fn add_recipe(&mut self, name: &str, version: &str, text: &str) -> String {
         let hash = hash::hash_texts(&[name, version, text]);
-        let row = || [hash.clone().into(), name.into(), version.into(), text.into()];
-        self.recipes.entry(hash.clone()).or_insert_with(row);
+        self.recipes.entry(hash.clone()).or_insert_with(|| [name, version, text].map(SqlValue::from));
         hash
     }
 
     /// Writes the missing ones.
     pub(crate) async fn write_missing(self, c: &mut Connection) -> SqlResult<()> {
-        let once = "ON CONFLICT (hash) DO NOTHING";
-        let mut settings = RowBatch::new(sql::INSERT_SETTINGS, once);
-        self.settings.into_values().for_each(|row| settings.push(row));
-        settings.write(c).await?;
-        let mut rigs = RowBatch::new(sql::INSERT_RIGS, once);
-        self.rigs.into_values().for_each(|row| rigs.push(row));
-        rigs.write(c).await?;
-        let mut recipes = RowBatch::new(sql::INSERT_RECIPES, once);
-        self.recipes.into_values().for_each(|row| recipes.push(row));
-        recipes.write(c).await
+        write_rows(c, INSERT_SETTINGS, self.settings).await?;
+        write_rows(c, INSERT_RIGS, self.rigs).await?;
+        write_rows(c, INSERT_RECIPES, self.recipes).await
     }
+}
+
+/// Writes rows by their hash.
+async fn write_rows<const N: usize>(
+    c: &mut Connection,
+    head: &'static str,
+    rows: BTreeMap<String, [SqlValue; N]>,
+) -> SqlResult<()> {
+    let mut batch = RowBatch::new(head, "ON CONFLICT (hash) DO NOTHING");
+    rows.into_iter().for_each(|(hash, row)| batch.extend([hash.into()].into_iter().chain(row)));
+    batch.write(c).await
 }
 
 /// The words of a condition that describe the rig.

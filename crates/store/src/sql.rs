@@ -4,10 +4,6 @@ use crate::connection::{SqlResult, SqlValue, json_text};
 use crate::naming;
 use cardscope_model::card::CardFacts;
 
-pub(crate) const INSERT_RECIPES: &str = "INSERT INTO recipe (hash, name, version, text)";
-pub(crate) const INSERT_SETTINGS: &str = "INSERT INTO setting (hash, recipe, size_bytes, condition)";
-pub(crate) const INSERT_RIGS: &str = "INSERT INTO rig (hash, host, reader, bus_mode, words)";
-
 pub(crate) const INSERT_CARDS: &str =
     "INSERT INTO card (id, title, named, brand, name, model, maker, capacity_bytes, facts, first_seen)";
 pub(crate) const UPDATE_CARD: &str = "UPDATE card SET title = $2, named = $3, brand = $4, name = $5, model = $6, \
@@ -19,13 +15,8 @@ pub(crate) const UPDATE_SPECIMEN: &str = "UPDATE specimen SET facts = $2 WHERE i
 pub(crate) const INSERT_STALE: &str = "INSERT INTO stale (card_id)";
 pub(crate) const ON_STALE_CONFLICT: &str = "ON CONFLICT (card_id) DO UPDATE SET card_id = excluded.card_id";
 
-/// Values of a card in the order of [`INSERT_CARDS`]; `unnamed` is the title if the facts have no name.
-pub(crate) fn card_row(
-    id: &str,
-    facts: &CardFacts,
-    unnamed: Option<&str>,
-    first_seen: &str,
-) -> SqlResult<[SqlValue; 10]> {
+/// Values of a card in the order of [`INSERT_CARDS`], without the time; `unnamed` is the title if the facts have no name.
+pub(crate) fn card_row(id: &str, facts: &CardFacts, unnamed: Option<&str>) -> SqlResult<[SqlValue; 9]> {
     let named = naming::is_named(facts);
     let title = if named { facts.title() } else { unnamed.map_or_else(|| facts.title(), str::to_owned) };
     Ok([
@@ -38,7 +29,6 @@ pub(crate) fn card_row(
         (&facts.maker).into(),
         facts.capacity_bytes.into(),
         json_text(facts)?.into(),
-        first_seen.into(),
     ])
 }
 

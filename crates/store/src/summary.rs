@@ -47,14 +47,10 @@ struct RawRun {
 async fn load_card_runs(c: &mut Connection, cards: &[String]) -> SqlResult<Vec<CardRun>> {
     let mut raw = c.fetch_for_keys(RUNS, cards, raw_run_from_row).await?;
     let settings = load_settings(c, raw.iter().map(|raw| raw.setting.as_str())).await?;
-    raw.sort_by(|a, b| {
-        (&a.started_at, &a.run.session, a.run.run.run).cmp(&(&b.started_at, &b.run.session, b.run.run.run))
-    });
-    let with_setting = |raw: RawRun| {
-        let setting = settings.get(&raw.setting).cloned().unwrap_or_default();
-        CardRun { setting, ..raw.run }
-    };
-    Ok(raw.into_iter().map(with_setting).collect())
+    let order = |raw: &RawRun| (raw.started_at.clone(), raw.run.session.clone(), raw.run.run.run);
+    raw.sort_by_cached_key(order);
+    let setting = |hash: &str| settings.get(hash).cloned().unwrap_or_default();
+    Ok(raw.into_iter().map(|raw| CardRun { setting: setting(&raw.setting), ..raw.run }).collect())
 }
 
 fn raw_run_from_row(row: &SqlRow) -> SqlResult<RawRun> {
@@ -81,16 +77,12 @@ async fn load_settings(
     hashes: impl Iterator<Item = &str>,
 ) -> SqlResult<HashMap<String, Setting>> {
     let hashes: Vec<&str> = hashes.collect::<BTreeSet<_>>().into_iter().collect();
-    let asked = "SELECT hash, recipe, size_bytes, condition FROM setting WHERE hash";
-    let setting = |row: &SqlRow| {
-        let setting = Setting {
-            recipe: row.get(1)?,
-            size_bytes: row.get_optional_integer(2)?,
-            condition: row.get_json(3)?,
-        };
-        Ok((row.get(0)?, setting))
+    let head = "SELECT hash, recipe, size_bytes, condition FROM setting WHERE hash";
+    let read = |row: &SqlRow| {
+        let (recipe, size_bytes) = (row.get(1)?, row.get_optional_integer(2)?);
+        Ok((row.get(0)?, Setting { recipe, size_bytes, condition: row.get_json(3)? }))
     };
-    Ok(c.fetch_for_keys(asked, &hashes, setting).await?.into_iter().collect())
+    Ok(c.fetch_for_keys(head, &hashes, read).await?.into_iter().collect())
 }
 
 /// Cards of one transaction; other writers wait for its end, half a second at 500 runs a card.
@@ -125,10 +117,8 @@ impl Archive {
     /// Recomputes the statistics of stale cards. Readers do it as well; a large import calls it at once, so that no
     /// reader waits.
     pub fn recompute_stale(&mut self) -> Result<()> {
-        let any = async |c: &mut Connection| {
-            c.fetch_optional(statement("SELECT card_id FROM stale LIMIT 1"), |_| Ok(())).await
-        };
-        while self.run_read(any)?.is_some() {
+        let any_stale = || statement("SELECT card_id FROM stale LIMIT 1");
+        while !self.read_rows(any_stale(), |_| Ok(()))?.is_empty() {
             match self.run_blocking(Durability::Later, async |c| c.exclusive(recompute_batch).await) {
                 // A read-only archive is read as it is.
                 Err(ArchiveError::Permission(..)) => return Ok(()),
@@ -151,13 +141,13 @@ pub fn summarize_runs(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Ve
         // Zero-padded, so that settings sort in their order of appearance.
         spreads.add(run.card_id.clone(), format!("{place:08}"), run.measured_at.clone(), &run.run.results);
     }
-    let of_group = |(card, place, group): (String, String, Vec<StoredSpread>)| {
-        let setting =
-            place.parse().ok().and_then(|place: usize| settings.get(place)).cloned().unwrap_or_default();
-        let of_use = group.into_iter().filter(|spread| wanted(spread.0));
-        of_use.map(|spread| summary_row(&card, &setting, spread)).collect::<Vec<_>>()
+    let rows = |(card, place, group): (String, String, Vec<StoredSpread>)| {
+        let setting = place.parse().ok().and_then(|place: usize| settings.get(place));
+        let setting = setting.cloned().unwrap_or_default();
+        let group = group.into_iter().filter(|spread| wanted(spread.0));
+        group.map(|spread| summary_row(&card, &setting, spread)).collect::<Vec<_>>()
     };
-    spreads.into_groups().flat_map(of_group).collect()
+    spreads.into_groups().flat_map(rows).collect()
 }
 
 async fn recompute_batch(c: &mut Connection) -> SqlResult<()> {
@@ -170,8 +160,8 @@ async fn recompute_batch(c: &mut Connection) -> SqlResult<()> {
     if cards.is_empty() {
         return Ok(());
     }
-    let these = format!("({})", c.placeholders(cards.len()));
-    let of_these = |head: &str| dynamic_statement(format!("{head}{these}")).bind_all(&cards);
+    let places = c.placeholders(cards.len());
+    let of_these = |head: &str| dynamic_statement(format!("{head}({places})")).bind_all(&cards);
     c.execute(of_these("DELETE FROM summary WHERE card_id IN ")).await?;
     let mut spreads = TestSpreads::default();
     let read = c.fetch_all(of_these(SELECT_STALE_RUNS), |row| {
@@ -182,7 +172,9 @@ async fn recompute_batch(c: &mut Connection) -> SqlResult<()> {
     });
     read.await?;
     let mut rows = RowBatch::new(INSERT_SUMMARIES, "");
-    spreads.into_rows(&mut rows)?;
+    for (card, setting, spreads) in spreads.into_groups() {
+        rows.push([card.into(), setting.into(), json_text(&spreads)?.into()]);
+    }
     rows.write(c).await?;
     c.execute(of_these(UPDATE_COUNTS)).await.map(|_| ())
 }
@@ -201,8 +193,8 @@ async fn read_summaries(
     rows.retain(|(.., tests)| !tests.is_empty());
     rows.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
     let settings = load_settings(c, rows.iter().map(|(_, setting, _)| setting.as_str())).await?;
-    let settings: HashMap<String, Arc<Setting>> =
-        settings.into_iter().map(|(hash, setting)| (hash, Arc::new(setting))).collect();
+    let settings = settings.into_iter().map(|(hash, setting)| (hash, Arc::new(setting)));
+    let settings: HashMap<String, Arc<Setting>> = settings.collect();
     let mut all = Vec::with_capacity(rows.iter().map(|(.., tests)| tests.len()).sum());
     for (card, setting, tests) in rows {
         let setting = settings.get(&setting).cloned().unwrap_or_default();
@@ -225,7 +217,7 @@ fn summary_row(card: &str, setting: &Arc<Setting>, spread: StoredSpread) -> Summ
 /// Tests of a batch of cards.
 #[derive(Default)]
 struct TestSpreads {
-    by_card_and_setting: BTreeMap<(String, String), SettingGroup>,
+    groups: BTreeMap<(String, String), SettingGroup>,
 }
 
 /// Tests of one card under one setting, in order of appearance.
@@ -245,24 +237,15 @@ struct SummedTest {
 
 impl TestSpreads {
     fn add(&mut self, card: String, setting: String, at: Option<String>, figures: &[TestFigure]) {
-        let group = self.by_card_and_setting.entry((card, setting)).or_default();
+        let group = self.groups.entry((card, setting)).or_default();
         for (index, figure) in figures.iter().enumerate() {
             group.entry_for(index, figure).add(figure, &at);
         }
     }
 
     fn into_groups(self) -> impl Iterator<Item = (String, String, Vec<StoredSpread>)> {
-        let groups = self.by_card_and_setting.into_iter();
-        groups.map(|((card, setting), group)| {
-            (card, setting, group.tests.into_iter().map(SummedTest::into_spread).collect())
-        })
-    }
-
-    fn into_rows(self, rows: &mut RowBatch) -> SqlResult<()> {
-        for (card, setting, spreads) in self.into_groups() {
-            rows.push([card.into(), setting.into(), json_text(&spreads)?.into()]);
-        }
-        Ok(())
+        let spreads = |group: SettingGroup| group.tests.into_iter().map(SummedTest::into_spread).collect();
+        self.groups.into_iter().map(move |((card, setting), group)| (card, setting, spreads(group)))
     }
 }
 
@@ -283,21 +266,13 @@ impl SettingGroup {
 
 impl SummedTest {
     fn from_figure(figure: &TestFigure) -> Self {
-        SummedTest {
-            test: figure.name(),
-            step: figure.step.clone(),
-            speeds: Vec::new(),
-            max_latency_us: None,
-            last: None,
-        }
+        let (test, step) = (figure.name(), figure.step.clone());
+        SummedTest { test, step, speeds: Vec::new(), max_latency_us: None, last: None }
     }
 
     fn add(&mut self, figure: &TestFigure, at: &Option<String>) {
         self.speeds.push(figure.mb_s);
-        self.max_latency_us = match (self.max_latency_us, figure.max_latency_us) {
-            (Some(a), Some(b)) => Some(a.max(b)),
-            (a, b) => a.or(b),
-        };
+        self.max_latency_us = self.max_latency_us.into_iter().chain(figure.max_latency_us).reduce(f64::max);
         if *at > self.last {
             self.last.clone_from(at);
         }
@@ -335,7 +310,7 @@ mod tests {
         );
         add("2024-05-03", &[figure("RND4K Q1T1 read", 9.0, Some(400.0))]);
         add("2024-05-02", &[figure("RND4K Q1T1 read", 5.0, None), figure("SEQ1M Q1T1 read", 80.0, None)]);
-        let group = spreads.by_card_and_setting.into_values().next().unwrap();
+        let group = spreads.groups.into_values().next().unwrap();
         let [_, random] = <[SummedTest; 2]>::try_from(group.tests).ok().unwrap();
         assert_eq!(random.last.as_deref(), Some("2024-05-03"));
         let spread = random.into_spread();

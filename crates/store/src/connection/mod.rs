@@ -287,7 +287,12 @@ impl RowBatch {
     /// Adds a row with one value for each column.
     pub(crate) fn push<const N: usize>(&mut self, row: [SqlValue; N]) {
         debug_assert_eq!(N, self.columns, "{}", self.head);
-        self.values.extend(row);
+        self.extend(row);
+    }
+
+    /// Adds rows, value by value.
+    pub(crate) fn extend(&mut self, values: impl IntoIterator<Item = SqlValue>) {
+        self.values.extend(values);
     }
 
     /// Writes and clears the rows.
@@ -296,8 +301,8 @@ impl RowBatch {
         let mut values = std::mem::take(&mut self.values).into_iter();
         while values.len() > 0 {
             let some: Vec<SqlValue> = values.by_ref().take(at_once).collect();
-            let text =
-                self.insert_text(some.len() / self.columns, |at, count| c.placeholders_from(at, count));
+            let rows = some.len() / self.columns;
+            let text = self.insert_text(rows, |at, count| c.placeholders_from(at, count));
             c.execute(dynamic_statement(text).bind_all(some)).await?;
         }
         Ok(())

@@ -153,11 +153,8 @@ impl SqlRow {
         parse_json(&self.get::<String>(column)?, column)
     }
 
-    pub(crate) fn get_optional_json<T: DeserializeOwned>(
-        &self,
-        column: impl SqlColumn,
-    ) -> SqlResult<Option<T>> {
-        self.get::<Option<String>>(column)?.map(|text| parse_json(&text, column)).transpose()
+    pub(crate) fn get_optional_json<T: DeserializeOwned>(&self, at: impl SqlColumn) -> SqlResult<Option<T>> {
+        self.get::<Option<String>>(at)?.map(|text| parse_json(&text, at)).transpose()
     }
 
     /// Parses the text of a column.
@@ -171,11 +168,8 @@ impl SqlRow {
         in_range(self.get(column)?, column)
     }
 
-    pub(crate) fn get_optional_integer<T: TryFrom<i64>>(
-        &self,
-        column: impl SqlColumn,
-    ) -> SqlResult<Option<T>> {
-        self.get::<Option<i64>>(column)?.map(|number| in_range(number, column)).transpose()
+    pub(crate) fn get_optional_integer<T: TryFrom<i64>>(&self, at: impl SqlColumn) -> SqlResult<Option<T>> {
+        self.get::<Option<i64>>(at)?.map(|number| in_range(number, at)).transpose()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::checked::CheckedFile;
 use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, json_text, json_value, statement};
-use crate::events::StoredEvents;
+use crate::events::{add_event_row, event_rows};
 use crate::measurement_writing::{delete_measurements, insert_findings, insert_sample};
 use crate::naming::CardSighting;
 use crate::resolver::{CardResolver, ResolvedSighting, mark_stale};
@@ -53,11 +53,10 @@ async fn find_stored(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult
         (Some((known, _)), _) => Ok(FilePresence::Complete(known)),
         (None, Some(content)) => {
             let size = file.runs.iter().find_map(|run| run.size_bytes);
-            let asked =
-                statement(SELECT_BY_CONTENT).bind(content).bind(json_text(&file.condition)?).bind(size);
-            let known =
-                c.fetch_all(asked, |row| ImportedSource::known_from_row(row, 0)).await?.into_iter().next();
-            Ok(known.map_or(FilePresence::Absent, FilePresence::Complete))
+            let condition = json_text(&file.condition)?;
+            let same = statement(SELECT_BY_CONTENT).bind(content).bind(condition).bind(size);
+            let known = c.fetch_all(same, |row| ImportedSource::known_from_row(row, 0)).await?;
+            Ok(known.into_iter().next().map_or(FilePresence::Absent, FilePresence::Complete))
         }
         (None, None) => Ok(FilePresence::Absent),
     }
@@ -79,9 +78,8 @@ fn is_unfinished(row: &SqlRow) -> SqlResult<bool> {
 /// Removes the measurements of an unfinished session, whose row is then overwritten, and marks its card as stale,
 /// which may change.
 async fn clear_unfinished(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<()> {
-    let card =
-        statement("SELECT card_id FROM session WHERE id = $1 AND card_id IS NOT NULL").bind(&checked.name);
-    let cards = c.fetch_all(card, |row| row.get::<String>(0)).await?;
+    let card = "SELECT card_id FROM session WHERE id = $1 AND card_id IS NOT NULL";
+    let cards = c.fetch_all(statement(card).bind(&checked.name), |row| row.get::<String>(0)).await?;
     delete_measurements(c, &checked.name).await?;
     mark_stale(c, &cards.into_iter().collect()).await
 }
@@ -100,12 +98,12 @@ async fn resolve_card(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResul
 }
 
 async fn insert_events(c: &mut Connection, file: &SessionFile, placed: &ResolvedSighting) -> SqlResult<()> {
-    let mut events = StoredEvents::default();
+    let mut rows = event_rows();
     for event in &file.events {
         let unit = event.specimen.as_ref().and(placed.unit.as_deref());
-        events.add(&placed.card, unit, &event.event)?;
+        add_event_row(&mut rows, &placed.card, unit, &event.event)?;
     }
-    events.write(c).await
+    rows.write(c).await
 }
 
 async fn insert_session_rows(
@@ -238,13 +236,9 @@ async fn attach_files(
             (AttachedTo::Specimen, Some(placed)) => placed.unit.as_deref().map(AttachmentOwner::Unit),
             (_, None) => None,
         };
-        let attachment = NewAttachment {
-            name: &file.name,
-            media_type: &file.media_type,
-            note: file.note.as_deref(),
-            bytes,
-        };
+        let (name, media_type, note) = (&file.name, &file.media_type, file.note.as_deref());
         if let Some(on) = on {
+            let attachment = NewAttachment { name, media_type, note, bytes };
             stored_files::store_attachment(c, on, &attachment, &file.added_at).await?;
         }
     }

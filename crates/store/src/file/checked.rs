@@ -21,28 +21,23 @@ pub(super) struct CheckedFile<'a> {
 
 impl<'a> CheckedFile<'a> {
     pub(super) fn validate(file: &'a SessionFile) -> Result<Self, SessionFileError> {
-        let id: SessionId =
-            file.session.parse().map_err(|_| damaged(format!("{:?} is not a session", file.session)))?;
+        let unnamed = |_| damaged(format!("{:?} is not a session", file.session));
+        let id: SessionId = file.session.parse().map_err(unnamed)?;
         check_numbers(file)?;
         check_speeds(file)?;
         check_ids(file)?;
         check_times(file)?;
         check_parts(file)?;
-        let source = file.source.as_ref().map(|source| {
-            let bytes = decode_base64(&source.content, "source")?;
-            match hash::hash_bytes(&bytes) == source.hash {
-                true => Ok(bytes),
-                false => Err(damaged("its source does not match its hash".to_owned())),
-            }
-        });
+        let source =
+            file.source.as_ref().map(|source| decode_base64(&source.content, "source")).transpose()?;
+        if let (Some(source), Some(bytes)) = (&file.source, &source)
+            && hash::hash_bytes(bytes) != source.hash
+        {
+            return Err(damaged("its source does not match its hash".to_owned()));
+        }
         let attachments = file.attachments.iter().map(|a| Ok((a, decode_base64(&a.content, &a.name)?)));
-        Ok(CheckedFile {
-            file,
-            id,
-            name: id.to_string(),
-            source: source.transpose()?,
-            attachments: attachments.collect::<Result<_, _>>()?,
-        })
+        let attachments = attachments.collect::<Result<_, _>>()?;
+        Ok(CheckedFile { file, id, name: id.to_string(), source, attachments })
     }
 }
 
@@ -55,19 +50,16 @@ pub(super) fn encode_base64(bytes: &[u8]) -> String {
 }
 
 fn check_numbers(file: &SessionFile) -> Result<(), SessionFileError> {
-    let seeds = file.runs.iter().map(|run| &run.seed).chain([&file.seed]);
-    for seed in seeds {
+    for seed in file.runs.iter().map(|run| &run.seed).chain([&file.seed]) {
         seed.parse::<u64>().map_err(|_| damaged(format!("{seed:?} is not a seed")))?;
     }
     let numbers: BTreeSet<u32> = file.runs.iter().map(|run| run.run).collect();
     if numbers.len() < file.runs.len() {
         return Err(damaged("two of its runs have the same number".to_owned()));
     }
-    match &file.ended {
-        Some(word) if !SessionEnd::ALL.iter().any(|how| how.as_str() == word) => {
-            Err(damaged(format!("unknown way to end: {word:?}")))
-        }
-        _ => Ok(()),
+    match file.ended.as_deref().filter(|word| SessionEnd::from_word(word).is_none()) {
+        Some(word) => Err(damaged(format!("unknown way to end: {word:?}"))),
+        None => Ok(()),
     }
 }
 
@@ -101,25 +93,22 @@ fn check_times(file: &SessionFile) -> Result<(), SessionFileError> {
         ("log.date", file.log.as_ref().and_then(|log| log.date.as_ref())),
         ("source.imported_at", file.source.as_ref().map(|source| &source.imported_at)),
     ];
-    let of_session = of_session.into_iter().map(|(name, time)| (name.to_owned(), time));
+    let of_session = of_session.map(|(name, time)| (name.to_owned(), time)).into_iter();
     let of_runs = file.runs.iter().flat_map(|run| {
         let named = |field| format!("{field} of run {}", run.run);
         [(named("started_at"), Some(&run.started_at)), (named("ended_at"), run.ended_at.as_ref())]
     });
-    let of_attachments = (1..)
-        .zip(&file.attachments)
-        .map(|(n, a): (usize, _)| (format!("added_at of attachment {n}"), Some(&a.added_at)));
+    let attachments = (1_usize..).zip(&file.attachments);
+    let of_attachments = attachments.map(|(n, a)| (format!("added_at of attachment {n}"), Some(&a.added_at)));
     let mut times = of_session.chain(of_runs).chain(of_attachments);
-    if let Some((field, Some(wrong))) = times.find(|(_, time)| time.is_some_and(|time| !is_valid_time(time)))
-    {
+    if let Some((field, Some(wrong))) = times.find(|(_, time)| time.is_some_and(|t| !is_valid_time(t))) {
         return Err(damaged(format!("{field} is {:?}, which is not a time", shorten_text(wrong))));
     }
     let of_log = file.log.iter().flat_map(|log| &log.events);
     let events = file.events.iter().map(|event| &event.event).chain(of_log);
     let events = events.filter_map(|event| event.date.as_ref());
-    match (1..).zip(events).find(|(_, date)| !is_date(date)) {
+    match (1_usize..).zip(events).find(|(_, date)| !is_date(date)) {
         Some((n, wrong)) => {
-            let n: usize = n;
             Err(damaged(format!("the date of event {n} is {:?}, which is not a date", shorten_text(wrong))))
         }
         None => Ok(()),
@@ -130,18 +119,18 @@ fn check_times(file: &SessionFile) -> Result<(), SessionFileError> {
 fn check_parts(file: &SessionFile) -> Result<(), SessionFileError> {
     let is_session = ["bench", "import"].contains(&file.kind.as_str());
     let whole = file.card.is_some() && file.recipe.is_some() && file.io_path.is_some();
-    let nothing =
+    let is_record =
         file.recipe.is_none() && file.runs.is_empty() && file.report.is_none() && file.log.is_none();
     let without_unit = file.specimen.is_none();
-    let hangs_nowhere = file.attachments.iter().any(|a| match a.on {
+    let is_ownerless = file.attachments.iter().any(|a| match a.on {
         AttachedTo::Card => file.card.is_none(),
         AttachedTo::Specimen => without_unit,
         AttachedTo::Session => !is_session,
     });
-    match (is_session, hangs_nowhere) {
+    match (is_session, is_ownerless) {
         (_, true) => Err(damaged("an attachment belongs to something outside of the file".to_owned())),
         (true, _) if !whole => Err(damaged("its card, its recipe or its io_path is missing".to_owned())),
-        (false, _) if !nothing => Err(damaged(format!("a record of {:?} has no runs", file.kind))),
+        (false, _) if !is_record => Err(damaged(format!("a record of {:?} has no runs", file.kind))),
         _ if file.card.is_none() && (!without_unit || !file.events.is_empty()) => {
             Err(damaged("it has a unit or events without a card".to_owned()))
         }

@@ -2,7 +2,8 @@
 
 use super::checked::encode_base64;
 use crate::cards::{UNIT, unit_from_row};
-use crate::connection::{Connection, SqlResult, SqlRow, statement};
+use crate::connection::{Connection, SqlResult, SqlRow, statement, unreadable};
+use crate::measurement_writing::test_from_row;
 use crate::stored_files::owner_kind;
 use crate::{SessionId, deduplication, events, figure_json, shared_settings, sql};
 use cardscope_model::condition::{Condition, ConditionOrigin};
@@ -12,7 +13,8 @@ use cardscope_model::session_file::{
     FORMAT, FileAttachment, FileCard, FileEvent, FileRecipe, FileRun, FileSource, SampleRecord, SessionFile,
     VERSION,
 };
-use cardscope_model::test_name::TestName;
+use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 const SESSION: &str = "SELECT s.id, s.kind, s.card_id, s.specimen_id, s.target, s.seed, s.condition, \
@@ -81,10 +83,6 @@ fn session_from_row(row: &SqlRow) -> SqlResult<(SessionFile, SessionKeys)> {
         version: VERSION,
         session: row.get("id")?,
         kind: row.get("kind")?,
-        card: None,
-        specimen: None,
-        events: Vec::new(),
-        attachments: Vec::new(),
         rig: shared_settings::rig_words(&condition),
         condition,
         origins,
@@ -101,20 +99,14 @@ fn session_from_row(row: &SqlRow) -> SqlResult<(SessionFile, SessionKeys)> {
         updated_at: row.get("updated_at")?,
         ended_at: row.get("ended_at")?,
         ended: row.get("ended_how")?,
-        runs: Vec::new(),
         report: if has_recipe { row.get_optional_json("document")? } else { None },
         document: if has_recipe { None } else { row.get_optional_json("document")? },
-        findings: Vec::new(),
         log: row.get_optional_json("log")?,
         content_hash: row.get("content_hash")?,
-        source: None,
+        ..SessionFile::default()
     };
-    let named = SessionKeys {
-        card: row.get("card_id")?,
-        unit: row.get("specimen_id")?,
-        source: row.get("source_hash")?,
-    };
-    Ok((file, named))
+    let (card, unit) = (row.get("card_id")?, row.get("specimen_id")?);
+    Ok((file, SessionKeys { card, unit, source: row.get("source_hash")? }))
 }
 
 fn card_from_row(row: &SqlRow) -> SqlResult<FileCard> {
@@ -146,17 +138,13 @@ fn finding_from_row(row: &SqlRow) -> SqlResult<Finding> {
     Ok(Finding {
         claim: row.get(0)?,
         verdict: row.get(1)?,
-        weight: parse_weight(&row.get::<String>(2)?)?,
+        weight: Deserialize::deserialize(Value::from(row.get::<String>(2)?))
+            .map_err(|e| unreadable("weight", e))?,
         confidence: row.get(3)?,
         evidence: row.get_json(4)?,
         advice: row.get(5)?,
         advised_verb: None,
     })
-}
-
-fn parse_weight(word: &str) -> SqlResult<cardscope_model::finding::FindingWeight> {
-    let word = serde_json::Value::from(word);
-    serde_json::from_value(word).map_err(|e| crate::connection::unreadable("weight", e.to_string()))
 }
 
 async fn load_runs(c: &mut Connection, id: SessionId) -> SqlResult<Vec<FileRun>> {
@@ -188,7 +176,7 @@ fn run_from_row(row: &SqlRow) -> SqlResult<FileRun> {
 fn sample_from_row(row: &SqlRow) -> SqlResult<SampleRecord> {
     Ok(SampleRecord {
         test_key: row.get("test_key")?,
-        test: TestName { pattern: row.get_parsed("test")?, op: row.get_parsed("op")? },
+        test: test_from_row(row)?,
         step: row.get("step")?,
         loop_index: row.get_integer("loop_index")?,
         sample: LoopSample {

@@ -64,11 +64,6 @@ pub(super) fn method_name(log: &CardLog) -> &str {
     log.tool.as_ref().map_or(log.format.as_str(), |tool| &tool.name)
 }
 
-/// Number of figures that are not valid speeds and are dropped.
-pub(super) fn count_invalid_figures(log: &CardLog) -> usize {
-    log.runs.iter().flat_map(|run| &run.results).filter(|figure| !figure.is_speed()).count()
-}
-
 /// Hash of the content of a log: card, condition, date and figures, independent of the file's encoding.
 ///
 /// If nothing names the card, equal figures may come from two cards, so the text of the file counts as well, without

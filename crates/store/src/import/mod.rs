@@ -34,8 +34,8 @@ async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> SqlResult<Ve
     c.enlarge_cache().await?;
     let prepared = prepared::prepare_all(&sources);
     let mut known = KnownFiles::load(c, &prepared).await?;
-    let fresh: Vec<Option<Vec<&PreparedLog<'_>>>> =
-        prepared.iter().map(|source| known.new_logs(source)).collect();
+    let fresh = prepared.iter().map(|source| known.new_logs(source));
+    let fresh: Vec<Option<Vec<&PreparedLog<'_>>>> = fresh.collect();
     let sightings: Vec<_> = fresh.iter().flatten().flatten().map(|log| log.sighting.clone()).collect();
     let mut resolver = CardResolver::load(c, &sightings).await?;
     let mut batch = RowsInOrder::new();

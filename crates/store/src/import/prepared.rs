@@ -77,12 +77,8 @@ impl<'a> PreparedSource<'a> {
         let logs = source.logs.iter().filter(|log| !log.is_empty() || !log.doubts.is_empty());
         let mut logs: Vec<_> = logs.map(|log| PreparedLog::from_log(log, source)).collect();
         disambiguate(&mut logs);
-        PreparedSource {
-            name: source.name,
-            format: source.format,
-            hash: hash::hash_bytes(&source.bytes),
-            logs,
-        }
+        let hash = hash::hash_bytes(&source.bytes);
+        PreparedSource { name: source.name, format: source.format, hash, logs }
     }
 }
 
@@ -113,20 +109,22 @@ impl ImportedSource {
     }
 }
 
+type StoredByHash = HashMap<String, ImportedSource>;
+
 /// Files of a batch that the archive has, by file hash and by content hash.
 pub(super) struct KnownFiles {
-    by_hash: HashMap<String, ImportedSource>,
-    by_content: HashMap<String, ImportedSource>,
+    by_hash: StoredByHash,
+    by_content: StoredByHash,
     now: String,
 }
 
 impl KnownFiles {
     pub(super) async fn load(c: &mut Connection, batch: &[PreparedSource<'_>]) -> SqlResult<Self> {
         let hashes: Vec<String> = batch.iter().map(|s| s.hash.clone()).collect();
-        let contents: Vec<String> =
-            batch.iter().flat_map(|s| &s.logs).map(|log| log.content_hash.clone()).collect();
-        let by_hash =
-            find_stored(c, "SELECT hash, hash, name, imported_at FROM source WHERE hash", &hashes).await?;
+        let logs = batch.iter().flat_map(|source| &source.logs);
+        let contents: Vec<String> = logs.map(|log| log.content_hash.clone()).collect();
+        let by_hash = "SELECT hash, hash, name, imported_at FROM source WHERE hash";
+        let by_hash = find_stored(c, by_hash, &hashes).await?;
         let by_content = "SELECT s.content_hash, o.hash, o.name, o.imported_at FROM session s \
             JOIN source o ON o.hash = s.source_hash WHERE s.content_hash";
         let by_content = find_stored(c, by_content, &contents).await?;
@@ -137,21 +135,18 @@ impl KnownFiles {
     /// the batch is not imported again.
     pub(super) fn new_logs<'l>(
         &mut self,
-        source: &'l PreparedSource<'l>,
+        source: &'l PreparedSource<'_>,
     ) -> Option<Vec<&'l PreparedLog<'l>>> {
         if self.by_hash.contains_key(&source.hash) {
             return None;
         }
-        let fresh: Vec<_> =
-            source.logs.iter().filter(|log| !self.by_content.contains_key(&log.content_hash)).collect();
+        let is_new = |log: &&PreparedLog<'_>| !self.by_content.contains_key(&log.content_hash);
+        let fresh: Vec<_> = source.logs.iter().filter(is_new).collect();
         if fresh.is_empty() && !source.logs.is_empty() {
             return None;
         }
-        let there = ImportedSource::Known {
-            source: source.hash.clone(),
-            name: source.name.to_owned(),
-            imported_at: self.now.clone(),
-        };
+        let (name, imported_at) = (source.name.to_owned(), self.now.clone());
+        let there = ImportedSource::Known { source: source.hash.clone(), name, imported_at };
         // Equal logs within one file are distinct; only other files are compared.
         self.by_content.extend(fresh.iter().map(|log| (log.content_hash.clone(), there.clone())));
         self.by_hash.insert(source.hash.clone(), there);
@@ -166,13 +161,7 @@ impl KnownFiles {
     }
 }
 
-async fn find_stored(
-    c: &mut Connection,
-    head: &str,
-    keys: &[String],
-) -> SqlResult<HashMap<String, ImportedSource>> {
-    let there = c
-        .fetch_for_keys(head, keys, |row| Ok((row.get(0)?, ImportedSource::known_from_row(row, 1)?)))
-        .await?;
-    Ok(there.into_iter().collect())
+async fn find_stored(c: &mut Connection, head: &str, keys: &[String]) -> SqlResult<StoredByHash> {
+    let read = |row: &SqlRow| Ok((row.get(0)?, ImportedSource::known_from_row(row, 1)?));
+    Ok(c.fetch_for_keys(head, keys, read).await?.into_iter().collect())
 }

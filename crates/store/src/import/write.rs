@@ -1,9 +1,9 @@
 //! Writes the rows of a batch of logs.
 
-use super::group::{RunGroup, count_invalid_figures, method_name, split_by_setting};
+use super::group::{RunGroup, method_name, split_by_setting};
 use super::prepared::{PreparedLog, PreparedSource};
 use crate::connection::{Connection, RowBatch, SqlResult, SqlValue, json_text};
-use crate::events::StoredEvents;
+use crate::events::{add_event_row, event_rows};
 use crate::measurement_writing::condition_origins;
 use crate::resolver::{CardResolver, ResolvedSighting};
 use crate::shared_settings::SharedSettings;
@@ -28,7 +28,7 @@ pub(super) struct RowsInOrder {
     sessions: RowBatch,
     runs: RowBatch,
     shared: SharedSettings,
-    events: StoredEvents,
+    events: RowBatch,
 }
 
 impl RowsInOrder {
@@ -39,7 +39,7 @@ impl RowsInOrder {
             sessions: RowBatch::new(sql::INSERT_SESSIONS, ""),
             runs: RowBatch::new(sql::INSERT_RUNS, ""),
             shared: SharedSettings::default(),
-            events: StoredEvents::default(),
+            events: event_rows(),
         }
     }
 
@@ -69,7 +69,9 @@ impl RowsInOrder {
         let mut sessions = Vec::new();
         for log in logs {
             let placed = resolver.resolve(&log.sighting);
-            self.events.add_all(&placed, &log.log.events)?;
+            for event in &log.log.events {
+                add_event_row(&mut self.events, &placed.card, placed.unit.as_deref(), event)?;
+            }
             let document = json_text(&without_runs(log.log))?;
             for group in split_by_setting(log.log) {
                 sessions.push(self.add_session(source, log, &document, &group, &placed)?);
@@ -129,20 +131,14 @@ impl RowsInOrder {
         Ok(id)
     }
 
-    fn add_runs(
-        &mut self,
-        id: SessionId,
-        group: &RunGroup,
-        setting: &str,
-        started_at: &str,
-    ) -> SqlResult<()> {
+    fn add_runs(&mut self, id: SessionId, group: &RunGroup, setting: &str, started: &str) -> SqlResult<()> {
         for run in &group.runs {
             self.runs.push([
                 id.to_string().into(),
                 run.run.into(),
                 NO_SEED.into(),
                 true.into(),
-                started_at.into(),
+                started.into(),
                 (&self.now).into(),
                 SqlValue::Text(None),
                 setting.into(),
@@ -165,18 +161,11 @@ impl RowsInOrder {
 
 /// Returns a log without its runs, with a note about dropped figures.
 fn without_runs(log: &CardLog) -> CardLog {
-    let mut rest = CardLog::new(&log.format);
-    rest.tool.clone_from(&log.tool);
-    rest.part.clone_from(&log.part);
-    rest.date.clone_from(&log.date);
-    rest.card.clone_from(&log.card);
-    rest.events.clone_from(&log.events);
-    rest.condition.clone_from(&log.condition);
-    rest.other.clone_from(&log.other);
-    rest.doubts.clone_from(&log.doubts);
-    let left_out = count_invalid_figures(log);
-    if left_out > 0 {
-        rest.doubts.push(format!("left out {left_out} impossible speeds (negative, absurd or not a number)"));
+    let mut log = log.clone();
+    let figures = std::mem::take(&mut log.runs).into_iter().flat_map(|run| run.results);
+    let invalid = figures.filter(|figure| !figure.is_speed()).count();
+    if invalid > 0 {
+        log.doubts.push(format!("left out {invalid} impossible speeds (negative, absurd or not a number)"));
     }
-    rest
+    log
 }

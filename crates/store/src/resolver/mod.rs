@@ -48,10 +48,10 @@ impl CardResolver {
     /// Finds or creates, and writes, the card and the unit of one sighting.
     pub(crate) async fn resolve_and_store(
         c: &mut Connection,
-        sighting: &CardSighting,
+        met: &CardSighting,
     ) -> SqlResult<ResolvedSighting> {
-        let mut resolver = CardResolver::load(c, std::slice::from_ref(sighting)).await?;
-        let placed = resolver.resolve(sighting);
+        let mut resolver = CardResolver::load(c, std::slice::from_ref(met)).await?;
+        let placed = resolver.resolve(met);
         resolver.store(c).await?;
         Ok(placed)
     }
@@ -115,14 +115,10 @@ impl CardResolver {
         let by_registers = names.registers_of_claims.as_ref().and_then(|key| self.by_registers.get(key));
         let by_label = names.label.as_ref().and_then(|key| self.by_label.get(key));
         let met = &sighting.facts;
-        self.find_fitting(
-            by_registers,
-            |known| !naming::registers_conflict(known, met),
-            |known| known.brand.is_none(),
-        )
-        .or_else(|| {
-            self.find_fitting(by_label, |known| !naming::labels_conflict(known, met), naming::is_general)
-        })
+        let fits = |card: &CardFacts| !naming::registers_conflict(card, met);
+        let by_registers = self.find_fitting(by_registers, fits, |card| card.brand.is_none());
+        let fits = |card: &CardFacts| !naming::labels_conflict(card, met);
+        by_registers.or_else(|| self.find_fitting(by_label, fits, naming::is_general))
     }
 
     /// The only candidate that fits. Of several the general one, since nothing tells which of the specific ones it is.
@@ -134,17 +130,17 @@ impl CardResolver {
     ) -> Option<String> {
         let facts = |id: &&String| self.cards.get(*id).map(|card| &card.facts);
         let fitting: Vec<&String> = candidates?.iter().filter(|id| facts(id).is_some_and(&fits)).collect();
-        let only = if fitting.len() == 1 { fitting.first() } else { None };
-        only.or_else(|| fitting.iter().find(|id| facts(id).is_some_and(&general))).map(|id| (*id).clone())
+        let chosen = match fitting[..] {
+            [only] => Some(only),
+            _ => fitting.into_iter().find(|id| facts(id).is_some_and(&general)),
+        };
+        chosen.cloned()
     }
 
     /// Deterministic id of a new card: equal facts give an equal id.
     fn new_card_id(&self, sighting: &CardSighting, names: &CardNames) -> String {
-        let by_names = || {
-            naming::register_id(&sighting.facts)
-                .unwrap_or_else(|| hash::hash_texts(&["card", &names.fingerprint]))
-        };
-        let id = sighting.id.clone().unwrap_or_else(by_names);
+        let brought = sighting.id.clone().or_else(|| naming::register_id(&sighting.facts));
+        let id = brought.unwrap_or_else(|| hash::hash_texts(&["card", &names.fingerprint]));
         // A different card with the same registers has that id already.
         if self.cards.contains_key(&id) { hash::hash_texts(&[&id, &names.fingerprint]) } else { id }
     }
@@ -162,12 +158,8 @@ impl CardResolver {
     }
 
     fn merge_unit_facts(&mut self, card: &str, unit: &CardUnit) -> String {
-        let new = || KnownUnit {
-            card: card.to_owned(),
-            facts: CardFacts::default(),
-            new: Some(unit.clone()),
-            changed: false,
-        };
+        let (card, facts) = (card.to_owned(), CardFacts::default());
+        let new = || KnownUnit { card, facts, new: Some(unit.clone()), changed: false };
         let known = self.units.entry(unit.id.clone()).or_insert_with(new);
         let before = known.facts.clone();
         known.facts.fill_missing_from(&unit.facts);
@@ -178,25 +170,21 @@ impl CardResolver {
     /// Loads all cards and units that these sightings may belong to.
     pub(crate) async fn load(c: &mut Connection, sightings: &[CardSighting]) -> SqlResult<Self> {
         let mut resolver = CardResolver::default();
-        let names: Vec<CardNames> =
-            sightings.iter().filter_map(|s| CardNames::from_facts(&s.facts)).collect();
-        let units = sightings.iter().filter_map(|s| s.unit.as_ref()).map(|unit| unit.id.clone());
-        resolver.load_units(c, distinct(units)).await?;
-        let fingerprints = distinct(names.iter().map(|n| n.fingerprint.clone()));
-        resolver.load_names(c, "fingerprint", fingerprints).await?;
-        resolver.load_names(c, "label", distinct(names.iter().filter_map(|n| n.label.clone()))).await?;
-        resolver
-            .load_names(c, "registers", distinct(names.iter().filter_map(|n| n.registers_of_claims.clone())))
-            .await?;
+        let names: Vec<_> = sightings.iter().filter_map(|s| CardNames::from_facts(&s.facts)).collect();
+        let units = sightings.iter().filter_map(|s| s.unit.as_ref());
+        resolver.load_units(c, distinct(units.map(|unit| unit.id.clone()))).await?;
+        let fingerprints = names.iter().map(|names| names.fingerprint.clone());
+        resolver.load_names(c, "fingerprint", distinct(fingerprints)).await?;
+        let labels = names.iter().filter_map(|names| names.label.clone());
+        resolver.load_names(c, "label", distinct(labels)).await?;
+        let registers = names.iter().filter_map(|names| names.registers_of_claims.clone());
+        resolver.load_names(c, "registers", distinct(registers)).await?;
         // A card without any name gets an id made of its place, and may exist already.
-        let unnamed = sightings
-            .iter()
-            .filter(|s| CardNames::from_facts(&s.facts).is_none())
-            .map(|s| unnamed_card_id(&s.place));
-        let of_units = resolver.units.values().map(|s| s.card.clone());
-        let brought = sightings.iter().filter_map(|s| s.id.clone());
-        let ids =
-            distinct(resolver.by_fingerprint.values().cloned().chain(of_units).chain(unnamed).chain(brought));
+        let unnamed = sightings.iter().filter(|s| CardNames::from_facts(&s.facts).is_none());
+        let ids = unnamed.map(|s| unnamed_card_id(&s.place));
+        let ids = ids.chain(sightings.iter().filter_map(|s| s.id.clone()));
+        let ids = ids.chain(resolver.units.values().map(|unit| unit.card.clone()));
+        let ids = distinct(ids.chain(resolver.by_fingerprint.values().cloned()));
         resolver.load_cards(c, ids).await?;
         Ok(resolver)
     }
@@ -206,17 +194,16 @@ impl CardResolver {
             let known = KnownUnit { card: row.get(1)?, facts: row.get_json(2)?, new: None, changed: false };
             Ok((row.get::<String>(0)?, known))
         };
-        self.units
-            .extend(c.fetch_for_keys("SELECT id, card_id, facts FROM specimen WHERE id", &ids, unit).await?);
+        let head = "SELECT id, card_id, facts FROM specimen WHERE id";
+        self.units.extend(c.fetch_for_keys(head, &ids, unit).await?);
         Ok(())
     }
 
     async fn load_names(&mut self, c: &mut Connection, column: &str, keys: Vec<String>) -> SqlResult<()> {
         let asked = format!("SELECT fingerprint, card_id, label, registers FROM known_as WHERE {column}");
         let names = |row: &SqlRow| {
-            let names =
-                CardNames { fingerprint: row.get(0)?, label: row.get(2)?, registers_of_claims: row.get(3)? };
-            Ok((row.get::<String>(1)?, names))
+            let (fingerprint, label, registers_of_claims) = (row.get(0)?, row.get(2)?, row.get(3)?);
+            Ok((row.get::<String>(1)?, CardNames { fingerprint, label, registers_of_claims }))
         };
         for (card, names) in c.fetch_for_keys(&asked, &keys, names).await? {
             self.add_names(&card, &names);
@@ -227,13 +214,11 @@ impl CardResolver {
     async fn load_cards(&mut self, c: &mut Connection, ids: Vec<String>) -> SqlResult<()> {
         let card = |row: &SqlRow| {
             let title = if row.get(3)? { None } else { Some(row.get(2)?) };
-            Ok((
-                row.get::<String>(0)?,
-                KnownCard { facts: row.get_json(1)?, title, new: false, changed: false },
-            ))
+            let known = KnownCard { facts: row.get_json(1)?, title, new: false, changed: false };
+            Ok((row.get::<String>(0)?, known))
         };
-        self.cards
-            .extend(c.fetch_for_keys("SELECT id, facts, title, named FROM card WHERE id", &ids, card).await?);
+        let head = "SELECT id, facts, title, named FROM card WHERE id";
+        self.cards.extend(c.fetch_for_keys(head, &ids, card).await?);
         Ok(())
     }
 
@@ -243,7 +228,8 @@ impl CardResolver {
         let mut cards = RowBatch::new(sql::INSERT_CARDS, "ON CONFLICT (id) DO NOTHING");
         for (id, card) in &self.cards {
             if card.new {
-                cards.push(sql::card_row(id, &card.facts, card.title.as_deref(), &now)?);
+                let row = sql::card_row(id, &card.facts, card.title.as_deref())?;
+                cards.extend(row.into_iter().chain([(&now).into()]));
             } else if card.changed {
                 update_card(c, id, &card.facts, card.title.as_deref()).await?;
             }
@@ -288,10 +274,10 @@ fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// Stores names of cards; a name that already leads to a card keeps doing so.
-pub(crate) async fn write_names(
-    c: &mut Connection,
-    names: impl IntoIterator<Item = (String, CardNames)>,
-) -> SqlResult<()> {
+pub(crate) async fn write_names<N>(c: &mut Connection, names: N) -> SqlResult<()>
+where
+    N: IntoIterator<Item = (String, CardNames)>,
+{
     let mut rows = RowBatch::new(sql::INSERT_NAMES, "ON CONFLICT (fingerprint) DO NOTHING");
     for (card, n) in names {
         rows.push([n.fingerprint.into(), card.into(), n.label.into(), n.registers_of_claims.into()]);
@@ -306,9 +292,7 @@ pub(crate) async fn update_card(
     facts: &CardFacts,
     unnamed: Option<&str>,
 ) -> SqlResult<()> {
-    let [id, title, named, brand, name, model, maker, capacity, facts, _] =
-        sql::card_row(id, facts, unnamed, "")?;
-    let values = [id, title, named, brand, name, model, maker, capacity, facts];
+    let values = sql::card_row(id, facts, unnamed)?;
     require_one_row(c.execute(statement(sql::UPDATE_CARD).bind_all(values)).await?)
 }
 

@@ -123,13 +123,9 @@ impl ExportTable {
     }
 
     /// Closes the table and returns its files. A table without rows gets one empty file, so that engines find it.
-    pub(super) fn finish(
-        mut self,
-        empty: Option<i16>,
-        make: &mut MakeFile<'_>,
-    ) -> io::Result<Vec<TableFile>> {
+    pub(super) fn finish(mut self, year: Option<i16>, make: &mut MakeFile<'_>) -> io::Result<Vec<TableFile>> {
         if self.parts.is_empty() {
-            self.begin_file(empty, make)?;
+            self.begin_file(year, make)?;
         }
         self.close_file()?;
         Ok(self.written)
