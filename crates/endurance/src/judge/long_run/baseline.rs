@@ -2,7 +2,7 @@
 //! (docs/reference/reports.md#microsd-express-benchmarks). Differences are reported only if the intervals support them
 //! (docs/reference/flash.md#comparing-two-cards).
 
-use cardscope_model::sustain::{ComparedLine, ConditionComparison, SpeedLevel, SustainReport};
+use cardscope_model::sustain::{ComparedLine, ConditionComparison, MeasuredRun, SpeedLevel, SustainReport};
 use std::collections::BTreeSet;
 
 /// Least difference that is reported, because readers and hosts cause smaller ones
@@ -17,42 +17,33 @@ const UNSLOWED_STATES: [&str; 4] = ["full speed", "steady", "varies", "fast"];
 
 /// Compares `here` with the earlier run `there`, which is called `name`.
 pub fn compare_runs(here: &SustainReport, name: &str, there: &SustainReport) -> ConditionComparison {
-    let level = |what: &str, pick: fn(&SustainReport) -> Option<&SpeedLevel>| {
-        compare_levels(what, pick(here), pick(there))
+    let level = |what: &str, pick: fn(&MeasuredRun) -> Option<&SpeedLevel>| {
+        compare_levels(what, pick(&here.body.measured), pick(&there.body.measured))
     };
-    let figure = |what: &str, unit: &str, of: fn(&SustainReport) -> Option<f64>| {
-        compare_figures(what, unit, of(here), of(there))
+    let figure = |what: &str, unit: &str, of: fn(&MeasuredRun) -> Option<f64>| {
+        compare_figures(what, unit, of(&here.body.measured), of(&there.body.measured))
     };
-    let lines = vec![
-        level("full speed", |r| {
-            r.body.measured.levels.iter().find(|l| UNSLOWED_STATES.contains(&l.state.as_str()))
+    let mut lines = vec![
+        level("full speed", |m| m.levels.iter().find(|l| UNSLOWED_STATES.contains(&l.state.as_str()))),
+        level("with the cache full", |m| m.levels.iter().find(|l| l.state == "cache full")),
+        level("slowest level", |m| m.levels.iter().min_by(|a, b| a.mb_s.total_cmp(&b.mb_s))),
+        figure("steady state", "MB/s", |m| m.steady_state.filter(|s| s.reached).map(|s| s.mb_s)),
+        figure("cache", "GB", |m| m.cache_bytes.value.map(|b| b as f64 / 1e9)),
+        figure("heat slows it after", "s", |m| m.throttling.as_ref().map(|t| t.after_s)),
+        figure("time slowed by heat", "%", |m| {
+            (!m.series.is_empty()).then(|| m.throttling.as_ref().map_or(0.0, |t| t.share * 100.0))
         }),
-        level("with the cache full", |r| r.body.measured.levels.iter().find(|l| l.state == "cache full")),
-        level("slowest level", |r| r.body.measured.levels.iter().min_by(|a, b| a.mb_s.total_cmp(&b.mb_s))),
-        figure("steady state", "MB/s", |r| {
-            r.body.measured.steady_state.filter(|s| s.reached).map(|s| s.mb_s)
-        }),
-        figure("cache", "GB", |r| r.body.measured.cache_bytes.value.map(|b| b as f64 / 1e9)),
-        figure("heat slows it after", "s", |r| r.body.measured.throttling.as_ref().map(|t| t.after_s)),
-        figure("time slowed by heat", "%", |r| {
-            (!r.body.measured.series.is_empty())
-                .then(|| r.body.measured.throttling.as_ref().map_or(0.0, |t| t.share * 100.0))
-        }),
-        figure("warmest", "°C", |r| r.body.measured.max_celsius),
+        figure("warmest", "°C", |m| m.max_celsius),
     ];
-    let lines = lines.into_iter().filter(|l| l.here.is_some() || l.there.is_some()).collect();
-    ConditionComparison {
-        other: name.to_owned(),
-        conditions: differing_conditions(here, there),
-        lines,
-        doubts: comparison_caveats(here, there),
-    }
+    lines.retain(|line| line.here.is_some() || line.there.is_some());
+    let (conditions, doubts) = (differing_conditions(here, there), comparison_caveats(here, there));
+    ConditionComparison { other: name.to_owned(), conditions, lines, doubts }
 }
 
 /// Conditions that differ: key, value here, value there.
 fn differing_conditions(here: &SustainReport, there: &SustainReport) -> Vec<(String, String, String)> {
     let words: BTreeSet<&str> =
-        here.header.condition.iter().chain(there.header.condition.iter()).map(|(w, _)| w).collect();
+        [here, there].into_iter().flat_map(|r| r.header.condition.iter()).map(|(w, _)| w).collect();
     let value = |r: &SustainReport, w: &str| r.header.condition.get(w).unwrap_or("unknown").to_owned();
     let all = words.into_iter().map(|w| (w.to_owned(), value(here, w), value(there, w)));
     all.filter(|(_, a, b)| a != b).collect()
@@ -61,13 +52,11 @@ fn differing_conditions(here: &SustainReport, there: &SustainReport) -> Vec<(Str
 /// Reasons why the runs are not fully comparable.
 fn comparison_caveats(here: &SustainReport, there: &SustainReport) -> Vec<String> {
     let (a, b) = (&here.body, &there.body);
+    let several = differing_conditions(here, there).len() > 1;
     let all = [
         (a.announced_bytes != b.announced_bytes, "the cards announce different capacities"),
         ((a.work, a.pattern, a.region_bytes) != (b.work, b.pattern, b.region_bytes), "the workloads differ"),
-        (
-            differing_conditions(here, there).len() > 1,
-            "several conditions differ, so a difference has no single cause",
-        ),
+        (several, "several conditions differ, so a difference has no single cause"),
         (here.header.error.is_some() || there.header.error.is_some(), "one of the runs ended early"),
         (true, "one run each: another day may give other speeds"),
     ];
@@ -98,14 +87,8 @@ fn difference_text(ratio: f64, [low, high]: [f64; 2]) -> &'static str {
 
 fn compare_figures(what: &str, unit: &str, here: Option<f64>, there: Option<f64>) -> ComparedLine {
     let ratio = here.zip(there).filter(|(_, b)| *b != 0.0 && unit != "°C").map(|(a, b)| a / b);
-    ComparedLine {
-        what: what.to_owned(),
-        unit: unit.to_owned(),
-        here,
-        there,
-        ratio,
-        ..ComparedLine::default()
-    }
+    let (what, unit) = (what.to_owned(), unit.to_owned());
+    ComparedLine { what, unit, here, there, ratio, ..ComparedLine::default() }
 }
 
 #[cfg(test)]

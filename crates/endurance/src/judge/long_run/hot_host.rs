@@ -6,6 +6,7 @@ use cardscope_model::finding::Finding;
 use cardscope_model::statistics::median;
 use cardscope_model::sustain::{PlacedTemperature, RunPhase, SustainSample};
 use cardscope_statistics::anomaly::{UsbLoad, hot_host_finding, is_over_usb};
+use std::collections::BTreeSet;
 
 /// Start and end of a run are a fifth of it each.
 const RUN_PARTS: usize = 5;
@@ -30,25 +31,21 @@ fn usb_load(series: &[SustainSample]) -> Option<UsbLoad> {
         return None;
     }
     let (first, last) = (&all[..part], &all[all.len() - part..]);
-    let rise =
-        |of: &dyn Fn(&SustainSample) -> Option<f64>| Some((median_of(first, of)?, median_of(last, of)?));
+    let rise = |of: &dyn Fn(&SustainSample) -> Option<f64>| median_of(first, of).zip(median_of(last, of));
     let (first_mb_s, last_mb_s) = rise(&|s| s.read_mb_s)?;
     let pings = rise(&|s| s.ping_us).filter(|(before, _)| *before > 0.0);
+    let places = host_places(&all);
+    let host_rises = places
+        .iter()
+        .filter_map(|place| rise(&|s| s.temperatures.iter().find(|r| r.place == *place).map(|r| r.celsius)));
+    let of_card = last.iter().flat_map(|s| &s.temperatures).filter(|r| r.is_of_card());
     Some(UsbLoad {
         seconds: all.last()?.at_s,
         first_mb_s,
         last_mb_s,
         null_rise: pings.map(|(before, after)| after / before - 1.0),
-        host_rise_k: host_places(&all)
-            .iter()
-            .filter_map(|p| rise(&temperature_at(p)).map(|(a, b)| b - a))
-            .reduce(f64::max),
-        card_c: last
-            .iter()
-            .flat_map(|s| &s.temperatures)
-            .filter(is_card_reading)
-            .map(|r| r.celsius)
-            .reduce(f64::max),
+        host_rise_k: host_rises.map(|(before, after)| after - before).reduce(f64::max),
+        card_c: of_card.map(|r| r.celsius).reduce(f64::max),
     })
 }
 
@@ -56,25 +53,13 @@ fn median_of(part: &[&SustainSample], of: &dyn Fn(&SustainSample) -> Option<f64>
     median(&part.iter().filter_map(|s| of(s)).collect::<Vec<f64>>())
 }
 
-fn is_card_reading(reading: &&PlacedTemperature) -> bool {
-    reading.is_of_card()
-}
-
 /// Names of the thermometers that are at the reader or host.
-fn host_places(all: &[&SustainSample]) -> Vec<String> {
+fn host_places<'a>(all: &[&'a SustainSample]) -> BTreeSet<&'a str> {
     let of_host = |reading: &&PlacedTemperature| {
         let place = reading.place.to_lowercase();
         !reading.is_of_card() && HOST_PLACES.iter().any(|word| place.contains(word))
     };
-    let readings = all.iter().flat_map(|s| &s.temperatures);
-    let mut places: Vec<String> = readings.filter(of_host).map(|r| r.place.clone()).collect();
-    places.sort_unstable();
-    places.dedup();
-    places
-}
-
-fn temperature_at(place: &str) -> impl Fn(&SustainSample) -> Option<f64> {
-    move |sample| sample.temperatures.iter().find(|r| r.place == place).map(|r| r.celsius)
+    all.iter().flat_map(|s| &s.temperatures).filter(of_host).map(|r| r.place.as_str()).collect()
 }
 
 #[cfg(test)]

@@ -49,22 +49,23 @@ pub fn long_run_findings(
 /// Data that the run lacks to distinguish heat and other load from the card itself.
 pub fn missing_evidence(series: &[SustainSample]) -> Vec<String> {
     let warm = |s: &SustainSample| s.temperatures.iter().any(PlacedTemperature::is_of_card);
-    let mut doubts = Vec::new();
-    if !series.is_empty() && !series.iter().any(warm) {
-        doubts.push(
+    let doubts = [
+        (
+            series.iter().any(warm),
             "the card's temperature is unknown, so heat is judged by its reads; add a sensor with \
-             --thermometer card=…"
-                .to_owned(),
-        );
-    }
-    if !series.is_empty() && series.iter().all(|s| s.ping_us.is_none()) {
-        doubts.push(
-            "the card has no command that needs no flash, so other load on the bus looks like \
-             heat"
-                .to_owned(),
-        );
-    }
-    doubts
+             --thermometer card=…",
+        ),
+        (
+            series.iter().any(|s| s.ping_us.is_some()),
+            "the card has no command that needs no flash, so other load on the bus looks like heat",
+        ),
+    ];
+    let missing = doubts.into_iter().filter(|(measured, _)| !series.is_empty() && !measured);
+    missing.map(|(_, text)| text.to_owned()).collect()
+}
+
+fn find_event(measured: &MeasuredRun, kind: EventKind) -> Option<&SustainEvent> {
+    measured.events.iter().find(|event| event.kind == kind)
 }
 
 /// The card failed all writes or all reads until the run ended.
@@ -94,7 +95,7 @@ fn refused_io_finding(measured: &MeasuredRun, bytes_written: u64) -> Option<Find
 
 /// The card did not answer for so long that hosts reset it or give it up.
 fn no_answer_finding(measured: &MeasuredRun) -> Option<Finding> {
-    let event = measured.events.iter().find(|e| e.kind == EventKind::NoAnswer)?;
+    let event = find_event(measured, EventKind::NoAnswer)?;
     let (_, length) = event.evidence.first()?;
     let verdict = format!("The card did not answer for {length}; hosts give up after 30 s.");
     Some(
@@ -106,27 +107,17 @@ fn no_answer_finding(measured: &MeasuredRun) -> Option<Finding> {
 }
 
 fn cache_finding(measured: &MeasuredRun) -> Option<Finding> {
-    if measured.cache_bytes.status != PropertyStatus::Measured {
-        return None;
-    }
-    let bytes = measured.cache_bytes.value?;
+    let cache = &measured.cache_bytes;
+    let bytes = cache.value.filter(|_| cache.status == PropertyStatus::Measured)?;
     let after = measured.after_cache_mb_s.value?;
-    let before = measured.cache_bytes.evidence.numbers.iter().find(|n| n.what == "speed before")?;
+    let before = cache.evidence.numbers.iter().find(|n| n.what == "speed before")?;
     let size = DecimalSize(bytes);
-    let mut finding = Finding::new(
-        "cache-end",
-        FindingWeight::Note,
-        measured.cache_bytes.confidence,
-        match measured.cache_bytes.confidence < MIN_CERTAIN {
-            true => {
-                format!("The card slows down after {size} of writes, probably because its cache is full.")
-            }
-            false => format!("The card slows down after {size} of writes: its cache is full."),
-        },
-    )
-    .because("cache", size)
-    .because("before", SpeedMbS(before.value))
-    .because("after", SpeedMbS(after));
+    let why = if cache.confidence < MIN_CERTAIN { ", probably because" } else { ":" };
+    let verdict = format!("The card slows down after {size} of writes{why} its cache is full.");
+    let mut finding = Finding::new("cache-end", FindingWeight::Note, cache.confidence, verdict)
+        .because("cache", size)
+        .because("before", SpeedMbS(before.value))
+        .because("after", SpeedMbS(after));
     let advice = match &measured.recovery {
         Some(recovery) if recovery.bytes > 0 => {
             finding = finding
@@ -147,11 +138,8 @@ fn cache_finding(measured: &MeasuredRun) -> Option<Finding> {
 fn throttling_finding(measured: &MeasuredRun) -> Option<Finding> {
     let heat = measured.throttling.as_ref()?;
     let slowest = heat.steps.iter().map(|s| s.speed_ratio).fold(1.0, f64::min);
-    let percent = slowest * 100.0;
-    let verdict = match heat.confidence < MIN_CERTAIN {
-        true => format!("The card slows to {percent:.0} % of its cool speed, perhaps from heat."),
-        false => format!("The card slows to {percent:.0} % of its cool speed from heat."),
-    };
+    let why = if heat.confidence < MIN_CERTAIN { ", perhaps from heat" } else { " from heat" };
+    let verdict = format!("The card slows to {:.0} % of its cool speed{why}.", slowest * 100.0);
     let limits = &measured.limits;
     let degrees = |celsius: Option<f64>| celsius.map(|c| format!("{c:.0} °C"));
     let counted = heat.t1_transitions.zip(heat.t2_transitions).map(|(t1, t2)| format!("{t1} and {t2}"));
@@ -170,7 +158,7 @@ fn throttling_finding(measured: &MeasuredRun) -> Option<Finding> {
 }
 
 fn too_hot_finding(measured: &MeasuredRun) -> Option<Finding> {
-    let event = measured.events.iter().find(|e| e.kind == EventKind::TooHot)?;
+    let event = find_event(measured, EventKind::TooHot)?;
     Some(
         Finding::new("too-hot", FindingWeight::Hint, 1.0, "The card became too hot, which ended the run.")
             .because("after", format!("{:.0} s", event.at_s))
@@ -181,12 +169,10 @@ fn too_hot_finding(measured: &MeasuredRun) -> Option<Finding> {
 
 fn stall_finding(measured: &MeasuredRun) -> Option<Finding> {
     let stalls = measured.stalls.as_ref()?;
-    let weight = match stalls.longest_s >= NOTICEABLE_STALL_S || stalls.share >= NOTABLE_STALL_SHARE {
-        true => FindingWeight::Hint,
-        false => FindingWeight::Note,
-    };
-    let verdict =
-        format!("The card stalls for up to {} during its housekeeping.", WaitTime(stalls.longest_s));
+    let notable = stalls.longest_s >= NOTICEABLE_STALL_S || stalls.share >= NOTABLE_STALL_SHARE;
+    let weight = if notable { FindingWeight::Hint } else { FindingWeight::Note };
+    let longest = WaitTime(stalls.longest_s);
+    let verdict = format!("The card stalls for up to {longest} during its housekeeping.");
     // Small random writes cause thousands of stalls per GB, so those are counted per MB.
     let (unit, share) = if stalls.per_gb < 1e3 { ("per GB", 1.0) } else { ("per MB", MB / 1e9) };
     let rate = |per_gb: f64| three_digits(per_gb * share);
@@ -201,35 +187,28 @@ fn stall_finding(measured: &MeasuredRun) -> Option<Finding> {
             .because("share of the time", format!("{:.1} %", stalls.share * 100.0))
             .because("speed between them", SpeedMbS(stalls.between_mb_s))
             .because_some("one every", period)
-            .with_advice(
-                "Write larger sequential blocks, and buffer the longest stall in programs that must not \
-                     wait.",
-            ),
+                        .with_advice("Write larger sequential blocks, and buffer the longest stall in programs that must not wait."),
     )
 }
 
 fn interference_finding(measured: &MeasuredRun) -> Option<Finding> {
     let other = measured.interference.as_ref()?;
+    let verdict = "Other load on the bus or this computer slowed the test, not the card.";
     Some(
-        Finding::new(
-            "interference",
-            FindingWeight::Hint,
-            0.97,
-            "Other load on the bus or this computer slowed the test, not the card.",
-        )
-        .because("bursts", other.bursts)
-        .because("in all", format!("{:.1} s", other.seconds))
-        .because("command without flash access", format!("{:.2} times as long", other.ping_ratio))
-        .because("speed", format!("{:.2} of that outside", other.speed_ratio))
-        .with_advice(
-            "Stop other programs on the card, reader or USB controller (`cardscope observe` shows them) \
+        Finding::new("interference", FindingWeight::Hint, 0.97, verdict)
+            .because("bursts", other.bursts)
+            .because("in all", format!("{:.1} s", other.seconds))
+            .because("command without flash access", format!("{:.2} times as long", other.ping_ratio))
+            .because("speed", format!("{:.2} of that outside", other.speed_ratio))
+            .with_advice(
+                "Stop other programs on the card, reader or USB controller (`cardscope observe` shows them) \
                  and measure again.",
-        ),
+            ),
     )
 }
 
 fn slower_finding(measured: &MeasuredRun) -> Option<Finding> {
-    let event = measured.events.iter().find(|e| e.kind == EventKind::Slower)?;
+    let event = find_event(measured, EventKind::Slower)?;
     Some(
         Finding::new("slower", FindingWeight::Hint, 0.7, "The card became slower for an unknown reason.")
             .because("after", format!("{:.0} s", event.at_s))

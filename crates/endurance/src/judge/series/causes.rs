@@ -1,10 +1,7 @@
 //! Causes of slow levels: each step of the speed is compared with what else changed at that time.
 
 use super::change_points::{MIN_LOG_STEP, MIN_READ_SLICES, SpeedRange, find_speed_levels, level_of_slices};
-use super::stalls::{
-    LoadBursts, SeriesStalls, disturbed_slices, find_load_bursts, find_stalls, shortest_stalls,
-    without_stalls,
-};
+use super::stalls::{self, LoadBursts, SeriesStalls};
 use super::{SeriesFacts, SeriesSlice};
 use cardscope_model::sustain::ThermalStep;
 
@@ -118,13 +115,13 @@ impl SeriesCauses {
 
 /// Finds the causes in a series.
 pub fn find_causes(slices: &[SeriesSlice], known: SeriesFacts) -> SeriesCauses {
-    let interference = find_load_bursts(slices);
-    let touched = disturbed_slices(interference.as_ref(), slices.len());
-    let shortest = shortest_stalls(slices, known.at_once);
-    let (stalls, low) = find_stalls(slices, &touched, &shortest);
+    let interference = stalls::find_load_bursts(slices);
+    let touched = stalls::disturbed_slices(interference.as_ref(), slices.len());
+    let shortest = stalls::shortest_stalls(slices, known.at_once);
+    let (stalls, low) = stalls::find_stalls(slices, &touched, &shortest);
     let skip: Vec<bool> = touched.iter().zip(&low).map(|(a, b)| *a || *b).collect();
     let mostly_stalls = stalls.is_notable && stalls.figures.share > MAX_STALL_SHARE;
-    let between = if mostly_stalls { slices.to_vec() } else { without_stalls(slices, &shortest) };
+    let between = if mostly_stalls { slices.to_vec() } else { stalls::without_stalls(slices, &shortest) };
     let levels = find_speed_levels(&between, &skip, known.writes && !mostly_stalls);
     let mut found = SeriesCauses { stalls, interference, levels, ..SeriesCauses::default() };
     found.base = base_level(&found.levels);
@@ -138,7 +135,7 @@ pub fn find_causes(slices: &[SeriesSlice], known: SeriesFacts) -> SeriesCauses {
     }
     relate_heat_to_cool_level(&mut found);
     found.levels = align_levels_to_steps(&between, &skip, &found, &begins);
-    found.base = self::base_level(&found.levels);
+    found.base = base_level(&found.levels);
     found
 }
 
@@ -185,11 +182,9 @@ fn relate_heat_to_cool_level(found: &mut SeriesCauses) {
     for step in &mut found.heat {
         let cool = found.levels.iter().rev().find(|l| l.from < step.from && !hot.contains(&l.from));
         let here = found.levels.iter().find(|l| l.from == step.from);
-        let full = found
-            .cache_ends
-            .iter()
-            .any(|end| cool.is_some_and(|l| l.to <= end.slice) && end.slice <= step.from);
-        if let (Some(cool), Some(here), false) = (cool, here, full) {
+        if let Some((cool, here)) = cool.zip(here)
+            && !found.cache_ends.iter().any(|end| (cool.to..=step.from).contains(&end.slice))
+        {
             step.figures.speed_ratio = here.speed / cool.speed;
         }
     }
@@ -246,14 +241,9 @@ impl CauseJudge<'_> {
             _ => 0.92,
         };
         let seconds = self.slices[level.from..level.to].iter().map(|s| s.seconds).sum();
-        let figures = ThermalStep {
-            at_s: first.at_s,
-            seconds,
-            celsius: first.celsius,
-            speed_ratio,
-            read_ratio: reads,
-            counted: counted == Some(true),
-        };
+        let SeriesSlice { at_s, celsius, .. } = *first;
+        let counted = counted == Some(true);
+        let figures = ThermalStep { at_s, seconds, celsius, speed_ratio, read_ratio: reads, counted };
         Some(HotLevel { from: level.from, to: level.to, figures, confidence })
     }
 
@@ -268,10 +258,8 @@ impl CauseJudge<'_> {
     /// True for a card that counts its throttling, counted none and is far from its limit. Slow reads do not change that.
     fn is_cool(&self, level: &SpeedRange, counted: Option<bool>) -> bool {
         let warmest = self.slices[level.from..level.to].iter().filter_map(|s| s.celsius).reduce(f64::max);
-        match (counted, warmest, self.known.tmt1_c) {
-            (Some(false), Some(celsius), Some(limit)) => celsius < limit - COOL_K,
-            _ => false,
-        }
+        let far = warmest.zip(self.known.tmt1_c).is_some_and(|(celsius, limit)| celsius < limit - COOL_K);
+        counted == Some(false) && far
     }
 
     /// Finds steps that heat does not explain. Returns the first slice of each such level, and the slice of its step.
@@ -289,14 +277,13 @@ impl CauseJudge<'_> {
             let Some((speed, heat_before)) = anchor.replace((level.speed, heat)) else { continue };
             let change = heat / heat_before;
             let same_heat = change.ln().abs() < SAME_HEAT_LOG;
+            let speed_ratio = level.speed / speed;
+            let heat_share = (-HEAT_EXPONENT * change.ln().abs()).exp();
             let (ratio, limit) = match same_heat {
-                true => (level.speed / speed, MAX_FULL_SPEED),
-                false => (
-                    level.speed / speed * change,
-                    MAX_FULL_SPEED * (-HEAT_EXPONENT * change.ln().abs()).exp(),
-                ),
+                true => (speed_ratio, MAX_FULL_SPEED),
+                false => (speed_ratio * change, MAX_FULL_SPEED * heat_share),
             };
-            let moved = (level.speed / speed).ln() * ratio.ln().signum();
+            let moved = speed_ratio.ln() * ratio.ln().signum();
             if (ratio < limit || ratio > 1.0 / limit) && moved > MIN_LOG_STEP {
                 let step = self.make_step(level, speed);
                 begins.push((level.from, step.slice));
@@ -312,21 +299,10 @@ impl CauseJudge<'_> {
 
     fn make_step(&self, level: &SpeedRange, before: f64) -> SpeedStep {
         let slice = self.step_slice(level, before);
-        let first = &self.slices[slice];
-        let both = (level.probe_s.is_some() && self.base.probe_s.is_some(), first.ping_s.is_some());
-        let confidence = match both {
-            (true, true) => 0.97,
-            (true, false) | (false, true) => 0.91,
-            _ => 0.75,
-        };
-        SpeedStep {
-            slice,
-            at_s: first.at_s,
-            at_bytes: first.at_bytes,
-            before,
-            after: level.speed,
-            confidence,
-        }
+        let first @ &SeriesSlice { at_s, at_bytes, .. } = &self.slices[slice];
+        let probed = level.probe_s.is_some() && self.base.probe_s.is_some();
+        let confidence = [0.75, 0.91, 0.97][usize::from(probed) + usize::from(first.ping_s.is_some())];
+        SpeedStep { slice, at_s, at_bytes, before, after: level.speed, confidence }
     }
 
     /// Slice in which a level begins, since levels are found in blocks of at least a second.
@@ -335,6 +311,7 @@ impl CauseJudge<'_> {
         let (low, high) = (level.from.saturating_sub(reach), (level.from + reach).min(level.to));
         let logs = |i: usize| self.slices[i].speed().max(1.0).ln();
         let (old, new) = (before.ln(), level.speed.ln());
+        let most = (old - new).abs();
         // The sum of distances from the new level less those from the old one is greatest at the best place for the step.
         let mut sum = 0.0;
         let mut best = (f64::MIN, low);
@@ -343,8 +320,7 @@ impl CauseJudge<'_> {
                 best = (sum, i);
             }
             // The limit prevents a single stalled slice from deciding.
-            sum +=
-                ((logs(i) - new).abs() - (logs(i) - old).abs()).clamp(-(old - new).abs(), (old - new).abs());
+            sum += ((logs(i) - new).abs() - (logs(i) - old).abs()).clamp(-most, most);
         }
         best.1
     }

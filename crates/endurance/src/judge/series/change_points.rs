@@ -1,8 +1,7 @@
 //! Speed levels of a series: change points by binary segmentation of speed and read times together, so that a step that
 //! only reads show is found too.
 
-use super::SeriesSlice;
-use super::{fill_gaps, neighbour_scatter, running_median};
+use super::{SeriesSlice, fill_gaps, neighbour_scatter, running_median};
 use cardscope_model::statistics::median;
 
 /// Slices in a block: one second.
@@ -72,14 +71,10 @@ impl SpeedRow {
         let calm = running_median(values, 3);
         // A card of constant speed has no scatter, so a minimum below any clock's resolution is used.
         let deviation = neighbour_scatter(values).max(0.005);
-        let prefix = |f: &dyn Fn(f64) -> f64| {
-            let mut sum = 0.0;
-            let mut all = vec![0.0];
-            all.extend(calm.iter().map(|v| {
-                sum += f(*v);
-                sum
-            }));
-            all
+        let prefix = |value: &dyn Fn(f64) -> f64| {
+            let mut sums = vec![0.0];
+            calm.iter().for_each(|v| sums.push(sums[sums.len() - 1] + value(*v)));
+            sums
         };
         SpeedRow { sums: prefix(&|v| v), squares: prefix(&|v| v * v), variance: deviation * deviation }
     }
@@ -110,8 +105,8 @@ pub(super) fn find_speed_levels(slices: &[SeriesSlice], skip: &[bool], writes: b
     split_range(&blocks, 0, count, &mut ends);
     ends.sort_unstable();
     let all = blocks.places.len();
-    let mut bounds: Vec<usize> =
-        ends.iter().map(|b| if *b == count { all } else { b * blocks.each }).collect();
+    let slice_of = |end: usize| if end == count { all } else { end * blocks.each };
+    let mut bounds: Vec<usize> = ends.into_iter().map(slice_of).collect();
     if writes && let Some(fast) = fast_opening(slices, &blocks.places[..bounds[1]]) {
         bounds.insert(1, fast);
     }
@@ -229,20 +224,13 @@ fn best_split(blocks: &SliceBlock, from: usize, to: usize) -> Option<(usize, f64
 /// Medians over the given slices.
 pub(super) fn level_of_slices(slices: &[SeriesSlice], places: &[usize]) -> SpeedRange {
     let (from, to) = (places[0], places[places.len() - 1] + 1);
-    let of = |value: &dyn Fn(&SeriesSlice) -> Option<f64>| {
-        let values: Vec<f64> = places.iter().filter_map(|i| value(&slices[*i])).collect();
-        median(&values)
+    let of = |value: fn(&SeriesSlice) -> Option<f64>| {
+        median(&places.iter().filter_map(|i| value(&slices[*i])).collect::<Vec<_>>())
     };
     let speeds: Vec<f64> = places.iter().map(|i| slices[*i].speed()).collect();
     let speed = median(&speeds).unwrap_or_default();
-    SpeedRange {
-        from,
-        to,
-        speed,
-        ci95: median_interval(&speeds),
-        probe_s: of(&|s| s.probe_s),
-        long_read_s: of(&|s| s.long_read_s),
-    }
+    let (probe_s, long_read_s) = (of(|s| s.probe_s), of(|s| s.long_read_s));
+    SpeedRange { from, to, speed, ci95: median_interval(&speeds), probe_s, long_read_s }
 }
 
 /// Distribution-free 95 % interval of a median: the order statistics at n/2 ± 0.98 √n.

@@ -95,13 +95,12 @@ pub(super) fn running_quantile(values: &[f64], width: usize, q: f64) -> Vec<f64>
 fn running_statistic(values: &[f64], width: usize, statistic: impl Fn(&mut [f64]) -> f64) -> Vec<f64> {
     let half = width / 2;
     let mut window = Vec::with_capacity(width);
-    (0..values.len())
-        .map(|i| {
-            window.clear();
-            window.extend_from_slice(&values[i.saturating_sub(half)..(i + half + 1).min(values.len())]);
-            statistic(&mut window)
-        })
-        .collect()
+    let mut at = |i: usize| {
+        window.clear();
+        window.extend_from_slice(&values[i.saturating_sub(half)..(i + half + 1).min(values.len())]);
+        statistic(&mut window)
+    };
+    (0..values.len()).map(&mut at).collect()
 }
 
 /// Scatter between neighbours, which is insensitive to levels: robust deviation of the differences over √2.

@@ -64,18 +64,18 @@ pub(super) fn find_stalls(
     let around = running_quantile(&speeds, WINDOW_SLICES, 0.75);
     let low = short_slow_slices(&speeds, &around, touched);
     let timed = slices.iter().any(|s| s.ios > 0);
-    let stalls = if timed {
-        stalls_by_gaps(slices, touched, shortest)
-    } else {
-        stalls_by_slow_slices(slices, &around, &low)
+    let stalls = match timed {
+        true => stalls_by_gaps(slices, touched, shortest),
+        false => stalls_by_slow_slices(slices, &around, &low),
     };
     let slowed = low.iter().filter(|l| **l).count();
     let seconds: f64 = slices.iter().map(|s| s.seconds).sum();
     let bytes: u64 = slices.iter().map(|s| s.bytes).sum();
     let lengths: Vec<f64> = stalls.iter().map(|s| s.seconds).collect();
-    let share = lengths.iter().sum::<f64>() / seconds.max(1e-9);
+    let stalled: f64 = lengths.iter().sum();
+    let share = stalled / seconds.max(1e-9);
     let enough = stalls.len() >= MIN_STALLS && (slowed >= MIN_STALLS || share >= MIN_STALL_SHARE);
-    let few_but_long = stalls.len() >= 3 && share >= MIN_STALL_SHARE && lengths.iter().sum::<f64>() >= 2.0;
+    let few_but_long = stalls.len() >= 3 && share >= MIN_STALL_SHARE && stalled >= 2.0;
     let (per_gb, per_gb_ci95) = stall_rate(stalls.len(), bytes);
     let figures = sustain::CardStalls {
         count: stalls.len() as u64,
@@ -85,7 +85,7 @@ pub(super) fn find_stalls(
         p99_s: quantile(&lengths, 0.99).unwrap_or_default(),
         longest_s: lengths.iter().copied().fold(0.0, f64::max),
         share,
-        between_mb_s: mb_per_s(bytes, (seconds - lengths.iter().sum::<f64>()).max(1e-9)),
+        between_mb_s: mb_per_s(bytes, (seconds - stalled).max(1e-9)),
         period: stall_period(&stalls, bytes),
     };
     let found = SeriesStalls { is_notable: enough || few_but_long, figures, stalls };
@@ -101,8 +101,8 @@ fn stall_rate(count: usize, bytes: u64) -> (f64, [f64; 2]) {
 
 /// Marks short sequences of slow slices between normal ones.
 fn short_slow_slices(speeds: &[f64], around: &[f64], touched: &[bool]) -> Vec<bool> {
-    let low: Vec<bool> =
-        (0..speeds.len()).map(|i| !touched[i] && speeds[i] < SLOW_SHARE * around[i]).collect();
+    let is_low = |i: usize| !touched[i] && speeds[i] < SLOW_SHARE * around[i];
+    let low: Vec<bool> = (0..speeds.len()).map(is_low).collect();
     let mut short = vec![false; speeds.len()];
     for (from, to) in true_ranges(&low, 0) {
         let bounded = from > 0 && to < speeds.len();
@@ -159,10 +159,9 @@ pub(super) fn without_stalls(slices: &[SeriesSlice], shortest: &[f64]) -> Vec<Se
 
 /// Candidate periods: powers of two and three times powers of two from 1 MiB to 4 GiB, and values near the median distance.
 fn candidate_periods(stalls: &[SeriesStall]) -> Vec<f64> {
-    let distances: Vec<f64> =
-        stalls.windows(2).map(|w| w[1].at_bytes.saturating_sub(w[0].at_bytes) as f64).collect();
-    let mut all: Vec<f64> =
-        (0..13).flat_map(|k| [1u64 << (20 + k), 3 << (20 + k)]).map(|b| b as f64).collect();
+    let apart = |w: &[SeriesStall]| w[1].at_bytes.saturating_sub(w[0].at_bytes) as f64;
+    let distances: Vec<f64> = stalls.windows(2).map(apart).collect();
+    let mut all: Vec<f64> = (20..33).flat_map(|k| [1u64 << k, 3 << k]).map(|b| b as f64).collect();
     if let Some(middle) = median(&distances).filter(|m| *m > 0.0) {
         all.extend((-20..=20).map(|step| middle * (1.0 + f64::from(step) * 0.005)));
     }
@@ -174,11 +173,10 @@ fn stall_period(stalls: &[SeriesStall], bytes: u64) -> Option<StallPeriod> {
     if stalls.len() < 10 {
         return None;
     }
-    let tried: Vec<f64> =
-        candidate_periods(stalls).into_iter().filter(|p| *p * 4.0 <= bytes as f64).collect();
+    let mut tried = candidate_periods(stalls);
+    tried.retain(|period| *period * 4.0 <= bytes as f64);
     let positions: Vec<f64> = stalls.iter().map(|stall| stall.at_bytes as f64).collect();
-    let found =
-        strongest_period(&positions, &tried).filter(|found| found.chance < 0.001 && found.strength > 0.5)?;
+    let found = strongest_period(&positions, &tried).filter(|p| p.chance < 0.001 && p.strength > 0.5)?;
     Some(StallPeriod { bytes: found.period as u64, confidence: 1.0 - found.chance })
 }
 
@@ -218,17 +216,16 @@ pub(super) fn find_load_bursts(slices: &[SeriesSlice]) -> Option<LoadBursts> {
     // The running median of three lets a single outlier through only at the ends.
     bursts.retain(|(from, to)| to - from >= 2);
     let inside = |i: usize| bursts.iter().any(|(from, to)| (*from..*to).contains(&i));
-    let of = |wanted: bool, value: &dyn Fn(usize) -> f64| {
-        let values: Vec<f64> = (0..slices.len()).filter(|i| inside(*i) == wanted).map(value).collect();
-        median(&values)
+    let (during, outside): (Vec<usize>, Vec<usize>) = (0..slices.len()).partition(|i| inside(*i));
+    let ratio = |value: &dyn Fn(&usize) -> f64| {
+        let middle = |of: &[usize]| median(&of.iter().map(value).collect::<Vec<_>>());
+        Some(middle(&during)? / middle(&outside)?)
     };
-    let count = (0..slices.len()).filter(|i| inside(*i)).count();
-    let speed_ratio = of(true, &|i| slices[i].speed())? / of(false, &|i| slices[i].speed())?;
-    let ping_ratio = of(true, &|i| pings[i])? / of(false, &|i| pings[i])?;
-    if count < MIN_BURST_SLICES || speed_ratio > MAX_BURST_SPEED {
+    let (speed_ratio, ping_ratio) = (ratio(&|i| slices[*i].speed())?, ratio(&|i| pings[*i])?);
+    if during.len() < MIN_BURST_SLICES || speed_ratio > MAX_BURST_SPEED {
         return None;
     }
-    let seconds = (0..slices.len()).filter(|i| inside(*i)).map(|i| slices[i].seconds).sum();
+    let seconds = during.iter().map(|i| slices[*i].seconds).sum();
     let figures = HostInterference { bursts: bursts.len() as u64, seconds, ping_ratio, speed_ratio };
     Some(LoadBursts { slices: bursts, figures })
 }

@@ -33,9 +33,8 @@ pub fn steady_state(slices: &[SeriesSlice], round_s: f64) -> Option<SteadyState>
 
 /// Speeds of the last rounds, oldest first, and the start of the oldest.
 fn last_rounds(slices: &[SeriesSlice], round_s: f64) -> Option<([f64; WINDOW_ROUNDS], f64)> {
-    let mut rounds = [0.0; WINDOW_ROUNDS];
+    let (mut rounds, mut from_s) = ([0.0; WINDOW_ROUNDS], 0.0);
     let mut rest = slices.iter().rev();
-    let mut from_s = 0.0;
     for round in rounds.iter_mut().rev() {
         let (mut bytes, mut seconds) = (0.0, 0.0);
         while seconds < round_s {
@@ -80,10 +79,8 @@ impl PauseExperiment {
         let heat = reads > MIN_READS_GAIN;
         // Heat slows writes and reads equally within a quarter (docs/reference/flash.md#heat).
         let cache = if heat { writes > 1.35 * reads } else { writes > MIN_WRITES_GAIN };
-        [(heat, SlowdownCause::Throttling), (cache, SlowdownCause::CacheEnd)]
-            .into_iter()
-            .filter_map(|(there, cause)| there.then_some(cause))
-            .collect()
+        let causes = [(heat, SlowdownCause::Throttling), (cache, SlowdownCause::CacheEnd)];
+        causes.into_iter().filter_map(|(proven, cause)| proven.then_some(cause)).collect()
     }
 }
 

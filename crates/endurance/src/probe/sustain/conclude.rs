@@ -1,17 +1,15 @@
 //! Conclusions from the record of a run: events, levels, cache and heat, each with its numbers.
 
-use super::options::{MAX_CACHE_SHARE, SustainOptions};
-use super::phases::{main_slices, round_s};
 use super::record::RunRecord;
-use crate::judge::series;
-use crate::judge::series::PauseExperiment;
-use crate::judge::series::{SeriesCauses, SeriesSlice, SlowdownCause, SpeedStep, find_causes};
+use super::{MAX_CACHE_SHARE, SustainOptions};
+use crate::judge::series::{self, PauseExperiment, SeriesCauses, SeriesSlice, SlowdownCause, SpeedStep};
 use cardscope_model::card_map::property::{Property, PropertyEvidence, SearchCost};
 use cardscope_model::statistics::median;
 use cardscope_model::sustain::{
-    EventKind, MeasuredRun, SpeedLevel, SustainEvent, ThrottleFacts, WorkloadKind,
+    EventKind, MeasuredRun, SpeedLevel, SteadyState, SustainEvent, ThrottleFacts,
 };
 use cardscope_model::units::SpeedMbS;
+use cardscope_sd::nvme::SmartLog;
 
 /// Slices in a second.
 const SLICES_PER_SECOND: usize = 4;
@@ -19,35 +17,36 @@ const SLICES_PER_SECOND: usize = 4;
 /// Limit of confidence if the pause had no effect, since 30 s may be too short to cool down or to empty a cache.
 const UNCONFIRMED_CONFIDENCE: f64 = 0.6;
 
+/// Slices between two hot levels that belong to one period of heat.
+const HEAT_BRIDGE: usize = 8;
+
 /// Fills the document.
 pub(super) fn conclude_run(record: RunRecord, options: &SustainOptions, into: &mut MeasuredRun) {
     let mut events = record.events.clone();
-    let write = main_slices(&record.slices, true);
-    let read = main_slices(&record.slices, false);
-    let mut of_writes = find_causes(&write, record.series_facts(options, true));
-    let mut of_reads = find_causes(&read, record.series_facts(options, false));
+    let mut sides = [true, false].map(|writes| {
+        let slices = record.main_slices(writes);
+        (series::find_causes(&slices, record.series_facts(options, writes)), slices)
+    });
+    let main = usize::from(!options.writes());
     if let Some(experiment) = &record.experiment {
-        let main = if options.work == WorkloadKind::Read { &mut of_reads } else { &mut of_writes };
-        resolve_ambiguity(main, &experiment.proven_causes(), &mut events, &record);
+        resolve_ambiguity(&mut sides[main].0, &experiment.proven_causes(), &mut events, &record);
     }
-    for (found, slices, op) in [(&of_writes, &write, "write"), (&of_reads, &read, "read")] {
+    for ((found, slices), op) in sides.iter().zip(["write", "read"]) {
         into.levels.extend(level_rows(found, slices, op));
         events.extend(cause_events(found, slices));
     }
-    let main = if options.work == WorkloadKind::Read { (&of_reads, &read) } else { (&of_writes, &write) };
-    into.stalls =
-        Some(&main.0.stalls).filter(|stalls| stalls.is_notable).map(|stalls| stalls.figures.clone());
-    into.throttling =
-        throttling_figures(&record, [(&of_writes, write.as_slice()), (&of_reads, read.as_slice())]);
-    let bursts = of_writes.interference.as_ref().or(of_reads.interference.as_ref());
-    into.interference = bursts.map(|bursts| bursts.figures);
-    into.steady_state = series::steady_state(main.1, round_s(options));
-    events.extend(steady_event(main.1, round_s(options)));
-    report_cache(&of_writes, &write, options, into);
-    if let Some(experiment) = full_from_the_start(&record, &of_writes, &write) {
+    let (found, slices) = &sides[main];
+    into.stalls = found.stalls.is_notable.then(|| found.stalls.figures.clone());
+    into.throttling = sides.iter().find_map(|(found, slices)| throttle_facts(&record, found, slices));
+    into.interference = sides.iter().find_map(|(found, _)| Some(found.interference.as_ref()?.figures));
+    into.steady_state = series::steady_state(slices, options.round_s());
+    events.extend(into.steady_state.and_then(|window| steady_event(slices, window)));
+    let (written, writes) = &sides[0];
+    report_cache(written, writes, options, into);
+    if let Some(experiment) = full_from_the_start(&record, written, writes) {
         report_full_cache(experiment, into);
     }
-    into.recovery = record.pause_recovery(&of_writes);
+    into.recovery = record.pause_recovery(written);
     events.extend(into.recovery.as_ref().and_then(|r| record.recovery_end_event(r)));
     events.extend(record.no_answer_event());
     events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
@@ -55,8 +54,8 @@ pub(super) fn conclude_run(record: RunRecord, options: &SustainOptions, into: &m
     into.read_latency = record.read_latency();
     into.queue_depth = record.queue_depth;
     into.limits = options.card_limits;
-    record.report_counted_throttling(into);
     into.max_celsius = max_card_celsius(&record);
+    record.report_counted_throttling(into);
     into.ended_by = record.ended_by;
     into.left_out = record.left_out;
     into.series = record.samples;
@@ -65,7 +64,7 @@ pub(super) fn conclude_run(record: RunRecord, options: &SustainOptions, into: &m
 /// Uses the pause to decide between heat and a full cache, if the series left it open.
 fn resolve_ambiguity(
     found: &mut SeriesCauses,
-    named: &[SlowdownCause],
+    proven: &[SlowdownCause],
     events: &mut Vec<SustainEvent>,
     record: &RunRecord,
 ) {
@@ -73,37 +72,38 @@ fn resolve_ambiguity(
         return;
     }
     let at_s = record.events.iter().find(|e| e.kind == EventKind::Pause).map_or(0.0, |e| e.at_s);
-    let says = match named {
+    let says = match proven {
         [] => "nothing: the pause did not make the card faster",
         [SlowdownCause::Throttling] => "heat: reads are faster after the pause",
         [SlowdownCause::CacheEnd] => "a cache: writes are faster after the pause, reads are not",
         _ => "heat and a cache: reads and writes are faster after the pause",
     };
     events.push(SustainEvent::new(EventKind::Experiment, at_s, record.written, 0.9).because("it says", says));
-    adjust_confidences(found, named);
+    adjust_confidences(found, proven);
 }
 
 /// Adjusts the confidence of causes to the result of the pause.
-fn adjust_confidences(found: &mut SeriesCauses, named: &[SlowdownCause]) {
-    let (heat, cache) =
-        (named.contains(&SlowdownCause::Throttling), named.contains(&SlowdownCause::CacheEnd));
+fn adjust_confidences(found: &mut SeriesCauses, proven: &[SlowdownCause]) {
+    let [heat, cache] = [SlowdownCause::Throttling, SlowdownCause::CacheEnd].map(|c| proven.contains(&c));
     if heat && !cache {
-        found.cache_ends.retain(|d| d.confidence >= 0.9);
+        found.cache_ends.retain(|end| end.confidence >= 0.9);
     }
     if cache && !heat {
-        found.heat.retain(|h| h.figures.counted);
+        found.heat.retain(|step| step.figures.counted);
     }
     for end in &mut found.cache_ends {
-        end.confidence = if cache { 0.98 } else { end.confidence };
+        end.confidence = match cache {
+            true => 0.98,
+            false if !heat && end.confidence < 0.9 => end.confidence.min(UNCONFIRMED_CONFIDENCE),
+            false => end.confidence,
+        };
     }
-    for step in found.heat.iter_mut().filter(|_| heat) {
-        step.confidence = step.confidence.max(0.95);
-    }
-    if named.is_empty() {
-        let doubtful = found.cache_ends.iter_mut().filter(|end| end.confidence < 0.9);
-        doubtful.for_each(|end| end.confidence = end.confidence.min(UNCONFIRMED_CONFIDENCE));
-        let doubtful = found.heat.iter_mut().filter(|step| step.confidence < 0.95);
-        doubtful.for_each(|step| step.confidence = step.confidence.min(UNCONFIRMED_CONFIDENCE));
+    for step in &mut found.heat {
+        step.confidence = match heat {
+            true => step.confidence.max(0.95),
+            false if !cache && step.confidence < 0.95 => step.confidence.min(UNCONFIRMED_CONFIDENCE),
+            false => step.confidence,
+        };
     }
 }
 
@@ -117,156 +117,143 @@ fn full_from_the_start<'a>(
     let alone = found.named_causes().is_empty() && found.recoveries.is_empty();
     let speeds: Vec<f64> = slices.iter().map(SeriesSlice::speed).collect();
     let fastest = speeds.windows(SLICES_PER_SECOND).filter_map(median).fold(0.0, f64::max);
-    record
-        .experiment
-        .as_ref()
-        .filter(|e| alone && e.proven_causes() == [SlowdownCause::CacheEnd] && e.writes_exceed(fastest))
+    let proven = |e: &&PauseExperiment| alone && e.proven_causes() == [SlowdownCause::CacheEnd];
+    record.experiment.as_ref().filter(proven).filter(|e| e.writes_exceed(fastest))
 }
 
-fn report_full_cache(experiment: &PauseExperiment, into: &mut MeasuredRun) {
-    into.cache_bytes =
-        Property::not_tested("it was full at the start; let the card rest for longer and measure again");
+fn report_full_cache(pause: &PauseExperiment, into: &mut MeasuredRun) {
+    let why = "it was full at the start; let the card rest for longer and measure again";
+    into.cache_bytes = Property::not_tested(why);
     let evidence = PropertyEvidence::from_method("the speed of writes before and after a pause")
-        .with_number("before", experiment.writes_before / 1e6, "MB/s")
-        .with_number("after", experiment.writes_after.max(experiment.writes_later) / 1e6, "MB/s");
-    into.after_cache_mb_s = Property::measured(experiment.writes_before / 1e6, 0.85, evidence);
+        .with_number("before", pause.writes_before / 1e6, "MB/s")
+        .with_number("after", pause.writes_after.max(pause.writes_later) / 1e6, "MB/s");
+    into.after_cache_mb_s = Property::measured(pause.writes_before / 1e6, 0.85, evidence);
 }
 
 fn level_rows(found: &SeriesCauses, slices: &[SeriesSlice], op: &str) -> Vec<SpeedLevel> {
-    let one = |level: &series::SpeedRange| {
-        let part = &slices[level.from..level.to];
-        let last = &part[part.len() - 1];
+    let row = |level: &series::SpeedRange| {
+        let (first, last) = (&slices[level.from], &slices[level.to - 1]);
         let end = slices.get(level.to).map_or(last.at_bytes + last.bytes, |next| next.at_bytes);
         SpeedLevel {
             op: op.to_owned(),
             mb_s: level.speed / 1e6,
             ci95: level.ci95.map(|v| v / 1e6),
-            from_s: part[0].at_s,
+            from_s: first.at_s,
             to_s: last.at_s + last.seconds,
             // Bytes that are moved between its slices belong to a level too.
-            bytes: end - part[0].at_bytes,
-            state: level_state(found, level),
+            bytes: end - first.at_bytes,
+            state: level_state(found, level).to_owned(),
         }
     };
-    found.levels.iter().map(one).collect()
+    found.levels.iter().map(row).collect()
 }
 
 /// State of a level after the end of a cache without other slowdowns.
 const CACHE_FULL: &str = "cache full";
 
 /// State of a level in words.
-fn level_state(found: &SeriesCauses, level: &series::SpeedRange) -> String {
+fn level_state(found: &SeriesCauses, level: &series::SpeedRange) -> &'static str {
     let middle = (level.from + level.to) / 2;
     let hot = found.heat.iter().any(|h| (h.from..h.to).contains(&middle));
-    let last = |steps: &[SpeedStep]| steps.iter().rev().find(|d| d.slice <= middle).map(|d| d.slice);
-    let full = match (last(&found.cache_ends), last(&found.recoveries)) {
-        (Some(end), Some(again)) => end > again,
-        (end, _) => end.is_some(),
-    };
-    let slower = last(&found.unexplained).is_some();
-    match (full, hot, slower) {
-        (true, true, _) => "cache full and hot",
-        (true, false, _) => CACHE_FULL,
-        (false, true, _) => "hot",
-        (false, false, true) => "slower",
+    let last = |steps: &[SpeedStep]| steps.iter().rev().map(|step| step.slice).find(|slice| *slice <= middle);
+    // No step is less than any step.
+    let full = last(&found.cache_ends) > last(&found.recoveries);
+    match (full, hot) {
+        (true, true) => "cache full and hot",
+        (true, false) => CACHE_FULL,
+        (false, true) => "hot",
+        _ if last(&found.unexplained).is_some() => "slower",
         _ if found.levels.len() == 1 => "steady",
         _ if found.named_causes().is_empty() && found.unexplained.is_empty() => "varies",
         _ => "full speed",
     }
-    .to_owned()
-}
-
-fn speed_text_mb_s(speed: f64) -> String {
-    SpeedMbS(speed / 1e6).to_string()
 }
 
 fn cause_events(found: &SeriesCauses, slices: &[SeriesSlice]) -> Vec<SustainEvent> {
-    let step = |kind: EventKind, d: &SpeedStep| {
-        SustainEvent::new(kind, d.at_s, d.at_bytes, d.confidence)
-            .because("before", speed_text_mb_s(d.before))
-            .because("after", speed_text_mb_s(d.after))
-    };
     let mut all: Vec<SustainEvent> = Vec::new();
-    all.extend(found.cache_ends.iter().map(|d| step(EventKind::CacheEnd, d)));
-    all.extend(found.recoveries.iter().map(|d| step(EventKind::CacheRecovered, d)));
-    all.extend(found.unexplained.iter().map(|d| step(EventKind::Slower, d)));
+    for (kind, steps) in [
+        (EventKind::CacheEnd, &found.cache_ends),
+        (EventKind::CacheRecovered, &found.recoveries),
+        (EventKind::Slower, &found.unexplained),
+    ] {
+        all.extend(steps.iter().map(|step| {
+            SustainEvent::new(kind, step.at_s, step.at_bytes, step.confidence)
+                .because("before", SpeedMbS(step.before / 1e6))
+                .because("after", SpeedMbS(step.after / 1e6))
+        }));
+    }
     all.extend(heat_events(found, slices));
     all.extend(stall_events(found));
     all.extend(burst_event(found, slices));
     all
 }
 
+/// Event at the start of a slice.
+fn event_at(kind: EventKind, slice: &SeriesSlice, confidence: f64) -> SustainEvent {
+    SustainEvent::new(kind, slice.at_s, slice.at_bytes, confidence)
+}
+
 /// An event where heat begins and one where it ends. Consecutive hot levels form one range.
 fn heat_events(found: &SeriesCauses, slices: &[SeriesSlice]) -> Vec<SustainEvent> {
     let mut all = Vec::new();
-    for (i, step) in found.heat.iter().enumerate() {
-        let follows = i > 0 && found.heat[i - 1].to + 8 >= step.from;
-        if !follows {
-            let began = &slices[step.from];
-            let mut event =
-                SustainEvent::new(EventKind::Throttled, began.at_s, began.at_bytes, step.confidence)
-                    .because("speed against the cool level", format!("{:.2}", step.figures.speed_ratio));
-            if let Some(ratio) = step.figures.read_ratio {
-                event = event.because("time of reads against it", format!("{ratio:.2}"));
-            }
-            if let Some(celsius) = step.figures.celsius {
-                event = event.because("temperature", format!("{celsius:.0} °C"));
-            }
-            if step.figures.counted {
-                event = event.because("the card's own counters", "moved");
-            }
-            all.push(event);
-        }
-        let goes_on = found.heat.get(i + 1).is_some_and(|next| step.to + 8 >= next.from);
-        if !goes_on && step.to + 8 < slices.len() {
-            let ended = &slices[step.to];
-            all.push(SustainEvent::new(EventKind::CooledDown, ended.at_s, ended.at_bytes, step.confidence));
+    let near = |a: &series::HotLevel, b: &series::HotLevel| a.to + HEAT_BRIDGE >= b.from;
+    for range in found.heat.chunk_by(near) {
+        let (first, last) = (&range[0], &range[range.len() - 1]);
+        let figures = &first.figures;
+        let evidence = [
+            ("speed against the cool level", Some(format!("{:.2}", figures.speed_ratio))),
+            ("time of reads against it", figures.read_ratio.map(|ratio| format!("{ratio:.2}"))),
+            ("temperature", figures.celsius.map(|celsius| format!("{celsius:.0} °C"))),
+            ("the card's own counters", figures.counted.then(|| "moved".to_owned())),
+        ];
+        let known = evidence.into_iter().filter_map(|(what, value)| Some((what, value?)));
+        let event = event_at(EventKind::Throttled, &slices[first.from], first.confidence);
+        all.push(known.fold(event, |event, (what, value)| event.because(what, value)));
+        if last.to + HEAT_BRIDGE < slices.len() {
+            all.push(event_at(EventKind::CooledDown, &slices[last.to], last.confidence));
         }
     }
     all
 }
 
 fn stall_events(found: &SeriesCauses) -> Vec<SustainEvent> {
-    let stalls = &found.stalls;
-    if !stalls.is_notable {
-        return Vec::new();
-    }
-    let longest = stalls.stalls.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-    let event = |kind, s: &series::SeriesStall| {
-        SustainEvent::new(kind, s.at_s, s.at_bytes, 0.97).because("length", format!("{:.2} s", s.seconds))
+    let all: &[series::SeriesStall] = if found.stalls.is_notable { &found.stalls.stalls } else { &[] };
+    let longest = all.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    let events = [(EventKind::StallsBegin, all.first()), (EventKind::LongestStall, longest)];
+    let event = |(kind, stall): (EventKind, Option<&series::SeriesStall>)| {
+        let s = stall?;
+        let event = SustainEvent::new(kind, s.at_s, s.at_bytes, 0.97);
+        Some(event.because("length", format!("{:.2} s", s.seconds)))
     };
-    let first = stalls.stalls.first().map(|s| event(EventKind::StallsBegin, s));
-    first.into_iter().chain(longest.map(|s| event(EventKind::LongestStall, s))).collect()
+    events.into_iter().filter_map(event).collect()
 }
 
 fn burst_event(found: &SeriesCauses, slices: &[SeriesSlice]) -> Option<SustainEvent> {
     let other = found.interference.as_ref()?;
     let first = &slices[other.slices.first()?.0];
     Some(
-        SustainEvent::new(EventKind::Disturbed, first.at_s, first.at_bytes, 0.97)
+        event_at(EventKind::Disturbed, first, 0.97)
             .because("bursts", other.figures.bursts)
             .because("command without flash access", format!("{:.2} times as long", other.figures.ping_ratio))
             .because("speed in them", format!("{:.2} of that outside", other.figures.speed_ratio)),
     )
 }
 
-fn steady_event(slices: &[SeriesSlice], round_s: f64) -> Option<SustainEvent> {
-    let window = series::steady_state(slices, round_s).filter(|w| w.reached)?;
-    let first = slices.iter().find(|s| s.at_s >= window.from_s)?;
+fn steady_event(slices: &[SeriesSlice], window: SteadyState) -> Option<SustainEvent> {
+    let first = slices.iter().find(|s| window.reached && s.at_s >= window.from_s)?;
     Some(
         SustainEvent::new(EventKind::SteadyState, window.from_s, first.at_bytes, 0.95)
-            .because("mean of five rounds", speed_text_mb_s(window.mb_s * 1e6))
+            .because("mean of five rounds", SpeedMbS(window.mb_s))
             .because("spread", format!("{:.1} %", window.spread * 100.0))
             .because("trend", format!("{:+.1} %", window.slope * 100.0)),
     )
 }
 
-/// Throttling as shown by writes, else by reads.
-fn throttling_figures(record: &RunRecord, of: [(&SeriesCauses, &[SeriesSlice]); 2]) -> Option<ThrottleFacts> {
-    let (found, slices) = of.into_iter().find(|(found, _)| !found.heat.is_empty())?;
+/// Throttling of writes or of reads. None without heat.
+fn throttle_facts(record: &RunRecord, found: &SeriesCauses, slices: &[SeriesSlice]) -> Option<ThrottleFacts> {
     let first = found.heat.first()?.figures;
     let load: f64 = slices.iter().map(|s| s.seconds).sum();
-    let counted = |of: fn(&cardscope_sd::nvme::SmartLog) -> u32| {
+    let counted = |of: fn(&SmartLog) -> u32| {
         record.health.as_ref().map(|(before, after)| of(after).saturating_sub(of(before)))
     };
     Some(ThrottleFacts {
@@ -290,18 +277,15 @@ fn report_cache(
 ) {
     let Some(last) = slices.last() else {
         let why = "only writes fill a cache";
-        into.cache_bytes = Property::not_tested(why);
-        into.after_cache_mb_s = Property::not_tested(why);
+        (into.cache_bytes, into.after_cache_mb_s) = (Property::not_tested(why), Property::not_tested(why));
         return;
     };
     let written = last.at_bytes + last.bytes;
     let seconds: f64 = slices.iter().map(|s| s.seconds).sum();
+    let method =
+        "levels of the write speed; reads and the command without flash access exclude heat and other load";
     let cost = SearchCost { read_bytes: 0, written_bytes: written, seconds };
-    let evidence = PropertyEvidence::from_method(
-        "levels of the write speed; reads and the command without flash access exclude heat and other \
-         load",
-    )
-    .with_cost(cost);
+    let evidence = PropertyEvidence::from_method(method).with_cost(cost);
     let Some(end) = found.cache_ends.first() else {
         let evidence = evidence.with_number("written", written as f64, "bytes");
         let all = options.card_bytes.map_or(f64::INFINITY, |b| b as f64);
@@ -315,13 +299,9 @@ fn report_cache(
         return;
     };
     // A cache that fills in several steps has one level that takes most of the time, which is the speed to report.
-    let full = found
-        .levels
-        .iter()
-        .filter(|level| level.to > end.slice + 1 && level_state(found, level) == CACHE_FULL);
-    let (after, [low, high]) = full
-        .max_by_key(|level| level.to - level.from)
-        .map_or((end.after, [end.after; 2]), |level| (level.speed, level.ci95));
+    let is_full = |l: &&series::SpeedRange| l.to > end.slice + 1 && level_state(found, l) == CACHE_FULL;
+    let longest = found.levels.iter().filter(is_full).max_by_key(|level| level.to - level.from);
+    let (after, [low, high]) = longest.map_or((end.after, [end.after; 2]), |level| (level.speed, level.ci95));
     let evidence = evidence
         .with_number("speed before", end.before / 1e6, "MB/s")
         .with_number("speed after", after / 1e6, "MB/s")

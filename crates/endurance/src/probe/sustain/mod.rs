@@ -3,46 +3,79 @@
 //! workload again, reads.
 
 mod conclude;
-mod options;
 mod phases;
 mod record;
 mod regions;
 mod run;
 
-use cardscope_engine::event::Listener;
-use cardscope_engine::io_driver::{IoDriver, ProbeStop};
-use cardscope_model::sustain::MeasuredRun;
-use cardscope_probing::context::ProbeContext;
-use cardscope_probing::write_scope::WriteScope;
-pub use options::{MIN_REGION, QUEUE_DEPTH, RANDOM_BLOCK, SEQUENTIAL_BLOCK, SampleRecorder, SustainOptions};
-pub use phases::plan_stages;
-use run::SustainRun;
+pub use phases::{plan_stages, run_sustain};
 
-/// Runs a sustained workload and finds the causes of slowdowns. `scope` states what may be overwritten, `events` gets the
-/// progress, `log` gets each sample at once so that a crash loses none. Results before an error remain in `into`.
-///
-/// # Errors
-/// Fails if the card is removed, the user interrupts, or samples cannot be stored. Reaching a limit is no error.
-pub fn run_sustain<'s, 't>(
-    card: &'s mut IoDriver<'t>,
-    scope: WriteScope<'s>,
-    options: &'s SustainOptions,
-    events: &'s mut dyn Listener,
-    log: &'s mut dyn SampleRecorder,
-    into: &mut MeasuredRun,
-) -> Result<(), ProbeStop> {
-    let context = ProbeContext::new(card, scope, &options.limits, events);
-    let mut run = SustainRun::new(context, options, log);
-    let ended = match phases::run_phases(&mut run) {
-        Err(ProbeStop::Limit) => {
-            run.record.ended_by = "--max-write".to_owned();
-            Ok(())
-        }
-        ended => ended,
-    };
-    // The last partial second gets a sample, too.
-    let ended = ended.and_then(|()| if run.record.is_sampled() { Ok(()) } else { run.record_sample() });
-    // Conclusions are drawn from whatever was measured before an error.
-    conclude::conclude_run(run.record, options, into);
-    ended
+use cardscope_engine::io_driver::ProbeStop;
+use cardscope_model::sustain::{
+    PlacedTemperature, SustainSample, TemperatureLimits, WorkloadKind, WorkloadPattern,
+};
+use cardscope_probing::context::ProbeLimits;
+use std::time::Duration;
+
+/// Bytes of a sequential I/O.
+pub const SEQUENTIAL_BLOCK: u32 = 1 << 20;
+
+/// Queue depth.
+pub const QUEUE_DEPTH: u32 = 4;
+
+/// Bytes of a random I/O and of test reads.
+pub const RANDOM_BLOCK: u32 = 4096;
+
+/// Least bytes of a region for a meaningful run.
+pub const MIN_REGION: u64 = 16 << 20;
+
+/// Largest share of a card that its cache may take: a third for cells of three bits (docs/reference/flash.md#pslc-cache),
+/// with a margin.
+const MAX_CACHE_SHARE: f64 = 0.4;
+
+/// Rounds of the SNIA window that fit in the run.
+const ROUND_SHARE: f64 = 60.0;
+
+#[derive(Debug, Clone)]
+pub struct SustainOptions {
+    pub limits: ProbeLimits,
+    pub work: WorkloadKind,
+    pub pattern: WorkloadPattern,
+    /// Time limit of the whole run.
+    pub duration: Duration,
+    /// Bytes that the workload may move.
+    pub bytes: Option<u64>,
+    /// Temperature in °C that ends the run.
+    pub max_celsius: Option<f64>,
+    /// Temperature limits that the card reports.
+    pub card_limits: TemperatureLimits,
+    /// Size of the whole card, None if offsets are not those of a card.
+    pub card_bytes: Option<u64>,
+    /// True for a test file, which must be written before it can be read.
+    pub is_test_file: bool,
+}
+
+impl SustainOptions {
+    /// True if the workload writes, alone or in turn with reads.
+    fn writes(&self) -> bool {
+        self.work != WorkloadKind::Read
+    }
+
+    /// Seconds of a round of the SNIA window.
+    fn round_s(&self) -> f64 {
+        (self.duration.as_secs_f64() / ROUND_SHARE).clamp(1.0, 60.0)
+    }
+}
+
+/// Stores samples, and reads thermometers outside of the card.
+pub trait SampleRecorder {
+    /// Stores the sample of a second.
+    /// # Errors
+    /// Fails if it cannot be stored, which ends the run.
+    fn sample(&mut self, sample: &SustainSample) -> Result<(), ProbeStop>;
+
+    /// Temperatures of everything except the card.
+    fn external_temperatures(&mut self) -> Vec<PlacedTemperature> {
+        Vec::new()
+    }
 }

@@ -1,16 +1,20 @@
 //! Phases of a run: workload until steady or until its share of the time is over; pause with reads before and after, which
 //! distinguishes heat from a full cache; workload again, which shows the effect of the pause; reads.
 
-use super::options::{MAX_CACHE_SHARE, SEQUENTIAL_BLOCK, SustainOptions};
-use super::record::RecordedSlice;
+use super::conclude::conclude_run;
 use super::run::SustainRun;
-use crate::judge::series::PauseExperiment;
-use crate::judge::series::{SeriesCauses, SeriesSlice, WINDOW_ROUNDS, find_causes, steady_state};
-use cardscope_engine::io_driver::{ProbeStop, split_extents};
+use super::{MAX_CACHE_SHARE, QUEUE_DEPTH, SEQUENTIAL_BLOCK, SampleRecorder, SustainOptions};
+use crate::judge::series::{
+    PauseExperiment, SeriesCauses, SeriesSlice, WINDOW_ROUNDS, find_causes, steady_state,
+};
+use cardscope_engine::event::Listener;
+use cardscope_engine::io_driver::{IoDriver, ProbeStop, split_extents};
 use cardscope_engine::target::IoDirection;
 use cardscope_model::progress::{PlannedDuration, StagePlan};
 use cardscope_model::statistics::median;
-use cardscope_model::sustain::{EventKind, RunPhase, WorkloadKind};
+use cardscope_model::sustain::{EventKind, MeasuredRun, RunPhase, WorkloadKind};
+use cardscope_probing::context::ProbeContext;
+use cardscope_probing::write_scope::WriteScope;
 
 /// Share of the time for the workload, if other phases follow.
 const MAIN_SHARE: f64 = 0.75;
@@ -27,17 +31,40 @@ const FINAL_READS_S: f64 = 25.0;
 /// Least time after the workload for a pause, in seconds.
 const MIN_REST_S: f64 = 12.0;
 
-/// Rounds of the SNIA window that fit in the run.
-const ROUND_SHARE: f64 = 60.0;
-
 /// Growth of the series between two checks for a steady state.
 const CHECK_GROWTH: f64 = 1.1;
 
 /// Temperature rise in K across the window that is not steady.
 const MAX_STEADY_RISE_K: f64 = 1.5;
 
-/// Runs all phases.
-pub(super) fn run_phases(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
+/// Runs a sustained workload and finds the causes of slowdowns. `scope` states what may be overwritten, `events` gets the
+/// progress, `log` gets each sample at once so that a crash loses none. Results before an error remain in `into`.
+///
+/// # Errors
+/// Fails if the card is removed, the user interrupts, or samples cannot be stored. Reaching a limit is no error.
+pub fn run_sustain<'s, 't>(
+    card: &'s mut IoDriver<'t>,
+    scope: WriteScope<'s>,
+    options: &'s SustainOptions,
+    events: &'s mut dyn Listener,
+    log: &'s mut dyn SampleRecorder,
+    into: &mut MeasuredRun,
+) -> Result<(), ProbeStop> {
+    let context = ProbeContext::new(card, scope, &options.limits, events);
+    let mut run = SustainRun::new(context, options, log);
+    let mut ended = run_phases(&mut run);
+    if matches!(ended, Err(ProbeStop::Limit)) {
+        run.record.ended_by = "--max-write".to_owned();
+        ended = Ok(());
+    }
+    // The last partial second gets a sample, too.
+    let ended = ended.and_then(|()| if run.record.is_sampled() { Ok(()) } else { run.record_sample() });
+    // Conclusions are drawn from whatever was measured before an error.
+    conclude_run(run.record, options, into);
+    ended
+}
+
+fn run_phases(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     let options = run.options;
     write_test_file(run)?;
     run.calibrate()?;
@@ -47,18 +74,16 @@ pub(super) fn run_phases(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> 
         return Ok(());
     }
     if run.is_used_up(false) {
-        let left_out = "pause, recovery and reads: --bytes reached";
-        run.record.left_out.push(left_out.to_owned());
+        run.record.left_out.push("pause, recovery and reads: --bytes reached".to_owned());
         return Ok(());
     }
-    let found = causes_so_far(run, options.work != WorkloadKind::Read);
-    let something = options.work != WorkloadKind::Read || !found.levels.is_empty() && found.levels.len() > 1;
-    if run.seconds_left() < MIN_REST_S || !something {
-        if something {
-            run.record
-                .left_out
-                .push(format!("pause and recovery: less than {MIN_REST_S:.0} s left (`--duration`)"));
-        }
+    let found = causes_so_far(run, options.writes());
+    if !options.writes() && found.levels.len() < 2 {
+        return Ok(());
+    }
+    if run.seconds_left() < MIN_REST_S {
+        let left_out = format!("pause and recovery: less than {MIN_REST_S:.0} s left (`--duration`)");
+        run.record.left_out.push(left_out);
         return Ok(());
     }
     run_pause_phases(run, &found)
@@ -90,7 +115,7 @@ pub fn plan_stages(options: &SustainOptions) -> StagePlan {
         let pause = PAUSE_S.min(rest * 0.4);
         let reading = FINAL_READS_S.min(rest - pause);
         stages.push((PAUSE_STAGE, pause));
-        if options.work != WorkloadKind::Read {
+        if options.writes() {
             stages.push((WRITE_AGAIN_STAGE, rest - pause - reading));
         }
         stages.push((READ_STAGE, reading));
@@ -113,21 +138,18 @@ fn write_test_file(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     let (reads, work) = (run.regions.reads, run.regions.work);
     let end = if run.options.work == WorkloadKind::Write { work.start } else { work.start + work.len };
     run.context.events.begin_stage(PREPARE_STAGE, Some(end - reads.start), None);
-    run.context.set_queue(SEQUENTIAL_BLOCK, super::QUEUE_DEPTH)?;
+    run.context.set_queue(SEQUENTIAL_BLOCK, QUEUE_DEPTH)?;
     let mut all = split_extents(reads.start, end, SEQUENTIAL_BLOCK);
-    let mut written = 0;
-    loop {
-        let before = written;
-        run.context
-            .stream_for(IoDirection::Write, 1.0, &mut all, |extent, _| written += u64::from(extent.len))?;
-        if written == before {
-            // Either everything is written, or no write succeeds any more.
-            if all.next().is_some() {
-                run.end_refused(true, 1.0);
-            }
-            break;
-        }
+    let (mut written, mut before) = (0, None);
+    while before != Some(written) {
+        before = Some(written);
+        let write = IoDirection::Write;
+        run.context.stream_for(write, 1.0, &mut all, |extent, _| written += u64::from(extent.len))?;
         run.context.events.report_bytes(written);
+    }
+    // Either everything is written, or no write succeeds any more.
+    if all.next().is_some() {
+        run.end_refused(true, 1.0);
     }
     (run.record.written, run.prepared_bytes) = (written, written);
     run.context.flush()
@@ -137,74 +159,50 @@ fn write_test_file(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
 fn run_workload(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     let options = run.options;
     let until = main_seconds(options);
-    let mut look_at = 4.0 * WINDOW_ROUNDS as f64;
-    let mut writes = options.work != WorkloadKind::Read;
+    let mut check_at = 4.0 * WINDOW_ROUNDS as f64;
+    let mut writes = options.writes();
     while !run.is_over {
-        run.measure_slice(writes)?;
-        if options.work == WorkloadKind::Mixed {
-            writes = !writes;
+        run.measure_slice(writes, false)?;
+        writes ^= options.work == WorkloadKind::Mixed;
+        let due = run.record.slices.len() as f64 >= check_at;
+        if due {
+            check_at *= CHECK_GROWTH;
         }
-        if run.elapsed_s() >= until {
-            run.record.ended_by = "--duration".to_owned();
-            return Ok(());
-        }
-        if run.is_used_up(false) {
-            run.record.ended_by = "--bytes".to_owned();
-            return Ok(());
-        }
-        if run.record.slices.len() as f64 >= look_at {
-            look_at *= CHECK_GROWTH;
-            if is_settled(run) {
-                run.record.ended_by = "steady state".to_owned();
-                return Ok(());
-            }
-        }
+        let ended_by = match () {
+            () if run.elapsed_s() >= until => "--duration",
+            () if run.is_used_up(false) => "--bytes",
+            () if due && is_settled(run) => "steady state",
+            () => continue,
+        };
+        run.record.ended_by = ended_by.to_owned();
+        break;
     }
     Ok(())
 }
 
-/// Seconds of a round of the SNIA window.
-pub(super) fn round_s(options: &SustainOptions) -> f64 {
-    (options.duration.as_secs_f64() / ROUND_SHARE).clamp(1.0, 60.0)
-}
-
-/// Slices of the workload so far.
-pub(super) fn main_slices(taken: &[RecordedSlice], writes: bool) -> Vec<SeriesSlice> {
-    let of_main = taken.iter().filter(|t| t.phase == RunPhase::Main && t.writes == writes);
-    of_main.map(|t| t.slice.clone()).collect()
-}
-
 /// Causes in the workload so far.
 fn causes_so_far(run: &SustainRun<'_, '_>, writes: bool) -> SeriesCauses {
-    let slices = main_slices(&run.record.slices, writes);
-    find_causes(&slices, run.record.series_facts(run.options, writes))
+    find_causes(&run.record.main_slices(writes), run.record.series_facts(run.options, writes))
 }
 
 /// True if the speed is steady and nothing more is expected: the cache has ended or would be impossibly large, and the
 /// temperature no longer rises.
 fn is_settled(run: &SustainRun<'_, '_>) -> bool {
-    let writes = run.options.work != WorkloadKind::Read;
-    let slices = main_slices(&run.record.slices, writes);
-    let Some(window) = steady_state(&slices, round_s(run.options)).filter(|w| w.reached) else {
-        return false;
-    };
-    let since = slices.iter().position(|s| s.at_s >= window.from_s).unwrap_or(0);
+    let writes = run.options.writes();
+    let slices = run.record.main_slices(writes);
+    let window = steady_state(&slices, run.options.round_s()).filter(|window| window.reached);
+    let Some(from_s) = window.map(|window| window.from_s) else { return false };
+    let first = slices.iter().find(|s| s.at_s >= from_s).or(slices.first());
     let celsius = |s: Option<&SeriesSlice>| s.and_then(|s| s.celsius);
-    let warming = match (celsius(slices.get(since)), celsius(slices.last())) {
-        (Some(then), Some(now)) => now - then > MAX_STEADY_RISE_K,
-        // Without a thermometer the run cannot tell if the card still warms up, so it uses all its time.
-        _ => return false,
-    };
-    if warming || !writes {
-        return !warming;
+    // Without a thermometer it is unknown if the card still warms up, so the run uses all its time.
+    let Some((then, now)) = celsius(first).zip(celsius(slices.last())) else { return false };
+    if now - then > MAX_STEADY_RISE_K {
+        return false;
     }
     let all = run.options.card_bytes.unwrap_or(u64::MAX) as f64;
-    let beyond_any_cache = run.record.written as f64 > MAX_CACHE_SHARE * all;
-    let ended = || {
-        let ends = causes_so_far(run, true).cache_ends;
-        ends.last().is_some_and(|end| end.at_s < window.from_s)
-    };
-    beyond_any_cache || ended()
+    !writes
+        || run.record.written as f64 > MAX_CACHE_SHARE * all
+        || causes_so_far(run, true).cache_ends.last().is_some_and(|end| end.at_s < from_s)
 }
 
 /// Runs the pause and the phases after it.
@@ -224,13 +222,14 @@ fn run_pause_phases(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Resul
     if run.is_over {
         run.record.left_out.push("effect of the pause: the run ended first".to_owned());
     }
-    if run.options.work == WorkloadKind::Read || run.is_over {
+    let experiment = reads.map(|(reads_before, reads_after)| PauseExperiment {
+        reads_before,
+        reads_after,
+        ..PauseExperiment::default()
+    });
+    if !run.options.writes() || run.is_over {
         // Without writes the experiment has only reads.
-        run.record.experiment = reads.map(|(reads_before, reads_after)| PauseExperiment {
-            reads_before,
-            reads_after,
-            ..PauseExperiment::default()
-        });
+        run.record.experiment = experiment;
         return read_sequentially(run);
     }
     let writes_before = last_speed(run);
@@ -242,30 +241,27 @@ fn run_pause_phases(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Resul
         writes_later = measure_briefly(run, true)?.or(writes_after);
     }
     // A speed on one side of the pause alone is useless.
-    run.record.experiment = match (reads, writes_before, writes_after, writes_later) {
-        (Some((reads_before, reads_after)), Some(writes_before), Some(writes_after), Some(writes_later)) => {
-            Some(PauseExperiment { reads_before, reads_after, writes_before, writes_after, writes_later })
-        }
-        _ => None,
-    };
+    let writes = writes_before.zip(writes_after).zip(writes_later);
+    run.record.experiment =
+        experiment.zip(writes).map(|(reads, ((writes_before, writes_after), writes_later))| {
+            PauseExperiment { writes_before, writes_after, writes_later, ..reads }
+        });
     Ok(())
 }
 
 /// Median speed of the last two seconds of writes.
 fn last_speed(run: &SustainRun<'_, '_>) -> Option<f64> {
-    let slices = main_slices(&run.record.slices, true);
-    let speeds: Vec<f64> = slices.iter().rev().take(SHORT_SLICES).map(SeriesSlice::speed).collect();
-    median(&speeds)
+    let slices = run.record.main_slices(true);
+    median(&slices.iter().rev().take(SHORT_SLICES).map(SeriesSlice::speed).collect::<Vec<_>>())
 }
 
 /// Measures two seconds. Returns the median speed, or None if less than half of the slices succeeded.
 fn measure_briefly(run: &mut SustainRun<'_, '_>, writes: bool) -> Result<Option<f64>, ProbeStop> {
     let first = run.record.slices.len();
     for _ in 0..SHORT_SLICES {
-        if run.is_over {
-            break;
+        if !run.is_over {
+            run.measure_slice(writes, !writes)?;
         }
-        if writes { run.measure_slice(true)? } else { run.measure_read_slice()? }
     }
     let speeds: Vec<f64> = run.record.slices[first..].iter().map(|t| t.slice.speed()).collect();
     Ok(median(&speeds).filter(|_| speeds.len() * 2 >= SHORT_SLICES))
@@ -278,12 +274,12 @@ fn write_again(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<Opt
     let first = measure_briefly(run, true)?;
     let Some(end) = found.cache_ends.last() else { return Ok(first) };
     let middle = (end.before * end.after).sqrt();
-    let until = run.seconds_left() * 0.4;
-    let until = run.elapsed_s() + until.max(0.0);
-    let slow =
-        |run: &SustainRun<'_, '_>| run.record.slices.iter().rev().take(4).all(|t| t.slice.speed() < middle);
-    while !run.is_over && !slow(run) && run.elapsed_s() < until && !run.is_used_up(false) {
-        run.measure_slice(true)?;
+    let until = run.elapsed_s() + (run.seconds_left() * 0.4).max(0.0);
+    while !run.is_over && run.elapsed_s() < until && !run.is_used_up(false) {
+        if run.record.slices.iter().rev().take(4).all(|t| t.slice.speed() < middle) {
+            break;
+        }
+        run.measure_slice(true, false)?;
     }
     Ok(first)
 }
@@ -298,7 +294,7 @@ fn read_sequentially(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     run.context.events.begin_stage(READ_STAGE, None, Some(seconds));
     let until = run.elapsed_s() + seconds;
     while !run.is_over && run.elapsed_s() < until && !run.is_used_up(true) {
-        run.measure_read_slice()?;
+        run.measure_slice(false, true)?;
     }
     Ok(())
 }

@@ -1,14 +1,14 @@
 //! Record of a run: slices, samples and events, and the figures that follow directly from them: effect of the pause, waits
 //! without an answer, read latency, throttling counters.
 
-use super::options::SustainOptions;
+use super::SustainOptions;
 use crate::judge::series::{PauseExperiment, SeriesCauses, SeriesFacts, SeriesSlice};
 use cardscope_model::statistics::{median, quantile};
 use cardscope_model::sustain::{
     EventKind, MeasuredRun, PauseRecovery, ReadLatency, RunPhase, SampleSeries, SustainEvent, SustainSample,
     WorkloadPattern,
 };
-use cardscope_model::units::{self, DecimalSize, mb_per_s};
+use cardscope_model::units::{DecimalSize, WaitTime, mb_per_s};
 use cardscope_sd::nvme::SmartLog;
 
 /// Consecutive slow slices after which the effect of the pause is used up: a second.
@@ -31,7 +31,7 @@ pub(super) struct RunRecord {
     /// I/Os in flight.
     pub(super) queue_depth: u32,
     /// Number of slices that are part of a sample.
-    sampled: usize,
+    pub(super) sampled: usize,
     pub(super) samples: SampleSeries,
     pub(super) events: Vec<SustainEvent>,
     /// Latencies in seconds of small reads, without other I/O and during writes.
@@ -51,8 +51,10 @@ pub(super) struct RunRecord {
 }
 
 impl RunRecord {
-    pub(super) fn with_queue_depth(queue_depth: u32) -> RunRecord {
-        RunRecord { queue_depth, ..RunRecord::default() }
+    /// Slices of the workload so far.
+    pub(super) fn main_slices(&self, writes: bool) -> Vec<SeriesSlice> {
+        let main = self.slices.iter().filter(|t| t.phase == RunPhase::Main && t.writes == writes);
+        main.map(|t| t.slice.clone()).collect()
     }
 
     /// Properties of the workload's writes or reads.
@@ -105,17 +107,15 @@ impl RunRecord {
         let again: Vec<&SeriesSlice> = self.slices_after_pause().collect();
         let (first, last) = (again.first()?, again.last()?);
         let middle = (end.before * end.after).sqrt();
-        let used_up =
-            again.windows(USED_UP_SLICES).find(|w| w.iter().all(|s| s.speed() < middle)).map(|w| w[0]);
-        let at = used_up.map_or(last.at_bytes + last.bytes, |s| s.at_bytes);
-        let bytes = at - first.at_bytes;
+        let slow = again.windows(USED_UP_SLICES).find(|w| w.iter().all(|s| s.speed() < middle));
+        let end = slow.map_or(last.at_bytes + last.bytes, |w| w[0].at_bytes);
+        let bytes = end - first.at_bytes;
         // The first slice after a pause may include the time in which the card wakes up, so the median is used.
-        let speeds: Vec<f64> = again.iter().take(4).map(|s| s.speed()).collect();
-        let speed = quantile(&speeds, 0.5)?;
+        let speed = quantile(&again.iter().take(4).map(|s| s.speed()).collect::<Vec<_>>(), 0.5)?;
         Some(PauseRecovery {
             pause_s: self.pause_s,
             bytes,
-            at_least: used_up.is_none(),
+            at_least: slow.is_none(),
             mb_s: bytes as f64 / 1e6 / self.pause_s.max(1e-9),
             speed_mb_s: speed / 1e6,
         })
@@ -136,7 +136,7 @@ impl RunRecord {
     pub(super) fn no_answer_event(&self) -> Option<SustainEvent> {
         let wait = self.longest_wait.filter(|wait| wait.seconds >= NO_ANSWER_S)?;
         let event = SustainEvent::new(EventKind::NoAnswer, wait.at_s, wait.at_bytes, 1.0);
-        Some(event.because("length", units::WaitTime(wait.seconds)))
+        Some(event.because("length", WaitTime(wait.seconds)))
     }
 
     pub(super) fn read_latency(&self) -> ReadLatency {
@@ -153,15 +153,18 @@ impl RunRecord {
     /// Reports throttling that the card counted but that the speed does not show.
     pub(super) fn report_counted_throttling(&self, into: &mut MeasuredRun) {
         let Some((before, after)) = &self.health else { return };
-        let transitions = |h: &cardscope_sd::nvme::SmartLog| {
-            h.thermal_management_t1_transitions.saturating_add(h.thermal_management_t2_transitions)
-        };
-        let counted = transitions(after).saturating_sub(transitions(before));
+        let sum = |(t1, t2): (u32, u32)| t1.saturating_add(t2);
+        let counted = sum(transitions(after)).saturating_sub(sum(transitions(before)));
         if counted > 0 && into.throttling.is_none() {
-            into.left_out
-                .push(format!("the card counted {counted} short throttling events without a slower level"));
+            let text = format!("the card counted {counted} short throttling events without a slower level");
+            into.left_out.push(text);
         }
     }
+}
+
+/// Transitions to T1 and T2 that the card has counted.
+pub(super) fn transitions(log: &SmartLog) -> (u32, u32) {
+    (log.thermal_management_t1_transitions, log.thermal_management_t2_transitions)
 }
 
 /// Time without an answer, and its end.

@@ -1,7 +1,7 @@
 //! Regions of a run: the workload's, and one for test reads that the workload never overwrites, so that changes in their
 //! time are not caused by new data.
 
-use super::options::{MIN_REGION, RANDOM_BLOCK, SEQUENTIAL_BLOCK, SustainOptions};
+use super::{MIN_REGION, RANDOM_BLOCK, SEQUENTIAL_BLOCK, SustainOptions};
 use cardscope_engine::io_driver::CardExtent;
 use cardscope_engine::target::TargetRegion;
 use cardscope_model::random::SeededRandom;

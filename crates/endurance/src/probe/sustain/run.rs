@@ -1,9 +1,9 @@
 //! Slices of a run: a quarter of a second of the workload, then small reads, a command without flash access and the
 //! temperature; once a second also a long read, the card's counters and a read during writes.
 
-use super::options::{QUEUE_DEPTH, RANDOM_BLOCK, SEQUENTIAL_BLOCK, SampleRecorder, SustainOptions};
-use super::record::{AnswerWait, EmptySlices, RecordedSlice, RunRecord};
+use super::record::{AnswerWait, EmptySlices, RecordedSlice, RunRecord, transitions};
 use super::regions::RegionParts;
+use super::{QUEUE_DEPTH, RANDOM_BLOCK, SEQUENTIAL_BLOCK, SampleRecorder, SustainOptions};
 use crate::judge::series::{CompletionGap, SeriesSlice};
 use cardscope_engine::io_driver::ProbeStop;
 use cardscope_engine::target::IoDirection;
@@ -80,7 +80,7 @@ impl<'s, 't> SustainRun<'s, 't> {
             context,
             options,
             log,
-            record: RunRecord::with_queue_depth(QUEUE_DEPTH),
+            record: RunRecord { queue_depth: QUEUE_DEPTH, ..RunRecord::default() },
             phase: RunPhase::Main,
             began_s,
             sampled_s: 0.0,
@@ -137,19 +137,15 @@ impl<'s, 't> SustainRun<'s, 't> {
         }
         let one: Vec<_> = self.regions.long_read(u64::from(SEQUENTIAL_BLOCK)).collect();
         let mut times = Vec::new();
-        for _ in 0..3 {
-            for extent in &one {
-                times.extend(self.context.time_read(*extent)?);
-            }
+        for extent in one.repeat(3) {
+            times.extend(self.context.time_read(extent)?);
         }
         let Some(block_s) = median(&times) else { return Ok(()) };
         let bytes = f64::from(SEQUENTIAL_BLOCK) * LONG_READ_S / block_s.max(1e-6);
-        let unit = if bytes < f64::from(SEQUENTIAL_BLOCK) {
-            LONG_READ_LIMITS.0
-        } else {
-            u64::from(SEQUENTIAL_BLOCK)
-        };
-        self.long_bytes = (bytes as u64).clamp(LONG_READ_LIMITS.0, LONG_READ_LIMITS.1) / unit * unit;
+        let (least, most) = LONG_READ_LIMITS;
+        let block = u64::from(SEQUENTIAL_BLOCK);
+        let unit = if bytes < block as f64 { least } else { block };
+        self.long_bytes = (bytes as u64).clamp(least, most) / unit * unit;
         if block_s > SLOW_BLOCK_S {
             self.record.queue_depth = SLOW_DEPTH;
             self.context.set_queue(SEQUENTIAL_BLOCK, SLOW_DEPTH)?;
@@ -157,24 +153,15 @@ impl<'s, 't> SustainRun<'s, 't> {
         Ok(())
     }
 
-    /// Measures a slice of the workload.
-    pub(super) fn measure_slice(&mut self, writes: bool) -> Result<(), ProbeStop> {
-        self.measure_slice_of(writes, false)
-    }
-
-    /// Measures a slice of sequential reads.
-    pub(super) fn measure_read_slice(&mut self) -> Result<(), ProbeStop> {
-        self.measure_slice_of(false, true)
-    }
-
-    fn measure_slice_of(&mut self, writes: bool, in_order: bool) -> Result<(), ProbeStop> {
+    /// Measures a slice of the workload or, with `in_order`, of sequential I/O.
+    pub(super) fn measure_slice(&mut self, writes: bool, in_order: bool) -> Result<(), ProbeStop> {
         if self.is_used_up(in_order) {
             return Ok(());
         }
         let at_s = self.elapsed_s();
         let at_bytes = if writes { self.record.written } else { self.record.read };
         let mut slice = SeriesSlice { at_s, at_bytes, ..SeriesSlice::default() };
-        let ended = self.run_workload_slice(writes, in_order, &mut slice);
+        let ended = self.run_slice(writes, in_order, &mut slice);
         self.count_bytes(writes, slice.bytes);
         ended?;
         if slice.ios == 0 {
@@ -229,19 +216,11 @@ impl<'s, 't> SustainRun<'s, 't> {
     }
 
     fn count_bytes(&mut self, writes: bool, bytes: u64) {
-        match writes {
-            true => self.record.written += bytes,
-            false => self.record.read += bytes,
-        }
+        *(if writes { &mut self.record.written } else { &mut self.record.read }) += bytes;
     }
 
     /// Runs the workload for a quarter of a second.
-    fn run_workload_slice(
-        &mut self,
-        writes: bool,
-        in_order: bool,
-        slice: &mut SeriesSlice,
-    ) -> Result<(), ProbeStop> {
+    fn run_slice(&mut self, writes: bool, in_order: bool, slice: &mut SeriesSlice) -> Result<(), ProbeStop> {
         let direction = if writes { IoDirection::Write } else { IoDirection::Read };
         let mut room = if self.is_limited(in_order) { self.bytes_left() } else { u64::MAX };
         let regions = &mut self.regions;
@@ -296,8 +275,8 @@ impl<'s, 't> SustainRun<'s, 't> {
         let beside = u64::from(self.record.queue_depth) * u64::from(SEQUENTIAL_BLOCK);
         if writes && self.bytes_left() >= beside {
             // An extent that does not fit must not be taken, or the sequential order would have a gap.
-            let others: Vec<_> =
-                (1..self.record.queue_depth).map(|_| self.regions.next_extent(true)).collect();
+            let depth = self.record.queue_depth;
+            let others: Vec<_> = (1..depth).map(|_| self.regions.next_extent(true)).collect();
             let before = self.context.total_cost();
             let among = self.context.read_among_writes(&others, self.regions.small[0]);
             let cost = self.context.cost_since(before);
@@ -307,17 +286,16 @@ impl<'s, 't> SustainRun<'s, 't> {
             self.record.busy_read_us = among.map(|s| s * 1e6);
             self.record.busy_read_s.extend(among);
         }
-        if self.record.health.is_some()
-            && let (Some(health), Some(now)) = (&mut self.record.health, self.context.health())
+        if let Some((_, last)) = &mut self.record.health
+            && let Some(now) = self.context.health()
         {
-            health.1 = now;
+            *last = now;
         }
         Ok(())
     }
 
     fn transitions(&self) -> Option<(u32, u32)> {
-        let (_, now) = self.record.health.as_ref()?;
-        Some((now.thermal_management_t1_transitions, now.thermal_management_t2_transitions))
+        self.record.health.as_ref().map(|(_, now)| transitions(now))
     }
 
     /// Waits without I/O, with a sample each second.
@@ -340,18 +318,17 @@ impl<'s, 't> SustainRun<'s, 't> {
         self.sampled_s = at_s;
         let celsius = self.context.temperature();
         let of_card = celsius.map(|celsius| PlacedTemperature { place: CARD_PLACE.to_owned(), celsius });
-        let temperatures: Vec<PlacedTemperature> =
-            of_card.into_iter().chain(self.log.external_temperatures()).collect();
+        let temperatures: Vec<_> = of_card.into_iter().chain(self.log.external_temperatures()).collect();
         self.end_if_too_hot(&temperatures);
-        let transitions = self.transitions();
+        let (t1_transitions, t2_transitions) = self.transitions().unzip();
         let sample = self.record.take_sample(SustainSample {
             at_s,
             phase: self.phase,
             bytes_written: self.record.written,
             bytes_read: self.record.read,
             temperatures,
-            t1_transitions: transitions.map(|t| t.0),
-            t2_transitions: transitions.map(|t| t.1),
+            t1_transitions,
+            t2_transitions,
             ..SustainSample::default()
         });
         self.context.events.report_bytes(self.workload_bytes());
@@ -363,17 +340,11 @@ impl<'s, 't> SustainRun<'s, 't> {
     /// Ends the run if a thermometer of the card reaches the limit.
     fn end_if_too_hot(&mut self, temperatures: &[PlacedTemperature]) {
         let Some(most) = self.options.max_celsius.filter(|_| !self.is_over) else { return };
-        let of_card = temperatures.iter().filter(|r| r.is_of_card());
-        let Some(hottest) = of_card.map(|r| r.celsius).reduce(f64::max).filter(|c| *c >= most) else {
-            return;
-        };
+        let of_card = temperatures.iter().filter(|r| r.is_of_card()).map(|r| r.celsius);
+        let Some(hottest) = of_card.reduce(f64::max).filter(|c| *c >= most) else { return };
         self.end_run("--max-temp");
-        let celsius = |celsius: f64| format!("{celsius:.0} °C");
-        self.record_event(
-            EventKind::TooHot,
-            1.0,
-            &[("temperature", celsius(hottest)), ("limit", celsius(most))],
-        );
+        let text = |celsius: f64| format!("{celsius:.0} °C");
+        self.record_event(EventKind::TooHot, 1.0, &[("temperature", text(hottest)), ("limit", text(most))]);
     }
 
     /// Records an event at the current time.

@@ -1,7 +1,6 @@
 //! Resumption of an interrupted run, and waiting for a card that was removed. A run is stored by the card's key and by the
 //! salt of its stamps, for cards without a key. A card that returns is accepted only if its key or its stamps match.
 
-use super::EndureRequest;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::io_driver::IoDriver;
 use cardscope_engine::target::TargetError;
@@ -55,7 +54,8 @@ fn checkpoint_by_salt(salt: u64) -> Result<CardCheckpoint> {
 /// Loads the run to continue: the one that wrote the stamps on the card, or, if none are left, the one of the card's key.
 /// Writes nothing.
 pub(super) fn resume_run(
-    request: &EndureRequest,
+    name: &str,
+    span: Option<u64>,
     session: &mut VerbSession<'_>,
     report: &mut EndureReport,
 ) -> Result<RunCheckpoints> {
@@ -64,31 +64,25 @@ pub(super) fn resume_run(
     let print = salt_fingerprint(key.as_deref(), bytes);
     let mut card = IoDriver::new(session.opened.target.as_mut(), session.interrupt, PASS_BLOCK, PASS_DEPTH)?;
     let stamps = find_previous_pass(&mut card)?.filter(|previous| is_salt_of(previous.salt, print));
-    let by_stamps = match stamps {
-        Some(previous) => checkpoint_by_salt(previous.salt)?.load::<StoredRun<EndureReport>>(),
-        None => None,
-    };
-    let by_key = match &key {
-        Some(key) => CardCheckpoint::for_card("endure", key)?.load::<StoredRun<EndureReport>>(),
-        None => None,
-    };
-    let name = &request.common.target;
-    let found = by_stamps.or(by_key).filter(|run| run.report.body.announced_bytes == bytes).ok_or_else(|| {
+    let by_stamps = stamps.map(|previous| checkpoint_by_salt(previous.salt)).transpose()?;
+    let by_key = key.as_deref().map(|key| CardCheckpoint::for_card("endure", key)).transpose()?;
+    let mut stored = by_stamps.into_iter().chain(by_key);
+    let run: Option<StoredRun<EndureReport>> = stored.find_map(|checkpoint| checkpoint.load());
+    let found = run.filter(|run| run.report.body.announced_bytes == bytes).ok_or_else(|| {
         Failure::refused(format!(
             "{name} has no endurance run to continue: it is another card, or its state was removed. Nothing \
              was written; start again without --resume"
         ))
     })?;
     *report = found.report;
-    if request.span.is_some_and(|span| span != report.body.span_bytes) {
-        return Err(Failure::refused(format!(
-            "the run to continue covers {} bytes; leave out --span",
-            report.body.span_bytes
-        )));
+    let covered = report.body.span_bytes;
+    if span.is_some_and(|span| span != covered) {
+        let text = format!("the run to continue covers {covered} bytes; leave out --span");
+        return Err(Failure::refused(text));
     }
     report.body.ended_by = String::new();
     report.header.error = None;
-    report.header.target.clone_from(name);
+    name.clone_into(&mut report.header.target);
     RunCheckpoints::for_salt_and_key(found.salt, key.as_deref())
 }
 
@@ -96,22 +90,22 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Waits for the card whose stamps have this salt, and replaces the session's handle. Writes nothing to the card.
 pub(super) fn wait_for_card(
-    request: &EndureRequest,
+    name: &str,
+    wait: Duration,
     session: &mut VerbSession<'_>,
     salt: u64,
     gone: &TargetError,
 ) -> Result<()> {
-    let seconds = request.wait.as_secs_f64();
+    let seconds = wait.as_secs_f64();
     session.events.report_note(&format!("{gone}; waiting {seconds:.0} s for it to come back"));
     let was = LostCard { key: card_key(session.opened), bytes: session.bytes(), salt };
     // While the card's device is open, the kernel gives its name to no other device, not even to the same card.
     drop(session.opened.release());
     session.opened.thermometer = None;
-    let until = Instant::now() + request.wait;
-    let name = &request.common.target;
+    let until = Instant::now() + wait;
     loop {
         // Consent was given to this name. The guards check the device again.
-        let mut consent = GivenBeforehand(Some(name.clone()));
+        let mut consent = GivenBeforehand(Some(name.to_owned()));
         if let Ok(mut again) = opening::open_by_name(name, true, &mut consent, session.interrupt) {
             was.require_same_card(&mut again, session.interrupt)?;
             again.condition.clone_from(&session.opened.condition);

@@ -6,8 +6,7 @@ mod writer;
 
 pub use cardscope_engine::target::TargetRegion;
 pub use scope::SustainRequest;
-pub use thermometers::NoManualReading;
-pub use thermometers::{ManualReading, ManualThermometer};
+pub use thermometers::{ManualReading, ManualThermometer, NoManualReading};
 
 use crate::judge::long_run;
 use crate::probe::sustain::{
@@ -23,8 +22,7 @@ use cardscope_session::baseline;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{CardNeeds, CommonOptions, Procedure, VerbSession};
 use cardscope_session::open_target::TargetType;
-use cardscope_statistics::bottleneck;
-use cardscope_statistics::bottleneck::LimitFacts;
+use cardscope_statistics::bottleneck::{self, LimitFacts};
 use scope::SustainScope;
 use std::cell::RefCell;
 use thermometers::{RunLog, RunThermometers, SharedListener};
@@ -51,11 +49,8 @@ impl SustainRequest {
     /// Refuses if the baseline cannot be found or read.
     pub fn with_manual_readings<'a>(&'a self, typist: &'a mut dyn ManualReading) -> Result<AttendedRun<'a>> {
         let archive = self.common.archive.named_path();
-        let baseline = self
-            .baseline
-            .as_deref()
-            .map(|name| baseline::load_baseline(name, archive, "sustain"))
-            .transpose()?;
+        let load = |name| baseline::load_baseline(name, archive, "sustain");
+        let baseline = self.baseline.as_deref().map(load).transpose()?;
         Ok(AttendedRun { request: self, baseline, typist: RefCell::new(typist) })
     }
 }
@@ -96,14 +91,13 @@ impl Procedure for AttendedRun<'_> {
     }
 
     fn run(&self, session: &mut VerbSession<'_>, report: &mut SustainReport) -> Result<()> {
-        let work = scope::checked_work(self.request, session.opened.target_type())?;
         session.opened.limit_writes(self.request.writing.max_write);
-        let scope = SustainScope::prepare(self.request, work, session.opened)?;
+        let scope = SustainScope::prepare(self.request, session.opened)?;
         let mut thermometers = RunThermometers::open_all(self.request, session.opened)?;
-        let options = scope.sustain_options(self.request, work, session.opened, report.header.seed);
+        let options = scope.sustain_options(session.opened, report.header.seed);
         let moved = std::mem::take(&mut report.body.moved);
-        report.body = initial_body(self.request, work, &options, session.bytes(), moved);
-        let line = scope.plan_line(self.request, work, session.opened);
+        report.body = initial_body(&options, session.bytes(), moved);
+        let line = scope.plan_line(session.opened);
         session.events.announce_plan(plan_stages(&options).with_summary(line));
         session.begin_row(report)?;
         let mut writer = SampleWriter::start(session.recorder.take(), report)?;
@@ -111,9 +105,9 @@ impl Procedure for AttendedRun<'_> {
         let LongRun { moved, measured, .. } = &mut report.body;
         let ended = session.run_probe((SEQUENTIAL_BLOCK, QUEUE_DEPTH), moved, |card, _, events| {
             let shared = SharedListener::new(events);
-            let mut tracks =
-                RunLog { writer: &mut writer, thermometers: &mut thermometers, listener: &shared };
-            run_sustain(card, WriteScope::new(None), &options, &mut &shared, &mut tracks, measured)
+            let (writer, thermometers) = (&mut writer, &mut thermometers);
+            let mut log = RunLog { writer, thermometers, listener: &shared };
+            run_sustain(card, WriteScope::new(None), &options, &mut &shared, &mut log, measured)
         });
         conclude_sustain(report, session, thermometers.failures());
         let baseline = self.request.baseline.as_deref().zip(self.baseline.as_ref());
@@ -125,28 +119,19 @@ impl Procedure for AttendedRun<'_> {
 }
 
 /// Body of the document before the run.
-fn initial_body(
-    request: &SustainRequest,
-    work: WorkloadKind,
-    options: &SustainOptions,
-    announced_bytes: u64,
-    moved: IoTotals,
-) -> LongRun {
+fn initial_body(options: &SustainOptions, announced_bytes: u64, moved: IoTotals) -> LongRun {
+    let &SustainOptions { work, pattern, card_limits: limits, .. } = options;
     let region = options.limits.region;
     LongRun {
         work,
-        pattern: request.pattern,
-        block_bytes: u64::from(match request.pattern {
+        pattern,
+        block_bytes: u64::from(match pattern {
             WorkloadPattern::Sequential => SEQUENTIAL_BLOCK,
             WorkloadPattern::Random => RANDOM_BLOCK,
         }),
         region_start: region.start,
         region_bytes: region.len,
-        measured: MeasuredRun {
-            queue_depth: QUEUE_DEPTH,
-            limits: options.card_limits,
-            ..MeasuredRun::default()
-        },
+        measured: MeasuredRun { queue_depth: QUEUE_DEPTH, limits, ..MeasuredRun::default() },
         announced_bytes,
         // A test file overwrites no data of the user.
         moved: IoTotals { data_kept: work == WorkloadKind::Read || options.is_test_file, ..moved },
@@ -159,14 +144,10 @@ fn conclude_sustain(report: &mut SustainReport, session: &VerbSession<'_>, therm
     let doubts = thermometers.into_iter().chain(long_run::missing_evidence(&report.body.measured.series));
     session.collect_target_caveats(&mut report.header);
     caveat::add_new_caveats(&mut report.header.caveats, doubts.map(|text| Caveat::Other { text }));
-    report.body.measured.failed_ios = report.body.moved.counts.failed();
-    let found = long_run::long_run_findings(
-        &report.body.measured,
-        &report.body.moved,
-        session.card_bytes(),
-        &report.header.condition,
-    );
-    report.header.findings.extend(found);
+    let LongRun { measured, moved, .. } = &mut report.body;
+    measured.failed_ios = moved.counts.failed();
+    let (card_bytes, condition) = (session.card_bytes(), &report.header.condition);
+    report.header.findings.extend(long_run::long_run_findings(measured, moved, card_bytes, condition));
     report.header.findings.extend(bottlenecks(report, session));
 }
 
@@ -180,17 +161,14 @@ fn bottlenecks(report: &SustainReport, session: &VerbSession<'_>) -> Vec<Finding
         mb_s,
         ..LimitFacts::default()
     };
+    let promises = !reads && report.body.pattern == WorkloadPattern::Sequential;
     let slowest = speeds().reduce(f64::min).map(|mb_s| LimitFacts {
-        promised: session
-            .opened
-            .fastest_mark()
-            .filter(|_| !reads && report.body.pattern == WorkloadPattern::Sequential),
+        promised: session.opened.fastest_mark().filter(|_| promises),
         is_hot: measured.throttling.is_some(),
         is_disturbed: measured.interference.is_some(),
         ..level("slowest", mb_s)
     });
-    let fastest = speeds().reduce(f64::max);
-    let fastest =
-        fastest.map(|mb_s| LimitFacts { bus_mb_s: session.opened.ceiling_mb_s, ..level("fastest", mb_s) });
-    bottleneck::bottleneck_findings(&[slowest, fastest].into_iter().flatten().collect::<Vec<_>>())
+    let bus_mb_s = session.opened.ceiling_mb_s;
+    let fastest = speeds().reduce(f64::max).map(|mb_s| LimitFacts { bus_mb_s, ..level("fastest", mb_s) });
+    bottleneck::bottleneck_findings(&slowest.into_iter().chain(fastest).collect::<Vec<_>>())
 }

@@ -2,10 +2,10 @@
 //! test file in a directory.
 
 use crate::probe::sustain::{MIN_REGION, SustainOptions};
-use cardscope_engine::target::TargetRegion;
+use cardscope_engine::target::{TargetInfo, TargetRegion};
 use cardscope_model::sustain::{TemperatureLimits, WorkloadKind, WorkloadPattern};
 use cardscope_model::units::{BinarySize, DecimalSize, GIB, MIB};
-use cardscope_probing::context;
+use cardscope_probing::context::ProbeLimits;
 use cardscope_session::arguments::{parse_duration, parse_region, parse_size_argument};
 use cardscope_session::consent::check_region;
 use cardscope_session::error::{Failure, Result};
@@ -117,32 +117,24 @@ const MAX_FILE_PERCENT: u64 = 80;
 pub(super) fn checked_work(request: &SustainRequest, target: TargetType) -> Result<WorkloadKind> {
     let (directory, simulated) = (target == TargetType::Directory, target == TargetType::Simulated);
     let frees = request.erase || request.region.is_some();
-    let work = match request.requested_work() {
-        Some(work) => work,
-        None if directory || simulated || frees => WorkloadKind::Write,
-        None => WorkloadKind::Read,
-    };
-    let writes = work != WorkloadKind::Read;
+    let freely = if directory || simulated || frees { WorkloadKind::Write } else { WorkloadKind::Read };
+    let work = request.requested_work().unwrap_or(freely);
+    let (writes, sized) = (work != WorkloadKind::Read, request.size.is_some());
+    let impossible_heat = request.max_celsius.is_some_and(|c| !(0.0..=150.0).contains(&c));
     Failure::refuse_first(&[
         (request.erase && request.region.is_some(), "give either --erase or --region"),
         (
             directory && frees,
             "--erase and --region need a device, not a directory; name the card's device (`cardscope list`)",
         ),
-        (
-            request.size.is_some() && !directory,
-            "--size is for directories; for a device give --region START+LEN",
-        ),
+        (sized && !directory, "--size is for directories; for a device give --region START+LEN"),
         (request.erase && !writes, "--read conflicts with --erase"),
         (
             writes && !directory && !simulated && !frees,
             "a long write loses the data there: give --erase (loses everything) or --region START+LEN \
              (loses that region), or --read to only read",
         ),
-        (
-            request.max_celsius.is_some_and(|c| !(0.0..=150.0).contains(&c)),
-            "--max-temp is a temperature in °C from 0 to 150",
-        ),
+        (impossible_heat, "--max-temp is a temperature in °C from 0 to 150"),
         (request.bytes == Some(0), "--bytes must be more than 0"),
     ])?;
     Ok(work)
@@ -154,64 +146,45 @@ pub(super) fn opens_for_writing(request: &SustainRequest) -> bool {
     request.requested_work().map_or(request.common.is_simulated() || frees, |work| work != WorkloadKind::Read)
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct SustainScope {
+pub(super) struct SustainScope<'a> {
+    request: &'a SustainRequest,
+    work: WorkloadKind,
     region: TargetRegion,
     is_test_file: bool,
     whole_card: bool,
 }
 
-impl SustainScope {
+impl<'a> SustainScope<'a> {
     /// Determines the scope on an open target.
     /// # Errors
     /// Refuses a target or region that is too small, a region outside the target, or a directory without room for a file.
-    pub(super) fn prepare(
-        request: &SustainRequest,
-        work: WorkloadKind,
-        opened: &mut OpenTarget,
-    ) -> Result<SustainScope> {
-        let info = opened.target.info();
-        let (bytes, unit, whole_card) = (info.bytes, info.sector, info.whole_card);
-        let sector = u64::from(unit);
-        let own_file = opened.is_directory();
-        let region = match (own_file, request.region) {
-            (true, _) => create_test_file(request, work, opened, bytes)?,
-            (false, None) => TargetRegion { start: 0, len: bytes / sector * sector },
-            (false, Some(region)) => {
-                check_region(region, &request.common.target, bytes, unit)?;
-                region
-            }
+    pub(super) fn prepare(request: &'a SustainRequest, opened: &mut OpenTarget) -> Result<Self> {
+        let work = checked_work(request, opened.target_type())?;
+        let &TargetInfo { bytes, sector, whole_card, .. } = opened.target.info();
+        let (name, is_test_file) = (&request.common.target, opened.is_directory());
+        let region = match request.region {
+            _ if is_test_file => create_test_file(request, work, opened, bytes)?,
+            None => TargetRegion { start: 0, len: bytes - bytes % u64::from(sector) },
+            Some(region) => check_region(region, name, bytes, sector).map(|()| region)?,
         };
         if region.len < MIN_REGION {
+            let (size, least) = (BinarySize(region.len), BinarySize(MIN_REGION));
             return Err(Failure::refused(format!(
-                "{}: {} are too little for a long run, which needs at least {}",
-                request.common.target,
-                BinarySize(region.len),
-                BinarySize(MIN_REGION)
+                "{name}: {size} are too little for a long run, which needs at least {least}"
             )));
         }
-        Ok(SustainScope { region, is_test_file: own_file, whole_card })
+        Ok(SustainScope { request, work, region, is_test_file, whole_card })
     }
 
-    pub(super) fn sustain_options(
-        &self,
-        request: &SustainRequest,
-        work: WorkloadKind,
-        opened: &OpenTarget,
-        seed: u64,
-    ) -> SustainOptions {
+    pub(super) fn sustain_options(&self, opened: &OpenTarget, seed: u64) -> SustainOptions {
+        let seed = cardscope_model::random::mix_bits(seed);
         SustainOptions {
-            limits: context::ProbeLimits {
-                seed: cardscope_model::random::mix_bits(seed),
-                region: self.region,
-                max_write: None,
-                budget: None,
-            },
-            work,
-            pattern: request.pattern,
-            duration: request.duration,
-            bytes: request.bytes,
-            max_celsius: request.max_celsius,
+            limits: ProbeLimits { seed, region: self.region, max_write: None, budget: None },
+            work: self.work,
+            pattern: self.request.pattern,
+            duration: self.request.duration,
+            bytes: self.request.bytes,
+            max_celsius: self.request.max_celsius,
             card_limits: card_temperature_limits(opened),
             card_bytes: self.whole_card.then(|| opened.target.info().bytes),
             is_test_file: self.is_test_file,
@@ -219,35 +192,28 @@ impl SustainScope {
     }
 
     /// Cost of the run, before it begins.
-    pub(super) fn plan_line(
-        &self,
-        request: &SustainRequest,
-        work: WorkloadKind,
-        opened: &OpenTarget,
-    ) -> String {
-        let region = DecimalSize(self.region.len);
-        let time = match request.duration.as_secs() {
+    pub(super) fn plan_line(&self, opened: &OpenTarget) -> String {
+        let (region, from) = (DecimalSize(self.region.len), self.region.start);
+        let time = match self.request.duration.as_secs() {
             seconds @ 0..120 => format!("{seconds} s"),
             seconds => format!("{} min", seconds.div_ceil(60)),
         };
-        let what = match (work, self.is_test_file) {
-            (WorkloadKind::Read, false) if request.requested_work().is_none() => {
-                "reads only, writes nothing: --erase or --region START+LEN tests writes, too".to_owned()
+        let reads = self.work == WorkloadKind::Read;
+        let what = match reads {
+            _ if self.is_test_file => {
+                format!("uses a file of its own of {region}, which is removed at the end")
             }
-            (WorkloadKind::Read, false) => "reads only, writes nothing".to_owned(),
-            (_, true) => format!("uses a file of its own of {region}, which is removed at the end"),
-            (_, false) => {
-                format!("overwrites {region} from byte {}; all data there is lost", self.region.start)
-            }
+            false => format!("overwrites {region} from byte {from}; all data there is lost"),
+            true if self.request.requested_work().is_some() => "reads only, writes nothing".to_owned(),
+            true => "reads only, writes nothing: --erase or --region START+LEN tests writes, too".to_owned(),
         };
-        let (prepared, worked) = planned_writes(request, work, self.region, self.is_test_file);
-        let written = match (prepared, worked) {
+        // The test file is written before the workload, whose writes only time limits without --bytes.
+        let prepared = if self.is_test_file { self.region.len } else { 0 };
+        let written = match (prepared, if reads { Some(0) } else { self.request.bytes }) {
             (0, Some(0)) => String::new(),
             (prepared, Some(worked)) => format!("; writes up to {}", DecimalSize(prepared + worked)),
             (0, None) => "; writes as much as possible in that time".to_owned(),
-            (prepared, None) => {
-                format!("; writes {}, and as much as possible in that time", DecimalSize(prepared))
-            }
+            (_, None) => format!("; writes {region}, and as much as possible in that time"),
         };
         let limit = opened.limit.warning_text().filter(|_| !written.is_empty());
         let limit = limit.map(|words| format!("; {words}")).unwrap_or_default();
@@ -255,25 +221,10 @@ impl SustainScope {
     }
 }
 
-/// Bytes written to create the test file, and by the workload. The latter is None if only time limits it.
-fn planned_writes(
-    request: &SustainRequest,
-    work: WorkloadKind,
-    region: TargetRegion,
-    own_file: bool,
-) -> (u64, Option<u64>) {
-    let prepared = if own_file { region.len } else { 0 };
-    let worked = if work == WorkloadKind::Read { Some(0) } else { request.bytes };
-    (prepared, worked)
-}
-
 /// Least bytes of a run that shows the end of a cache or heat, unless the user sets a lower limit.
 fn min_workload_bytes(request: &SustainRequest) -> u64 {
-    match (request.bytes, request.writing.max_write) {
-        (Some(bytes), _) => bytes,
-        (None, Some(most)) => most / 2,
-        (None, None) => DEFAULT_FILE_BYTES,
-    }
+    let half = request.writing.max_write.map(|most| most / 2);
+    request.bytes.or(half).unwrap_or(DEFAULT_FILE_BYTES)
 }
 
 /// Temperature limits that the card reports.
@@ -281,11 +232,11 @@ fn card_temperature_limits(opened: &OpenTarget) -> TemperatureLimits {
     let Some(nvme) = opened.identity.as_ref().and_then(|i| i.nvme.as_ref()) else {
         return TemperatureLimits::default();
     };
-    let identify = nvme.identify.as_ref();
+    let (identify, features) = (nvme.identify.as_ref(), &nvme.features);
     TemperatureLimits {
-        tmpth_celsius: nvme.features.tmpth_celsius.map(f64::from),
-        tmt1_celsius: nvme.features.tmt1_celsius.map(f64::from),
-        tmt2_celsius: nvme.features.tmt2_celsius.map(f64::from),
+        tmpth_celsius: features.tmpth_celsius.map(f64::from),
+        tmt1_celsius: features.tmt1_celsius.map(f64::from),
+        tmt2_celsius: features.tmt2_celsius.map(f64::from),
         warning_celsius: identify.and_then(|i| i.wctemp_celsius).map(f64::from),
         critical_celsius: identify.and_then(|i| i.cctemp_celsius).map(f64::from),
     }
@@ -311,8 +262,6 @@ fn create_test_file(
             return Err(opened.limit.refuse_write("a long run", needed));
         }
     }
-    opened
-        .target
-        .area(wanted / MIB * MIB)
-        .map_err(|e| Failure::refused_for(format!("{e}; nothing was written"), e))
+    let area = opened.target.area(wanted / MIB * MIB);
+    area.map_err(|e| Failure::refused_for(format!("{e}; nothing was written"), e))
 }

@@ -38,6 +38,7 @@ impl ManualReading for NoManualReading {
     fn begin(&mut self, _places: &[String], _into: ManualThermometer) {}
 }
 
+#[derive(Default)]
 pub(super) struct RunThermometers {
     sensors: Option<SensorThreads>,
     reported_failures: usize,
@@ -50,7 +51,7 @@ impl RunThermometers {
     pub(super) fn open_all(request: &SustainRequest, opened: &mut OpenTarget) -> Result<RunThermometers> {
         let named = parse_thermometers(request)?;
         if opened.is_simulated() && named.is_empty() {
-            return Ok(RunThermometers { sensors: None, reported_failures: 0 });
+            return Ok(RunThermometers::default());
         }
         let of_card = opened.thermometer.take().unwrap_or_default();
         let sensors = of_card.add_sensors(&SystemRoots::host(), opened.disk().as_deref(), &named);
@@ -85,10 +86,9 @@ impl RunThermometers {
 
 /// Parses the thermometers that the user adds, before anything is opened.
 pub(super) fn parse_thermometers(request: &SustainRequest) -> Result<Vec<ExtraThermometer>> {
-    let all: Result<_, _> = request.thermometers.iter().map(|text| text.parse()).collect();
-    all.map_err(|e: <ExtraThermometer as std::str::FromStr>::Err| {
-        Failure::refused_for(format!("--thermometer {e}"), e)
-    })
+    let parse = |text: &String| text.parse::<ExtraThermometer>();
+    let all: Result<_, _> = request.thermometers.iter().map(parse).collect();
+    all.map_err(|e| Failure::refused_for(format!("--thermometer {e}"), e))
 }
 
 /// Listener that the probe and its recorder use at the same time.

@@ -31,12 +31,10 @@ impl SampleWriter {
         let (samples, arriving) = channel();
         let failure = SharedFailure::default();
         let noted = Arc::clone(&failure);
-        let worker = std::thread::Builder::new()
-            .name("writer".into())
-            .spawn(move || write_samples(recorder, report, &arriving, &noted));
-        let worker =
-            worker.map_err(|e| Failure::io_for(format!("cannot start a thread to store samples: {e}"), e))?;
-        Ok(SampleWriter { samples, worker, failure })
+        let named = std::thread::Builder::new().name("writer".into());
+        let spawned = named.spawn(move || write_samples(recorder, report, &arriving, &noted));
+        let failed = |e| Failure::io_for(format!("cannot start a thread to store samples: {e}"), e);
+        Ok(SampleWriter { samples, worker: spawned.map_err(failed)?, failure })
     }
 
     pub(super) fn record(&mut self, sample: &SustainSample) -> Result<()> {
@@ -63,9 +61,8 @@ fn write_samples(
 ) -> Option<SessionRecorder> {
     let (mut due, mut unsaved) = (Instant::now(), false);
     loop {
-        let wait =
-            if unsaved { due.saturating_duration_since(Instant::now()) } else { Duration::from_secs(3600) };
-        match arriving.recv_timeout(wait) {
+        let until_due = due.saturating_duration_since(Instant::now());
+        match arriving.recv_timeout(if unsaved { until_due } else { Duration::from_secs(3600) }) {
             Ok(sample) => {
                 report.body.measured.series.push(sample);
                 unsaved = true;
