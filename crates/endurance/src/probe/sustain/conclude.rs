@@ -55,9 +55,10 @@ pub(super) fn conclude_run(record: RunRecord, options: &SustainOptions, into: &m
     into.queue_depth = record.queue_depth;
     into.limits = options.card_limits;
     into.max_celsius = max_card_celsius(&record);
+    into.left_out.clone_from(&record.left_out);
     record.report_counted_throttling(into);
     into.ended_by = record.ended_by;
-    into.left_out = record.left_out;
+
     into.series = record.samples;
 }
 
@@ -319,7 +320,11 @@ fn max_card_celsius(record: &RunRecord) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::sustain::ThermalStep;
+    use crate::probe::sustain::MIN_REGION;
+    use cardscope_engine::target::TargetRegion;
+    use cardscope_model::sustain::{TemperatureLimits, ThermalStep, WorkloadKind, WorkloadPattern};
+    use cardscope_probing::context::ProbeLimits;
+    use std::time::Duration;
 
     fn doubtful() -> SeriesCauses {
         let figures = ThermalStep {
@@ -342,6 +347,37 @@ mod tests {
         adjust_confidences(&mut found, named);
         let heat = |counted| found.heat.iter().find(|h| h.figures.counted == counted).map(|h| h.confidence);
         [heat(false), heat(true), found.cache_ends.first().map(|end| end.confidence)]
+    }
+
+    #[test]
+    fn counted_throttling_without_a_slower_level_is_reported() {
+        let new = SmartLog::decode(&[0; 512]).unwrap();
+        let counted = SmartLog { thermal_management_t1_transitions: 3, ..new.clone() };
+        let record = RunRecord {
+            health: Some((new, counted)),
+            left_out: vec!["the pause".to_owned()],
+            ..RunRecord::default()
+        };
+        let options = SustainOptions {
+            limits: ProbeLimits {
+                seed: 1,
+                region: TargetRegion { start: 0, len: MIN_REGION },
+                max_write: None,
+                budget: None,
+            },
+            work: WorkloadKind::Read,
+            pattern: WorkloadPattern::Sequential,
+            duration: Duration::from_secs(60),
+            bytes: None,
+            max_celsius: None,
+            card_limits: TemperatureLimits::default(),
+            card_bytes: None,
+            is_test_file: false,
+        };
+        let mut into = MeasuredRun::default();
+        conclude_run(record, &options, &mut into);
+        assert_eq!(into.left_out.len(), 2, "{:?}", into.left_out);
+        assert!(into.left_out[1].contains("counted 3 short throttling events"), "{:?}", into.left_out);
     }
 
     #[test]
