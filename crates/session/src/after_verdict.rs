@@ -81,17 +81,16 @@ const DATA_LOSS_WARNING: &str = "(all data on it is lost unless --backup FILE sa
 /// Next steps after a verdict, most urgent first. A card whose label overstates its capacity should be returned whatever
 /// the verdict.
 pub fn steps_after_verdict(
-    tested: &TestedCard<'_>,
+    card: &TestedCard<'_>,
     found: &Verification,
     findings: &[Finding],
 ) -> Vec<NextStep> {
-    let target = shell_quote(&tested.common.target);
-    let options = label_option(tested.label) + &tested.common.repeat_options(None);
+    let target = shell_quote(&card.common.target);
+    let options = label_option(card.label) + &card.common.repeat_options(None);
     let verify = |how: &str| Some(format!("cardscope verify {target}{how}{options}"));
-    let false_label = findings
-        .iter()
-        .any(|finding| finding.claim == "label-capacity" && finding.weight == FindingWeight::Bad);
-    let danger = if tested.options.loses_data() { format!(" {DATA_LOSS_WARNING}") } else { String::new() };
+    let is_false_label = |f: &Finding| f.claim == "label-capacity" && f.weight == FindingWeight::Bad;
+    let false_label = findings.iter().any(is_false_label);
+    let danger = if card.options.loses_data() { format!(" {DATA_LOSS_WARNING}") } else { String::new() };
     let (proof, thorough) = match found.method {
         TestMethod::Files => (" --files", "fill its free space and read it back".to_owned()),
         TestMethod::Quick | TestMethod::Full => {
@@ -99,7 +98,7 @@ pub fn steps_after_verdict(
         }
     };
     let seller = || {
-        let page = verify(&format!("{} --html evidence.html", tested.options));
+        let page = verify(&format!("{} --html evidence.html", card.options));
         next_step(format!("to show the seller, write a page with the evidence{danger}"), page)
     };
     let one = match found.verdict {
@@ -110,11 +109,8 @@ pub fn steps_after_verdict(
         Verdict::Genuine => return Vec::new(),
         // A card is returned on a sure verdict only; a weaker one is confirmed by a full test first.
         fake if fake.lacks_capacity() && found.confidence >= SURE_CONFIDENCE => {
-            let rest = found
-                .usable_bytes
-                .filter(|_| found.method != TestMethod::Files)
-                .filter(|bytes| *bytes >= MIN_FORMATTED_REST);
-            let rest = rest.map(|bytes| {
+            let worthwhile = |bytes: &u64| found.method != TestMethod::Files && *bytes >= MIN_FORMATTED_REST;
+            let rest = found.usable_bytes.filter(worthwhile).map(|bytes| {
                 let command = format!("cardscope format {target} --limit-to-real --real {bytes}");
                 next_step("or format only what it holds (all data on it is lost)", Some(command))
             });
@@ -136,12 +132,12 @@ pub fn steps_after_verdict(
         Verdict::ReadOnly => next_step("copy your data off the card now", None),
         Verdict::ReaderSuspect => next_step(
             format!("try {} reader{danger}", found.cause.map_or("another", CapacityCause::reader_to_try)),
-            verify(&format!("{} --condition reader=…", tested.options)),
+            verify(&format!("{} --condition reader=…", card.options)),
         ),
-        Verdict::Inconclusive => next_step(
-            format!("test the capacity without a limit{danger}"),
-            verify(&tested.options.to_string()),
-        ),
+        Verdict::Inconclusive => {
+            let again = verify(&card.options.to_string());
+            next_step(format!("test the capacity without a limit{danger}"), again)
+        }
         _ => next_step("do not keep data on it", None),
     };
     vec![one]

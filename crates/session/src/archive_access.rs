@@ -26,17 +26,16 @@ pub fn open_existing(path: Option<&Path>) -> Result<Option<Archive>> {
 /// Opens the archive for reading. The user's own may be missing, but one that is named must exist.
 pub fn open_to_read(path: Option<&Path>) -> Result<Option<Archive>> {
     match (open_existing(path)?, path) {
-        (None, Some(path)) => Err(Failure::refused(format!(
-            "{}: no archive is there; check --archive or CARDSCOPE_ARCHIVE",
-            path.display()
-        ))),
+        (None, Some(path)) => {
+            let why = "no archive is there; check --archive or CARDSCOPE_ARCHIVE";
+            Err(Failure::refused(format!("{}: {why}", path.display())))
+        }
         (archive, _) => Ok(archive),
     }
 }
 
 /// Opens the archive, or refuses if it does not exist yet.
 pub fn require_archive(path: Option<&Path>) -> Result<Archive> {
-    let nothing =
-        || Failure::refused("the archive is empty; `cardscope check` and `cardscope import` fill it");
-    open_to_read(path)?.ok_or_else(nothing)
+    let why = "the archive is empty; `cardscope check` and `cardscope import` fill it";
+    open_to_read(path)?.ok_or_else(|| Failure::refused(why))
 }

@@ -10,9 +10,8 @@ pub fn parse_size_argument(text: &str) -> Result<u64, String> {
 
 /// Parses `START+LEN`, both sizes: `1G+512M`.
 pub fn parse_region(text: &str) -> Result<TargetRegion, String> {
-    let (start, len) = text
-        .split_once('+')
-        .ok_or_else(|| format!("{text:?} is not a region; write START+LEN, e.g. 1G+512M"))?;
+    let wrong = || format!("{text:?} is not a region; write START+LEN, e.g. 1G+512M");
+    let (start, len) = text.split_once('+').ok_or_else(wrong)?;
     Ok(TargetRegion { start: parse_size_argument(start)?, len: parse_size_argument(len)? })
 }
 
@@ -24,8 +23,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         Some((i, 'h')) => (&text[..i], 3600.0),
         _ => (text, 1.0),
     };
-    let seconds =
-        number.parse::<f64>().ok().map(|n| n * factor).filter(|s| s.is_finite() && *s > 0.0 && *s < 1e9);
+    let seconds = number.parse::<f64>().ok().map(|n| n * factor).filter(|s| *s > 0.0 && *s < 1e9);
     seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("{text:?} is not a time; write 90s, 3m or 1h"))
 }
 
@@ -33,9 +31,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 pub fn parse_share(text: &str) -> Result<f64, String> {
     let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
     let share = number.trim().parse::<f64>().ok().map(|n| n * factor);
-    share
-        .filter(|s| *s > 0.0 && *s <= 1.0)
-        .ok_or_else(|| format!("{text:?} is not a share; write 10% or 0.1"))
+    let share = share.filter(|s| *s > 0.0 && *s <= 1.0);
+    share.ok_or_else(|| format!("{text:?} is not a share; write 10% or 0.1"))
 }
 
 #[cfg(test)]

@@ -35,9 +35,7 @@ impl ByteSource for CardBytes<'_, '_> {
         let read = card.read(split_extents(start, stop, block), IoContent::Buffer, |extent, _, answer| {
             let at = (extent.offset - start) as usize;
             match answer {
-                ReadAnswer::Differs { bytes: found, .. } => {
-                    bytes[at..at + found.len()].copy_from_slice(found)
-                }
+                ReadAnswer::Differs { bytes: read, .. } => bytes[at..at + read.len()].copy_from_slice(read),
                 _ => whole = false,
             }
             Ok(())

@@ -10,7 +10,7 @@ use cardscope_device::{contents, inspect};
 use cardscope_engine::input_file;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::identity::Identity;
-use cardscope_model::present_layout::PresentLayout;
+
 use cardscope_sd::health::HealthLayout;
 use cardscope_simulator::target_spec;
 use std::path::Path;
@@ -31,12 +31,10 @@ pub fn identity_of(
     if let Some(layout) = health {
         inspect::add_health(&machine.system()?, target, layout, &mut identity);
     }
-    let of_layout = |layout: &PresentLayout| {
-        layout.contradictions().into_iter().chain(layout.finding(target)).collect::<Vec<_>>()
-    };
-    let layout = identity.layout.as_ref().map(of_layout).unwrap_or_default();
     let mut identity = with_findings(identity);
-    identity.findings.extend(layout);
+    if let Some(layout) = &identity.layout {
+        identity.findings.extend(layout.contradictions().into_iter().chain(layout.finding(target)));
+    }
     Ok(identity)
 }
 
@@ -58,21 +56,16 @@ fn inspect_target(target: &str, system: &SystemRoots) -> Result<Identity> {
     let mut identity = inspect::inspect_card(system, target).map_err(Failure::refused)?;
     // An empty slot has no layout.
     let bytes = identity.capacity_bytes.filter(|_| system.is_live());
-    let looked = BlockDevice::find(system, target).zip(bytes).map(|(device, bytes)| {
+    if let Some((device, bytes)) = BlockDevice::find(system, target).zip(bytes) {
         // The layout of a partition is that of its whole disk.
-        let disk = device.disk();
-        open_shared(&disk.path(system))
-            .map(|file| contents::file_layout(&file, bytes, identity.allocation_unit()))
-    });
-    match looked {
-        Some(Ok(layout)) => identity.layout = layout,
-        Some(Err(error)) => identity.findings.push(Finding::new(
-            "layout-not-read",
-            FindingWeight::Note,
-            1.0,
-            format!("Partition table and file system could not be read: {error}."),
-        )),
-        None => {}
+        match open_shared(&device.disk().path(system)) {
+            Ok(file) => identity.layout = contents::file_layout(&file, bytes, identity.allocation_unit()),
+            Err(error) => {
+                let text = format!("Partition table and file system could not be read: {error}.");
+                let finding = Finding::new("layout-not-read", FindingWeight::Note, 1.0, text);
+                identity.findings.push(finding);
+            }
+        }
     }
     Ok(identity)
 }

@@ -32,13 +32,10 @@ pub fn salt_fingerprint(key: Option<&str>, card_bytes: u64) -> u64 {
 pub fn card_unit(identity: &Identity) -> Option<CardUnit> {
     let known = identity.unit_name()?;
     // Facts by which cards are grouped: the marks they claim and the month in their CID.
+    let dated = identity.cid.as_ref().filter(|cid| (1..=12).contains(&cid.mdt_month));
     let facts = CardFacts {
         marks: identity.marks.iter().map(ToString::to_string).collect(),
-        made: identity
-            .cid
-            .as_ref()
-            .filter(|cid| (1..=12).contains(&cid.mdt_month))
-            .map(|cid| cid.mdt.clone()),
+        made: dated.map(|cid| cid.mdt.clone()),
         ..CardFacts::default()
     };
     Some(CardUnit {

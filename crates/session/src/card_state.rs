@@ -14,12 +14,12 @@ use std::path::Path;
 /// Result of the last format of a card, None if there was none, it failed, or a later session may have written.
 fn last_format(archive: Option<&Path>, card_key: &str) -> Result<Option<FormatResult>> {
     let Some(mut archive) = open_existing(archive)? else { return Ok(None) };
-    let left = newest_session_value(&mut archive, card_key, None, |session| {
+    let state = newest_session_value(&mut archive, card_key, None, |session| {
         // A session without a write leaves the state as it is. A benchmark has no such count, so it may have written.
-        let looked = session.file.document.as_ref().is_some_and(|d| d["bytes_written"] == 0);
-        (!looked).then(|| state_after_format(session))
+        let only_read = session.file.document.as_ref().is_some_and(|d| d["bytes_written"] == 0);
+        (!only_read).then(|| state_after_format(session))
     });
-    Ok(left?.flatten())
+    Ok(state?.flatten())
 }
 
 fn state_after_format(session: StoredSession) -> Option<FormatResult> {
@@ -28,18 +28,18 @@ fn state_after_format(session: StoredSession) -> Option<FormatResult> {
     Some(report.body).filter(|format| well && format.checked)
 }
 
-/// Value that `says` returns for the newest session of a card for which it returns one, limited to a kind if one is given.
+/// Value that `value_of` returns for the newest session of a card for which it returns one, limited to a kind if one is given.
 pub fn newest_session_value<T>(
     archive: &mut Archive,
     card_key: &str,
     kind: Option<&str>,
-    mut says: impl FnMut(StoredSession) -> Option<T>,
+    mut value_of: impl FnMut(StoredSession) -> Option<T>,
 ) -> Result<Option<T>> {
-    for summary in archive.unit_sessions(card_key)?.iter().rev() {
-        if kind.is_none_or(|kind| summary.kind == kind)
-            && let Some(said) = says(archive.session(summary.id)?)
-        {
-            return Ok(Some(said));
+    let mut sessions = archive.unit_sessions(card_key)?;
+    sessions.retain(|summary| kind.is_none_or(|kind| summary.kind == kind));
+    for summary in sessions.iter().rev() {
+        if let Some(value) = value_of(archive.session(summary.id)?) {
+            return Ok(Some(value));
         }
     }
     Ok(None)

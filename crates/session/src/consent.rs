@@ -82,23 +82,17 @@ pub fn obtain_consent(consent: &mut dyn ConsentSource, question: &ConsentQuestio
     match consent.ask(question) {
         Some(answer) if answer == *name => Ok(()),
         Some(answer) => Err(Failure::refused(format!("{answer:?} is not {name:?}: nothing was written"))),
-        None => Err(Failure::refused(format!(
-            "this overwrites {}; agree with --yes-destroy {name}",
-            question.at_stake
-        ))),
+        None => {
+            let stake = &question.at_stake;
+            Err(Failure::refused(format!("this overwrites {stake}; agree with --yes-destroy {name}")))
+        }
     }
 }
 
 /// Asks about a region if only that is overwritten, else about the whole card.
 pub(crate) struct ScopedConsent<'a> {
-    region: Option<TargetRegion>,
-    user: &'a mut dyn ConsentSource,
-}
-
-impl<'a> ScopedConsent<'a> {
-    pub(crate) fn to_region(region: Option<TargetRegion>, user: &'a mut dyn ConsentSource) -> Self {
-        ScopedConsent { region, user }
-    }
+    pub(crate) region: Option<TargetRegion>,
+    pub(crate) user: &'a mut dyn ConsentSource,
 }
 
 impl ConsentSource for ScopedConsent<'_> {
@@ -121,11 +115,8 @@ impl ConsentSource for ScopedConsent<'_> {
 }
 
 pub fn region_text(region: TargetRegion) -> String {
-    format!(
-        "bytes {} to {}",
-        group_digits(region.start),
-        group_digits(region.start.saturating_add(region.len).saturating_sub(1))
-    )
+    let last = region.start.saturating_add(region.len).saturating_sub(1);
+    format!("bytes {} to {}", group_digits(region.start), group_digits(last))
 }
 
 /// Refuses a region that exceeds a target of `bytes` bytes or is not aligned to sectors.
@@ -146,20 +137,14 @@ fn overlapping_partitions(contents: &DeviceContents, region: TargetRegion) -> St
         return "the data there could not be read".to_owned();
     }
     let end = region.start.saturating_add(region.len);
-    let reached: Vec<String> = contents
-        .partitions
-        .iter()
-        .filter(|p| p.start < end && region.start < p.start.saturating_add(p.bytes))
-        .map(|p| {
-            let what = p.found.as_ref().map_or_else(|| "not recognised".to_owned(), ToString::to_string);
-            format!(
-                "partition {} ({what}, bytes {} to {})",
-                p.number,
-                group_digits(p.start),
-                group_digits(p.start.saturating_add(p.bytes).saturating_sub(1))
-            )
-        })
-        .collect();
+    let overlapping = contents.partitions.iter();
+    let overlapping = overlapping.filter(|p| p.start < end && region.start < p.start.saturating_add(p.bytes));
+    let named = overlapping.map(|p| {
+        let what = p.found.as_ref().map_or_else(|| "not recognised".to_owned(), ToString::to_string);
+        let range = region_text(TargetRegion { start: p.start, len: p.bytes });
+        format!("partition {} ({what}, {range})", p.number)
+    });
+    let reached: Vec<String> = named.collect();
     // The first sector holds the partition table.
     let table = if region.start < 512 { "the partition table and " } else { "" };
     match reached.len() {

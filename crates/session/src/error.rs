@@ -3,6 +3,7 @@
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::io_driver::ProbeStop;
 use cardscope_engine::target::TargetError;
+use cardscope_journal::{JournalFailure, UnusableJournal};
 use cardscope_model::suspect_reader::SuspectReader;
 use cardscope_store::ArchiveError;
 
@@ -48,10 +49,8 @@ impl Failure {
 
     /// Refuses with the text of the first condition that is true.
     pub fn refuse_first(odd: &[(bool, &'static str)]) -> Result<()> {
-        match odd.iter().find(|(wrong, _)| *wrong) {
-            Some((_, why)) => Err(Failure::refused(*why)),
-            None => Ok(()),
-        }
+        let first = odd.iter().find(|(wrong, _)| *wrong);
+        first.map_or(Ok(()), |(_, why)| Err(Failure::refused(*why)))
     }
 
     /// Refuses with a message that has `error` as its source.
@@ -73,18 +72,18 @@ impl From<ArchiveError> for Failure {
     }
 }
 
-impl From<cardscope_journal::JournalFailure> for Failure {
-    fn from(error: cardscope_journal::JournalFailure) -> Self {
+impl From<JournalFailure> for Failure {
+    fn from(error: JournalFailure) -> Self {
         match error {
-            cardscope_journal::JournalFailure::Refused(why) => Failure::Refused(why),
-            cardscope_journal::JournalFailure::Io(why) => Failure::Io(why),
-            cardscope_journal::JournalFailure::Stop(stop) => stop.into(),
+            JournalFailure::Refused(why) => Failure::Refused(why),
+            JournalFailure::Io(why) => Failure::Io(why),
+            JournalFailure::Stop(stop) => stop.into(),
         }
     }
 }
 
-impl From<cardscope_journal::UnusableJournal> for Failure {
-    fn from(why: cardscope_journal::UnusableJournal) -> Self {
+impl From<UnusableJournal> for Failure {
+    fn from(why: UnusableJournal) -> Self {
         Failure::refused(why)
     }
 }

@@ -17,9 +17,7 @@ impl NotCard {
     pub fn label(self) -> &'static str {
         match self {
             NotCard::Simulated => "simulated",
-            NotCard::LoopDevice => "loop device",
-            NotCard::NetworkBlockDevice => "network block device",
-            NotCard::RamDisk => "RAM disk",
+            other => other.reason().trim_start_matches("a "),
         }
     }
 

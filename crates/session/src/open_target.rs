@@ -117,11 +117,10 @@ impl OpenTarget {
 
     /// Disk that is open, or that the open file or directory lies on. None for a simulated card, or if there is no single disk.
     pub fn disk(&self) -> Option<String> {
-        match self.open_object.as_ref()?.kind() {
-            ClaimedKind::Device(_) => Some(self.stable_path()),
-            ClaimedKind::File | ClaimedKind::Directory => {
-                filesystem::file_system_at(Path::new(&self.stable_path())).ok()?.disk
-            }
+        self.open_object.as_ref()?;
+        match self.device() {
+            Some(_) => Some(self.stable_path()),
+            None => filesystem::file_system_at(Path::new(&self.stable_path())).ok()?.disk,
         }
     }
 
@@ -184,13 +183,11 @@ impl WriteLimitState {
     /// The limit as a warning before the test.
     pub fn warning_text(&self) -> Option<String> {
         let most = BinarySize(self.bytes_left()?);
-        Some(match &self.system_disk {
-            Some(disk) => format!(
-                "limited to {most}, since the running system is on this disk ({disk}); raise it with \
-                 --max-write"
-            ),
-            None => format!("limited to {most}"),
-        })
+        let disk = self.system_disk.as_ref();
+        let reason = disk.map_or_else(String::new, |disk| {
+            format!(", since the running system is on this disk ({disk}); raise it with --max-write")
+        });
+        Some(format!("limited to {most}{reason}"))
     }
 
     /// Reason for a default limit, as the end of a sentence.
@@ -207,9 +204,8 @@ impl WriteLimitState {
             }
             None => format!("the limit is {most}"),
         };
-        Failure::refused(format!(
-            "{what} writes up to {needed} MiB, but {why}; give --max-write {needed}M, or use another disk"
-        ))
+        let advice = format!("give --max-write {needed}M, or use another disk");
+        Failure::refused(format!("{what} writes up to {needed} MiB, but {why}; {advice}"))
     }
 }
 

@@ -52,33 +52,21 @@ impl OutputFile {
     /// Claims a name before the work. It tries to create a file in the folder, unless the folder lies on the device under test.
     /// Refuses a name that leads to a special file, through a link of another user, to the target, to a file that is not
     /// Cardscope's, or to a folder that is not writable.
-    pub fn claim(
-        option: &'static str,
-        name: &Path,
-        target: Option<&str>,
-        mark: FileMark,
-    ) -> Result<OutputFile> {
-        let said = |why: ErrorCause| Failure::refused_for(format!("{option} {}: {why}", name.display()), why);
-        let (folder, last) = ResolvedFolder::parent_of(name).map_err(|e| said(folder_error(name, e)))?;
+    pub fn claim(option: &'static str, name: &Path, target: Option<&str>, mark: FileMark) -> Result<Self> {
+        let failed =
+            |why: ErrorCause| Failure::refused_for(format!("{option} {}: {why}", name.display()), why);
+        let (folder, file_name) =
+            ResolvedFolder::parent_of(name).map_err(|e| failed(folder_error(name, e)))?;
         let on_target = target.is_some_and(|target| filesystem::is_on_disk_of(&folder.proc_path(), target));
         let (name, target) = (name.to_owned(), target.map(str::to_owned));
-        let mut claimed = OutputFile {
-            option,
-            name,
-            folder,
-            file_name: last,
-            existing_file: None,
-            target,
-            mark,
-            on_target,
-        };
-        claimed.existing_file = claimed.find_replaceable().map_err(&said)?;
-        if !on_target {
-            // The draft is deleted at once.
-            let tried = DraftFile::new(&claimed.folder, None, 0o600).map(drop);
-            tried.map_err(|e| {
-                said(ErrorCause::with_message(format!("{e}; name a file in a writable folder"), e))
-            })?;
+        let existing_file = None;
+        let mut claimed =
+            OutputFile { option, name, folder, file_name, existing_file, target, mark, on_target };
+        claimed.existing_file = claimed.find_replaceable().map_err(&failed)?;
+        // The draft is deleted at once.
+        if !on_target && let Err(e) = DraftFile::new(&claimed.folder, None, 0o600) {
+            let text = format!("{e}; name a file in a writable folder");
+            return Err(failed(ErrorCause::with_message(text, e)));
         }
         Ok(claimed)
     }
@@ -94,8 +82,8 @@ impl OutputFile {
     /// Writes the file completely or not at all.
     /// Fails if it cannot be written, or if another file took the name since the claim. An existing file is then unchanged.
     pub fn write_content(&self, content: impl AsRef<[u8]>) -> Result<()> {
-        let failed =
-            |why: ErrorCause| Failure::io_for(format!("{} {}: {why}", self.option, self.name.display()), why);
+        let named = format!("{} {}", self.option, self.name.display());
+        let failed = |why: ErrorCause| Failure::io_for(format!("{named}: {why}"), why);
         let now = self.find_replaceable().map_err(failed)?;
         self.replace_file(now, content.as_ref())
             .map_err(|e| failed(ErrorCause::with_message(format!("it could not be written: {e}"), e)))
@@ -116,25 +104,21 @@ impl OutputFile {
 
     /// Returns the existing file if it may be replaced, None if there is none.
     fn find_replaceable(&self) -> Result<Option<File>, ErrorCause> {
-        let mut file = match self.folder.open_existing(&self.file_name) {
-            Ok(Some(file)) => file,
-            Ok(None) => return Ok(None),
-            Err(e @ FileError::NotPlain(_)) => {
-                return Err(ErrorCause::with_message(format!("{e}; name a new file"), e));
-            }
-            Err(e) => return Err(e.into()),
-        };
+        let existing = self.folder.open_existing(&self.file_name).map_err(|e| match e {
+            FileError::NotPlain(_) => ErrorCause::with_message(format!("{e}; name a new file"), e),
+            e => e.into(),
+        })?;
+        let Some(mut file) = existing else { return Ok(None) };
         let about = file.metadata()?;
-        if self.target.as_ref().is_some_and(|target| {
-            FileIdentity::of_path(Path::new(target)) == Some(FileIdentity::from(&about))
-        }) {
+        let identity = FileIdentity::from(&about);
+        let target = self.target.as_ref().and_then(|target| FileIdentity::of_path(Path::new(target)));
+        if target == Some(identity) {
             return Err("that is the card itself; name a new file".into());
         }
-        guard::check_file(&SystemRoots::host(), FileIdentity::from(&about), &self.name)?;
+        guard::check_file(&SystemRoots::host(), identity, &self.name)?;
         if about.len() > 0 && !self.is_ours(&mut file, about.len()) {
-            return Err("the file exists and is not a Cardscope file; name a new file, or move that one \
-                        away"
-                .into());
+            let why = "the file exists and is not a Cardscope file; name a new file, or move that one away";
+            return Err(why.into());
         }
         Ok(Some(file))
     }

@@ -85,10 +85,9 @@ fn private_folder(path: &Path) -> Result<(ResolvedFolder, OsString)> {
         Ok(()) => {}
         Err(FileError::ReplaceableByOthers { folder }) => return Err(writable(&folder)),
         Err(FileError::ReplaceableByOwner { folder, owner }) => {
+            let (user, folder) = (rustix::process::geteuid().as_raw(), shell_quote_path(&folder));
             return Err(Failure::refused(format!(
-                "{shown} lies in a folder of user {owner}; move it to one of yours, or: chown {} {}",
-                rustix::process::geteuid().as_raw(),
-                shell_quote_path(&folder)
+                "{shown} lies in a folder of user {owner}; move it to one of yours, or: chown {user} {folder}"
             )));
         }
         Err(other) => return Err(file_failure(path, other)),

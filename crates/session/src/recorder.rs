@@ -94,13 +94,6 @@ pub(crate) fn ended_how(failure: Option<&Failure>) -> SessionEnd {
 }
 
 fn to_document(document: &impl Serialize) -> Result<Value> {
-    serde_json::to_value(document).map_err(|e| {
-        Failure::io_for(
-            format!(
-                "the result cannot be stored: \
-        {e}"
-            ),
-            e,
-        )
-    })
+    let failed = |e| Failure::io_for(format!("the result cannot be stored: {e}"), e);
+    serde_json::to_value(document).map_err(failed)
 }

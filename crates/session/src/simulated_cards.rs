@@ -60,18 +60,15 @@ pub fn explain_random_card(seed: u64) -> Result<ExplainedCard> {
 pub fn explain_for_client(target: &str) -> Result<ExplainedCard> {
     let name = target.strip_prefix(target_spec::SIM_PREFIX).unwrap_or(target);
     let name = name.split('?').next().unwrap_or_default();
-    let spec = || parse_spec(target);
-    let builtin =
-        name.starts_with(random::RANDOM_PREFIX) || list_cards()?.iter().any(|card| card.name == name);
+    let random = name.starts_with(random::RANDOM_PREFIX);
     // A name with `/` or `.` is the path of a card file.
-    if name.contains(['/', '.']) || !builtin {
+    if name.contains(['/', '.']) || !(random || list_cards()?.iter().any(|card| card.name == name)) {
         return Err(Failure::refused(format!("there is no simulated card {name:?}")));
     }
-    let storage = spec()?.storage;
+    let storage = parse_spec(target)?.storage;
     if storage.load.is_some() || storage.save.is_some() || storage.memory_bytes > MAX_CLIENT_MEMORY {
-        return Err(Failure::refused(format!(
-            "{target:?}: state, save and more memory are for the command line only"
-        )));
+        let why = "state, save and more memory are for the command line only";
+        return Err(Failure::refused(format!("{target:?}: {why}")));
     }
     explain_card(target)
 }
@@ -118,11 +115,11 @@ fn measure_names() -> Vec<&'static str> {
 /// Serves cards until `stop` is raised, and returns their counters in the given order. `say` gets the address of each card
 /// once it is ready, and at the end the lag of the answers.
 pub fn serve_cards(
-    asked: &ServeOptions,
+    options: &ServeOptions,
     stop: &InterruptFlag,
     say: &mut dyn FnMut(&str),
 ) -> Result<Vec<ServeReport>> {
-    let job = serve_job(asked)?;
+    let job = serve_job(options)?;
     let ready = |server: &serve::CardServer| server.place_lines().iter().for_each(|line| say(line));
     let cards = serve::serve_cards(&job, stop, ready).map_err(serve_failure)?;
     for card in &cards {
@@ -133,21 +130,19 @@ pub fn serve_cards(
     Ok(cards)
 }
 
-fn serve_job(asked: &ServeOptions) -> Result<ServeJob> {
-    let cards = asked.names.iter().map(|name| parse_spec(name)).collect::<Result<_, _>>()?;
-    let nbd = asked.nbd.as_deref().map(str::parse).transpose().map_err(serve_failure)?;
-    let without = asked.without.iter().map(|word| parse_measure(word)).collect::<Result<_, _>>()?;
-    let options = ServingOptions { timing: !asked.no_timing, without };
-    Ok(ServeJob { cards, mount: asked.mount.clone(), nbd, options })
+fn serve_job(request: &ServeOptions) -> Result<ServeJob> {
+    let cards = request.names.iter().map(|name| parse_spec(name)).collect::<Result<_, _>>()?;
+    let nbd = request.nbd.as_deref().map(str::parse).transpose().map_err(serve_failure)?;
+    let without = request.without.iter().map(|word| parse_measure(word)).collect::<Result<_, _>>()?;
+    let options = ServingOptions { timing: !request.no_timing, without };
+    Ok(ServeJob { cards, mount: request.mount.clone(), nbd, options })
 }
 
 fn parse_measure(word: &str) -> Result<LagMeasure> {
     let found = LagMeasure::ALL.into_iter().find(|measure| measure.name() == word);
     found.ok_or_else(|| {
-        Failure::refused(format!(
-            "unknown measure {word:?}; the measures are: {}",
-            measure_names().join(", ")
-        ))
+        let names = measure_names().join(", ");
+        Failure::refused(format!("unknown measure {word:?}; the measures are: {names}"))
     })
 }
 

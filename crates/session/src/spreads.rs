@@ -39,13 +39,9 @@ fn learn_table<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> SpreadTable {
     let none = CardFacts::default();
     for row in rows.filter(|row| row.n >= LEAST_RUNS) {
         let kind = SpreadKind::new(&none, Some(&row.setting), row.test);
-        let (_, seen) = series.entry(kind.table_key()).or_insert_with(|| (kind, Vec::new()));
-        if let Some(of) = row
-            .sd
-            .filter(|_| seen.len() < MOST_SERIES)
-            .and_then(|sd| KnownSeries::from_mean(row.mean, sd, row.n))
-        {
-            seen.push(of);
+        let (_, list) = series.entry(kind.table_key()).or_insert_with(|| (kind, Vec::new()));
+        if list.len() < MOST_SERIES {
+            list.extend(row.sd.and_then(|sd| KnownSeries::from_mean(row.mean, sd, row.n)));
         }
     }
     let mut table = SpreadTable::shipped().clone();

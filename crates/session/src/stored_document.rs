@@ -28,13 +28,12 @@ impl StoredDocument {
     /// Returns the verb and its document; `import` for the log of another tool.
     pub fn into_document(self) -> (String, Value) {
         // These types have string keys and finite numbers, so serialization cannot fail.
-        match self {
-            StoredDocument::Bench(report) => {
-                ("bench".to_owned(), serde_json::to_value(*report).unwrap_or_default())
-            }
-            StoredDocument::Log(log) => ("import".to_owned(), serde_json::to_value(*log).unwrap_or_default()),
-            StoredDocument::Record { kind, document } => (kind, document),
-        }
+        let (verb, document) = match self {
+            StoredDocument::Bench(report) => ("bench", serde_json::to_value(*report)),
+            StoredDocument::Log(log) => ("import", serde_json::to_value(*log)),
+            StoredDocument::Record { kind, document } => return (kind, document),
+        };
+        (verb.to_owned(), document.unwrap_or_default())
     }
 }
 
@@ -44,7 +43,8 @@ pub fn load_document(archive: &mut Archive, id: SessionId) -> Result<StoredDocum
         Some(log) => StoredDocument::Log(Box::new(log)),
         None if session.file.recipe.is_some() => StoredDocument::Bench(Box::new(session.partial_report())),
         None => {
-            StoredDocument::Record { kind: session.summary.kind.clone(), document: partial_document(session) }
+            let kind = session.summary.kind.clone();
+            StoredDocument::Record { kind, document: partial_document(session) }
         }
     })
 }
@@ -64,7 +64,7 @@ fn partial_document(record: StoredSession) -> Value {
 /// Refuses an unknown or ambiguous id. Fails if the archive cannot be read.
 pub fn load_by_id(path: Option<&Path>, session: &str) -> Result<StoredDocument> {
     let mut archive = require_archive(path)?;
-    let id = self::find_session(&mut archive, session)?;
+    let id = find_session(&mut archive, session)?;
     load_document(&mut archive, id)
 }
 
@@ -96,9 +96,8 @@ pub fn list_sessions(sessions: &[SessionSummary], others: impl Iterator<Item = S
     let all: Vec<String> = sessions.iter().map(named).chain(others).collect();
     match all.len().saturating_sub(MAX_LISTED) {
         0 => all.join(", "),
-        more => {
-            format!("{} or {more} other{}", all[..MAX_LISTED].join(", "), if more == 1 { "" } else { "s" })
-        }
+        1 => format!("{} or 1 other", all[..MAX_LISTED].join(", ")),
+        more => format!("{} or {more} others", all[..MAX_LISTED].join(", ")),
     }
 }
 

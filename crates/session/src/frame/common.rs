@@ -53,8 +53,8 @@ impl SpendLimits {
 impl CommonOptions {
     /// Options that repeat the run, each preceded by a space and quoted for a shell. `max_write` is the limit to name.
     pub fn repeat_options(&self, max_write: Option<u64>) -> String {
-        let conditions =
-            self.conditions.conditions.iter().map(|stated| format!(" --condition {}", shell_quote(stated)));
+        let stated = &self.conditions.conditions;
+        let conditions = stated.iter().map(|text| format!(" --condition {}", shell_quote(text)));
         let seed = self.seed.map(|seed| format!(" --seed {seed}"));
         let most = max_write.map(|bytes| format!(" --max-write {}", option_size(bytes)));
         let archive = self.archive.named_path().map(cardscope_store::redact_address);

@@ -5,21 +5,18 @@ mod common;
 
 pub use crate::error::{Failure, Result};
 pub use cardscope_model::report::{ExitStatus, Report, ReportBody, ReportDocument};
-use cardscope_model::shell::shell_quote_path;
 pub use common::{CommonOptions, SpendLimits};
 
-use crate::backups;
-use crate::card_state;
-use crate::consent::ScopedConsent;
-use crate::consent::{AnnouncingConsent, ConsentSource};
-use crate::journals;
+use crate::consent::{AnnouncingConsent, ConsentSource, ScopedConsent};
+use crate::{backups, card_state, journals};
+
 use crate::open_target::{OpenTarget, TargetType};
 use crate::opening::{self, ResolvedTarget};
 use crate::recorder::{self, SessionRecorder};
 use cardscope_engine::event::{Listener, NestedListener};
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::io_driver::{IoDriver, ProbeStop};
-use cardscope_engine::journal::JournalWriter as _;
+use cardscope_engine::journal::JournalWriter;
 use cardscope_engine::target::TargetRegion;
 use cardscope_journal::Journal;
 use cardscope_journal::backup::{self, CardImage};
@@ -30,8 +27,8 @@ use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::progress::ProgressEvent;
 use cardscope_model::random;
 use cardscope_model::report::{IoTotals, NextStep, ReportHeader};
-use cardscope_model::shell::shell_quote;
-use cardscope_model::suspect_reader::{self, SuspectReader};
+use cardscope_model::shell::{shell_quote, shell_quote_path};
+use cardscope_model::suspect_reader::{SUSPECT_READER_CLAIM, SuspectReader};
 use cardscope_model::verify::SURE_CONFIDENCE;
 use cardscope_statistics::io_errors;
 use cardscope_store::SessionStart;
@@ -132,15 +129,12 @@ pub fn open_for_verb<P: Procedure + ?Sized>(
     consent: &mut dyn ConsentSource,
     interrupt: &InterruptFlag,
 ) -> Result<OpenTarget> {
-    match procedure.needs() {
-        CardNeeds::Read => opening::open_resolved(target, false, &mut AnnouncingConsent(consent), interrupt),
-        CardNeeds::WriteAndRestore => {
-            opening::open_resolved(target, true, &mut AnnouncingConsent(consent), interrupt)
-        }
-        CardNeeds::Overwrite(region) => {
-            opening::open_resolved(target, true, &mut ScopedConsent::to_region(region, consent), interrupt)
-        }
-    }
+    let needs = procedure.needs();
+    let consent: &mut dyn ConsentSource = match needs {
+        CardNeeds::Read | CardNeeds::WriteAndRestore => &mut AnnouncingConsent(consent),
+        CardNeeds::Overwrite(region) => &mut ScopedConsent { region, user: consent },
+    };
+    opening::open_resolved(target, needs != CardNeeds::Read, consent, interrupt)
 }
 
 /// Runs a verb on a card that is already open, as a part of another verb.
@@ -152,8 +146,7 @@ pub fn run_on_open_card<P: Procedure>(
 ) -> Result<VerbOutcome<Report<P::Body>>> {
     let common = procedure.common();
     let seed = common.seed.unwrap_or_else(fresh_seed);
-    let mut report =
-        Report { header: opened.header(&common.target, seed), body: <P::Body as Default>::default() };
+    let mut report = Report { header: opened.header(&common.target, seed), body: P::Body::default() };
     // The reader check ran while the card was opened; its I/Os count as part of the verb.
     let IoTotals { counts, io_errors, .. } = std::mem::take(&mut opened.reader_ios);
     if let Some(moved) = report.body.io_totals() {
@@ -191,7 +184,7 @@ pub fn run_on_open_card<P: Procedure>(
         // A refusal has no document, so its message must name an image that stays behind.
         return Err(backups::with_backup_location(refusal, session.backup.as_ref()));
     }
-    let failure = session.put_image_back(&mut report, failure);
+    let failure = session.restore_image(&mut report, failure);
     withdraw_good_verdict(&mut report, failure.as_ref());
     report.header.next.splice(0..0, unrestored_journal_steps(&session.opened.waiting_journals));
     for finding in &report.header.findings {
@@ -206,10 +199,8 @@ fn blame_reader<B: ReportBody>(report: &mut Report<B>, reader: SuspectReader) {
         moved.data_kept |= moved.bytes_written == 0;
     }
     let text = "The reader, or the card, gave different data for the same place.";
-    let finding =
-        Finding::new(suspect_reader::SUSPECT_READER_CLAIM, FindingWeight::Hint, SURE_CONFIDENCE, text)
-            .because("reads", &reader);
-    report.header.findings.push(finding.with_advice("Try another reader."));
+    let finding = Finding::new(SUSPECT_READER_CLAIM, FindingWeight::Hint, SURE_CONFIDENCE, text);
+    report.header.findings.push(finding.because("reads", &reader).with_advice("Try another reader."));
     report.header.next = vec![NextStep { what: "try another reader".to_owned(), command: None }];
     report.header.suspect_reader = Some(reader);
 }
@@ -264,25 +255,24 @@ impl VerbSession<'_> {
     /// Refuses if there is no room for the journal. Nothing was written to the card.
     pub fn begin_journal(&mut self, room: u64, salt: u64) -> Result<()> {
         let mut journal = journals::create_journal(&self.common.target, self.opened, room)?;
-        journal
-            .record_salt(salt)
-            .map_err(|e| Failure::refused_for(format!("{e}; nothing was written to the card"), e))?;
+        let failed = |e| Failure::refused_for(format!("{e}; nothing was written to the card"), e);
+        journal.record_salt(salt).map_err(failed)?;
         self.journal = Some(journal);
         self.is_restored = false;
         Ok(())
     }
 
     /// Saves an image of the card, which is restored at the end. The card is later recognized by its content outside of
-    /// `overwritten`, the range that the verb may write to. `moved` counts the reads and the failed ones.
+    /// `range`, which the verb may write to. `moved` counts the reads and the failed ones.
     pub fn back_up(
         &mut self,
         file: Option<&Path>,
-        overwritten: Option<(u64, u64)>,
+        range: Option<(u64, u64)>,
         moved: &mut IoTotals,
     ) -> Result<()> {
         let Some(file) = file else { return Ok(()) };
         let mut backup = backups::take_backup(file, self.opened, moved, self.interrupt, self.events)?;
-        if let Some((start, end)) = overwritten {
+        if let Some((start, end)) = range {
             backup.set_overwritten(start, end);
         }
         self.backup = Some(backup);
@@ -299,9 +289,9 @@ impl VerbSession<'_> {
         header: &mut ReportHeader,
         more: impl FnOnce(SessionStart) -> SessionStart,
     ) -> Result<()> {
-        let identity = self.opened.identity.as_ref();
-        let start =
-            recorder::session_start(self.verb, &header.target, header.seed, &self.opened.condition, identity);
+        let OpenTarget { identity, condition, .. } = &*self.opened;
+        let (target, seed) = (&header.target, header.seed);
+        let start = recorder::session_start(self.verb, target, seed, condition, identity.as_ref());
         let recorder = SessionRecorder::begin(self.common.archive.named_path(), &more(start))?;
         self.events.event(&ProgressEvent::Stored { session: recorder.name() });
         header.session = Some(recorder.name());
@@ -337,8 +327,8 @@ impl VerbSession<'_> {
     ) -> Option<RestoreOutcome> {
         let journal = self.journal.as_mut()?;
         self.is_restored = true;
-        let returned =
-            RestoreOutcome::restore_after_probe(stop, self.opened.target.as_mut(), journal, self.events);
+        let target = self.opened.target.as_mut();
+        let returned = RestoreOutcome::restore_after_probe(stop, target, journal, self.events);
         moved.bytes_written += returned.tally.written;
         moved.bytes_restored += returned.tally.restored;
         moved.bytes_read += returned.tally.read;
@@ -380,12 +370,12 @@ impl VerbSession<'_> {
         let waits = (!moved.data_kept).then(|| journal.path().display().to_string());
         self.opened.waiting_journals.extend(waits.clone());
         let failure = failure.map(|failure| journals::with_journal_location(failure, waits.as_deref()));
-        failure
-            .or(restore_outcome::close_journal(journal, moved.data_kept, findings).err().map(Failure::from))
+        let closed = restore_outcome::close_journal(journal, moved.data_kept, findings);
+        failure.or(closed.err().map(Failure::from))
     }
 
     /// Restores the image unless another card is in the slot.
-    fn put_image_back<B: ReportBody>(
+    fn restore_image<B: ReportBody>(
         &mut self,
         report: &mut Report<B>,
         failure: Option<Failure>,
@@ -407,8 +397,8 @@ impl VerbSession<'_> {
                 }
                 let mut restoring = IoTotals::default();
                 restoring.add_failed(back.counts, &back.io_errors);
-                let failed =
-                    io_errors::io_error_finding(&restoring, self.card_bytes(), "while its data was restored");
+                let (bytes, during) = (self.card_bytes(), "while its data was restored");
+                let failed = io_errors::io_error_finding(&restoring, bytes, during);
                 let not_back = backup::restore_finding(&back);
                 if not_back.is_some() {
                     report.withdraw_verdict(NOT_RESTORED);
@@ -421,10 +411,8 @@ impl VerbSession<'_> {
         report.header.caveats.push(unrestored_image_caveat(&path, &error));
         let command = format!("{} {}", shell_quote_path(&path), shell_quote(&report.header.target));
         // Another card may be in the reader by now, so the step says which one is needed.
-        report
-            .header
-            .next
-            .insert(0, restore_step("with the tested card in the reader, restore its data", &command));
+        let step = restore_step("with the tested card in the reader, restore its data", &command);
+        report.header.next.insert(0, step);
         Some(match failure {
             // The location of the card's data must not be hidden by the error of the verb.
             Some(Failure::Io(why) | Failure::Refused(why)) => Failure::io_for(format!("{why}; {error}"), why),
@@ -451,9 +439,7 @@ impl VerbSession<'_> {
 }
 
 /// Casts a journal to the trait that probes use.
-pub fn as_probe_journal(
-    journal: Option<&mut Journal>,
-) -> Option<&mut dyn cardscope_engine::journal::JournalWriter> {
+pub fn as_probe_journal(journal: Option<&mut Journal>) -> Option<&mut dyn JournalWriter> {
     journal.map(|journal| journal as _)
 }
 
@@ -477,12 +463,10 @@ fn restore_step(what: &str, from: &str) -> NextStep {
 
 fn unrestored_image_caveat(file: &Path, error: &Failure) -> Caveat {
     let (file, typed) = (file.display(), shell_quote_path(file));
-    Caveat::Other {
-        text: format!(
-            "the card's data was not restored ({error}); it is saved in {file}: run `cardscope restore \
-             {typed} TARGET`"
-        ),
-    }
+    let text = format!(
+        "the card's data was not restored ({error}); it is saved in {file}: run `cardscope restore {typed} TARGET`"
+    );
+    Caveat::Other { text }
 }
 
 pub(crate) fn fresh_seed() -> u64 {

@@ -98,21 +98,20 @@ pub(super) fn find_owner(
         Some(true) => return Ok(JournalOwner::ThisCard(RecognisedBy::Identity)),
         None => {}
     }
-    let (shift, same_part, was) =
-        (medium.address_offset(about), medium.same_part(about), about.announced_bytes);
+    let (shift, same_part) = (medium.address_offset(about), medium.same_part(about));
+    let size = DecimalSize(about.announced_bytes);
     let mut card = IoDriver::new(opened.target.as_mut(), interrupt, 4096, 1)?;
     let (survey, _) = survey_card(&mut card, journal, SurveyExtent::Sample(SAMPLED_PLACES), shift)?;
     let content = owner_by_content(&survey, journal.restoring_begun());
     if same_part {
         return Ok(content);
     }
-    let size = DecimalSize(was);
+
     Ok(match content {
         // The reader may report less than the card has, and a partition covers a part of its disk, so this may be the card.
-        JournalOwner::ThisCard(_) => JournalOwner::Uncertain(format!(
-            "it has the test data, but the journal is for a card of \
-            {size}"
-        )),
+        JournalOwner::ThisCard(_) => {
+            JournalOwner::Uncertain(format!("it has the test data, but the journal is for a card of {size}"))
+        }
         JournalOwner::Uncertain(_) if survey.read > 0 && survey.original + survey.stamped == 0 => {
             JournalOwner::OtherCard(format!("the journal is for a card of {size}"))
         }

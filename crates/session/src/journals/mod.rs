@@ -27,15 +27,11 @@ pub fn create_journal(target: &str, opened: &mut OpenTarget, room: u64) -> Resul
     let card = opened.stable_path();
     let folder = folder::prepare_folder(target, &|path: &Path| filesystem::is_on_disk_of(path, &card), room)?;
     let medium = TargetMedium::of_target(opened);
+    let identity = opened.identity.as_ref().filter(|_| medium.key.is_some());
     let about = JournalFacts {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         target: target.to_owned(),
-        card: medium
-            .key
-            .as_ref()
-            .and(opened.identity.as_ref())
-            .and_then(card_key::card_unit)
-            .map(|unit| unit.model),
+        card: identity.and_then(card_key::card_unit).map(|unit| unit.model),
         card_key: medium.key,
         announced_bytes: medium.bytes,
         start_bytes: Some(medium.start),
@@ -51,10 +47,10 @@ pub fn create_journal(target: &str, opened: &mut OpenTarget, room: u64) -> Resul
 pub(crate) fn with_journal_location(failure: Failure, journal: Option<&str>) -> Failure {
     let Some(path) = journal else { return failure };
     match failure {
-        Failure::Io(reason) => Failure::io_for(
-            format!("{reason}; the card's data is saved: run `cardscope restore {}`", shell_quote(path)),
-            reason,
-        ),
+        Failure::Io(why) => {
+            let command = format!("cardscope restore {}", shell_quote(path));
+            Failure::io_for(format!("{why}; the card's data is saved: run `{command}`"), why)
+        }
         other => other,
     }
 }
@@ -63,7 +59,7 @@ pub(crate) fn with_journal_location(failure: Failure, journal: Option<&str>) -> 
 /// is locked and skipped.
 /// Refuses with the name of the journal. Fails if the card is removed or the user interrupts.
 pub(crate) fn refuse_unrestored(
-    target: &str,
+    name: &str,
     opened: &mut OpenTarget,
     interrupt: &InterruptFlag,
 ) -> Result<()> {
@@ -71,14 +67,14 @@ pub(crate) fn refuse_unrestored(
     if folder::journal_folder().is_err() {
         return Ok(());
     }
-    check_journals(&folder::pending_journals()?, target, opened, interrupt)
+    check_journals(&folder::pending_journals()?, name, opened, interrupt)
 }
 
 fn check_journals(
     files: &[PathBuf],
-    target: &str,
+    name: &str,
     opened: &mut OpenTarget,
-    interrupt: &InterruptFlag,
+    stop: &InterruptFlag,
 ) -> Result<()> {
     let medium = TargetMedium::of_target(opened);
     for file in files {
@@ -86,16 +82,14 @@ fn check_journals(
             Ok(journal) => journal,
             Err(UnusableJournal::Running(_)) => continue,
             Err(UnusableJournal::Unknown(_)) if !file.exists() => continue,
-            Err(UnusableJournal::Unknown(why)) => return Err(refuse_unreadable_journal(target, file, why)),
+            Err(UnusableJournal::Unknown(why)) => return Err(refuse_unreadable_journal(name, file, why)),
         };
         if journal.restored() || journal.overwrote_nothing() {
             continue;
         }
-        match find_owner(&mut journal, &medium, opened, interrupt)? {
-            JournalOwner::ThisCard(_) => {
-                return Err(refuse_own_journal(target, file, &journal.facts().began));
-            }
-            JournalOwner::Uncertain(why) => return Err(refuse_uncertain_journal(target, file, &why)),
+        match find_owner(&mut journal, &medium, opened, stop)? {
+            JournalOwner::ThisCard(_) => return Err(refuse_own_journal(name, file, &journal.facts().began)),
+            JournalOwner::Uncertain(why) => return Err(refuse_uncertain_journal(name, file, &why)),
             JournalOwner::OtherCard(why) => opened.caveats.push(other_card_caveat(file, &why)),
         }
     }
@@ -129,10 +123,8 @@ fn refuse_unreadable_journal(target: &str, file: &Path, why: ErrorCause) -> Fail
 
 fn other_card_caveat(file: &Path, why: &str) -> Caveat {
     let (shown, file) = (file.display(), shell_quote_path(file));
-    Caveat::Other {
-        text: format!(
-            "the journal {shown} waits for another card ({why}); restore that card with `cardscope restore \
-             {file}`"
-        ),
-    }
+    let text = format!(
+        "the journal {shown} waits for another card ({why}); restore that card with `cardscope restore {file}`"
+    );
+    Caveat::Other { text }
 }

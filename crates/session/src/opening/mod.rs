@@ -91,8 +91,7 @@ fn open_for(
     let mut announce = |text: &str| consent.announce(text);
     let mut asking = PermissionDialog::new(&mut announce, interrupt);
     let held = pinned.and_then(|pinned| ClaimedTarget::claim(pinned, access, &mut asking));
-    let held = held.map_err(|error| hold_failure(name, error))?;
-    let held = Arc::new(held);
+    let held = Arc::new(held.map_err(|error| hold_failure(name, error))?);
     // The object is checked again, because opening the device can make a reader detect a different card.
     if let (Some(object), ClaimedKind::Device(device)) = (&object, held.kind()) {
         check_object(device.number, object, Path::new(name)).map_err(Failure::refused)?;
@@ -107,14 +106,8 @@ fn open_for(
             if keeps_data && let Some(why) = held.unlike_card().map_err(Failure::io)? {
                 return Err(refuse_unlike_card(name, why));
             }
-            ask_consent(
-                name,
-                &held,
-                writes,
-                consent,
-                interrupt,
-                real::open_file(name, &held, writes, interrupt)?,
-            )
+            let opened = real::open_file(name, &held, writes, interrupt)?;
+            ask_consent(name, &held, writes, consent, interrupt, opened)
         }
         ClaimedKind::Device(device) => {
             let opened = real::open_device(name, &held, device, writes, interrupt)?;
@@ -138,14 +131,10 @@ fn open_simulated(name: &str) -> Result<OpenTarget> {
 }
 
 /// Checks the reader before data is lost. Tests that preserve data check it themselves and refuse a suspect one.
-fn check_reader(
-    opened: &mut OpenTarget,
-    consent: &dyn ConsentSource,
-    interrupt: &InterruptFlag,
-) -> Result<()> {
+fn check_reader(opened: &mut OpenTarget, consent: &dyn ConsentSource, stop: &InterruptFlag) -> Result<()> {
     if consent.loses_data() {
-        opened.suspect_reader =
-            reader_check::check_reader(opened.target.as_mut(), interrupt, &mut opened.reader_ios)?;
+        let (target, ios) = (opened.target.as_mut(), &mut opened.reader_ios);
+        opened.suspect_reader = reader_check::check_reader(target, stop, ios)?;
     }
     Ok(())
 }
@@ -166,9 +155,8 @@ fn ask_consent(
     check_reader(&mut opened, consent, interrupt)?;
     let contents = held.read_contents().map_err(Failure::io)?;
     let known = held.also_known_as().map_or_else(|| name.to_owned(), |real| format!("{name} ({real})"));
-    let device = if let ClaimedKind::Device(device) = held.kind() { Some(device) } else { None };
-    let mut at_stake =
-        consent.narrowed_stake(&real::describe_stake(&known, held.bytes(), device, &contents), &contents);
+    let stake = real::describe_stake(&known, held.bytes(), opened.device(), &contents);
+    let mut at_stake = consent.narrowed_stake(&stake, &contents);
     if let Some(why) = held.unlike_card().map_err(Failure::io)? {
         at_stake += &format!(" (warning: not the image of a card: {why})");
     }
@@ -177,10 +165,8 @@ fn ask_consent(
     }
     obtain_consent(consent, &ConsentQuestion { target: name.to_owned(), at_stake })?;
     held.check_after_consent().map_err(|change| {
-        Failure::refused_for(
-            format!("{change}; nothing was written to {name}. Check the device and start again"),
-            change,
-        )
+        let text = format!("{change}; nothing was written to {name}. Check the device and start again");
+        Failure::refused_for(text, change)
     })?;
     Ok(opened)
 }

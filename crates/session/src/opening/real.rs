@@ -11,8 +11,9 @@ use cardscope_device::sensors::SensorThreads;
 use cardscope_device::{filesystem, host, inspect, system::SystemRoots};
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::null_target::NullTarget;
-use cardscope_engine::real::{BlockDevice, HealthSource, IoChoice, OwnershipCheck, PingSource};
-use cardscope_engine::real::{RealOptions, RealTarget, TemperatureSource};
+use cardscope_engine::real::{
+    BlockDevice, HealthSource, IoChoice, OwnershipCheck, PingSource, RealOptions, RealTarget,
+};
 use cardscope_engine::target::{Target, TargetError};
 use cardscope_files::ResolvedFolder;
 use cardscope_model::caveat::Caveat;
@@ -65,12 +66,8 @@ pub(super) fn describe_stake(
 
 pub(super) fn open_directory(held: &Arc<ClaimedTarget>, interrupt: &InterruptFlag) -> Result<OpenTarget> {
     let folder = ResolvedFolder::from_fd(held.duplicate_fd().map_err(Failure::io)?, held.name());
-    let opened =
-        open_on_file_system(held, interrupt, |options| RealTarget::create_in_directory(folder, options))?;
-    Ok(opened.with_system_disk_limit(filesystem::disk_shared_with_system(
-        &SystemRoots::host(),
-        &held.descriptor_path(),
-    )))
+    let create = |options| RealTarget::create_in_directory(folder, options);
+    Ok(open_on_file_system(held, interrupt, create)?.with_system_disk_limit(shared_system_disk(held)))
 }
 
 pub(super) fn open_file(
@@ -96,10 +93,11 @@ pub fn open_mounted(directory: OwnedFd, name: &Path, interrupt: &InterruptFlag) 
         Ok(NullTarget::new(0))
     })?;
     opened.files = Some(for_files);
-    Ok(opened.with_system_disk_limit(filesystem::disk_shared_with_system(
-        &SystemRoots::host(),
-        &held.descriptor_path(),
-    )))
+    Ok(opened.with_system_disk_limit(shared_system_disk(&held)))
+}
+
+fn shared_system_disk(held: &ClaimedTarget) -> Option<String> {
+    filesystem::disk_shared_with_system(&SystemRoots::host(), &held.descriptor_path())
 }
 
 fn open_on_file_system<T: Target + 'static>(
@@ -122,12 +120,14 @@ fn open_target<T: Target + 'static>(
 ) -> Result<OpenTarget> {
     let system = SystemRoots::host();
     let thermometer = disk.and_then(|(_, disk)| SensorThreads::card_only(&system, disk));
+    // Another thread reads the thermometer, so that queries do not disturb a measurement.
+    let readings = thermometer.as_ref().map(SensorThreads::readings);
     let mut options = RealOptions {
         io: IoChoice::from_env(),
         // The caveats below cover the file system and the layers beneath it, so the target needs only its name.
         file_system: below.map(|f| f.name.clone()),
         interrupt: interrupt.clone(),
-        temperature: thermometer.as_ref().map(temperature_source),
+        temperature: readings.map(|readings| Arc::new(move || readings.celsius_at("card")) as _),
         holding: Some(Arc::clone(held) as Arc<dyn OwnershipCheck>),
         ..RealOptions::default()
     };
@@ -149,21 +149,15 @@ fn open_target<T: Target + 'static>(
     })
 }
 
-/// Latest temperature of a card. Another thread reads it, so that queries do not disturb a measurement.
-fn temperature_source(sensors: &SensorThreads) -> TemperatureSource {
-    let readings = sensors.readings();
-    Arc::new(move || readings.celsius_at("card"))
-}
-
 /// Sets the queries that the card answers without touching its flash. Missing ones become caveats.
 /// Refuses if the card was removed or exchanged, since the guards checked another one.
 fn add_queries(
     system: &SystemRoots,
     name: &str,
-    device: &str,
+    disk: &str,
     options: &mut RealOptions,
 ) -> Result<Vec<Caveat>> {
-    let DeviceCommands { ping, health, missing, card_gone: gone } = detect_commands(system, device);
+    let DeviceCommands { ping, health, missing, card_gone: gone } = detect_commands(system, disk);
     if gone {
         return Err(Failure::refused(format!(
             "the card in {name} was removed or changed while it was opened; nothing was written. Start again"

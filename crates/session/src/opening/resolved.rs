@@ -37,15 +37,12 @@ impl ResolvedTarget {
 
     /// Refuses a target that does not hold the required card.
     pub(super) fn check_object(&self) -> Result<()> {
-        let (Some(object), ResolvedKind::Simulated | ResolvedKind::RealObject(Ok(_))) =
-            (&self.object, &self.found)
-        else {
-            return Ok(());
-        };
-        let device = if let ResolvedKind::RealObject(Ok(pinned)) = &self.found {
-            pinned.device_number()
-        } else {
-            None
+        let Some(object) = &self.object else { return Ok(()) };
+        let device = match &self.found {
+            ResolvedKind::RealObject(Ok(pinned)) => pinned.device_number(),
+            ResolvedKind::Simulated => None,
+            // This error is reported when the target is opened.
+            ResolvedKind::RealObject(Err(_)) => return Ok(()),
         };
         let checked = match device {
             Some(number) => check_object(number, object, Path::new(&self.name)),
