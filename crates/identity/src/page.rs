@@ -6,7 +6,7 @@ use cardscope_model::report::NewsTone;
 use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, SpeedMbS, TemperatureUnit};
 use cardscope_model::usb::UsbReader;
 use cardscope_page::figure::{answer_line, join_names, to_sentence};
-use cardscope_page::present_layout::present_facts;
+use cardscope_page::properties::present_facts;
 use cardscope_page::tree::{Page, PageBlock, PageFact, fact, findings};
 use cardscope_sd::bus::MmcBus;
 use cardscope_sd::health::CardHealth;

@@ -3,12 +3,9 @@
 use crate::figure::without_trailing_zeros;
 use cardscope_model::card_map::plot::{AxisScale, PlotAxis};
 
-#[derive(Debug, Clone)]
-pub(crate) struct AxisRange {
-    scale: AxisScale,
-    bytes: bool,
-    /// True on logarithmic time axes, where every tick needs its own unit.
-    times: bool,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AxisRange<'a> {
+    pub(crate) axis: &'a PlotAxis,
     /// Ends of the range on the axis' own scale (logarithms on a logarithmic axis).
     low: f64,
     high: f64,
@@ -16,70 +13,61 @@ pub(crate) struct AxisRange {
     step: f64,
 }
 
-impl AxisRange {
+impl<'a> AxisRange<'a> {
     /// Range that covers the values, or None if no value can be drawn. A linear range is extended to whole ticks and down to
     /// 0, because a cut axis makes noise look like a cliff. Temperatures have no meaningful zero, so theirs is not.
     pub(crate) fn padded(
-        axis: &PlotAxis,
+        axis: &'a PlotAxis,
         values: impl Iterator<Item = f64>,
         ticks: usize,
-    ) -> Option<AxisRange> {
+    ) -> Option<Self> {
         AxisRange::with_zero_rule(axis, values, ticks, |_, _| axis.unit != "°C")
     }
 
     /// Range of the values. It starts at 0 if `from_zero` returns true for their lowest and highest.
     fn with_zero_rule(
-        axis: &PlotAxis,
+        axis: &'a PlotAxis,
         values: impl Iterator<Item = f64>,
         ticks: usize,
         from_zero: impl Fn(f64, f64) -> bool,
-    ) -> Option<AxisRange> {
-        let scale = axis.scale;
-        let places = values.filter_map(|v| to_scale(scale, v));
-        let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p), h.max(p)));
-        if low > high {
-            return None;
-        }
-        let bytes = axis.unit == "bytes";
-        let times = axis.unit == "µs" && scale == AxisScale::Log10;
-        if scale != AxisScale::Linear {
-            let (low, high) = widen_to_ticks(scale, low, high);
-            return Some(AxisRange { scale, bytes, times, low, high, step: 1.0 });
+    ) -> Option<Self> {
+        let (low, high) = lowest_and_highest(values.filter_map(|v| to_scale(axis.scale, v)))?;
+        if axis.scale != AxisScale::Linear {
+            let (low, high) = widen_to_ticks(axis.scale, low, high);
+            return Some(AxisRange { axis, low, high, step: 1.0 });
         }
         let low = if low > 0.0 && from_zero(low, high) { 0.0 } else { low };
         let span = if high > low { high - low } else { low.abs().max(1.0) };
-        let step = round_step(span / ticks as f64, bytes);
+        let step = round_step(span / ticks as f64, axis.unit == "bytes");
         let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
-        Some(AxisRange { scale, bytes, times, low, high: if high > low { high } else { low + step }, step })
+        Some(AxisRange { axis, low, high: if high > low { high } else { low + step }, step })
     }
 
     /// Range that ends exactly at the values, for an axis that is measured along its whole length.
     pub(crate) fn tight(
-        axis: &PlotAxis,
+        axis: &'a PlotAxis,
         values: impl Iterator<Item = f64> + Clone,
         ticks: usize,
-    ) -> Option<AxisRange> {
-        let mut ruler = AxisRange::with_zero_rule(axis, values.clone(), ticks, |low, high| low < 0.5 * high)?;
+    ) -> Option<Self> {
+        let mut range = AxisRange::with_zero_rule(axis, values.clone(), ticks, |low, high| low < 0.5 * high)?;
         if axis.scale == AxisScale::Linear {
-            let known = || values.clone().filter(|v| v.is_finite());
-            let (low, high) =
-                (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
-            ruler.low = if ruler.low == 0.0 { 0.0 } else { low };
-            ruler.high = if high > ruler.low { high } else { ruler.low + ruler.step };
+            let (low, high) = lowest_and_highest(values.filter(|v| v.is_finite()))?;
+            range.low = if range.low == 0.0 { 0.0 } else { low };
+            range.high = if high > range.low { high } else { range.low + range.step };
         }
-        Some(ruler)
+        Some(range)
     }
 
     /// Position of a value from 0 to 1, or None outside the range.
     pub(crate) fn position(&self, value: f64) -> Option<f64> {
         // Rounding errors must not exclude the ends of the range.
-        let share = (to_scale(self.scale, value)? - self.low) / (self.high - self.low);
+        let share = (to_scale(self.axis.scale, value)? - self.low) / (self.high - self.low);
         (-1e-9..=1.0 + 1e-9).contains(&share).then(|| share.clamp(0.0, 1.0))
     }
 
     /// Name of the scale and the ends of the range on that scale.
     pub(crate) fn scale_and_ends(&self) -> (&'static str, f64, f64) {
-        let scale = match self.scale {
+        let scale = match self.axis.scale {
             AxisScale::Linear => "linear",
             AxisScale::Log2 => "log2",
             AxisScale::Log10 => "log10",
@@ -89,7 +77,7 @@ impl AxisRange {
 
     /// Values that get a tick, about `most` at most.
     pub(crate) fn ticks(&self, most: usize) -> Vec<f64> {
-        match self.scale {
+        match self.axis.scale {
             AxisScale::Linear => self.linear_ticks(self.step).collect(),
             AxisScale::Log2 => {
                 let apart = ((self.high - self.low) / most as f64).ceil().max(1.0);
@@ -100,8 +88,8 @@ impl AxisRange {
     }
 
     fn linear_ticks(&self, step: f64) -> impl Iterator<Item = f64> {
-        let (first, last) =
-            ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
+        let first = (self.low / step - 1e-9).ceil() as i64;
+        let last = (self.high / step + 1e-9).floor() as i64;
         (first..=last).map(move |n| n as f64 * step)
     }
 
@@ -118,27 +106,36 @@ impl AxisRange {
 
     /// True if each tick label has its own unit.
     pub(crate) fn ticks_have_units(&self) -> bool {
-        self.times || self.bytes
+        self.has_times() || self.axis.unit == "bytes"
+    }
+
+    /// True on logarithmic time axes, where every tick needs its own unit.
+    fn has_times(&self) -> bool {
+        self.axis.unit == "µs" && self.axis.scale == AxisScale::Log10
     }
 
     /// Tick label of a value. Sizes and logarithmic times carry their unit, other axes have it in their title.
     pub(crate) fn tick_label(&self, value: f64) -> String {
-        match self.times {
-            true => time_label(value),
-            false if self.bytes => size_label(value),
-            false => number_label(value, self.step, self.scale),
+        match self.axis.unit.as_str() {
+            "bytes" => size_label(value),
+            _ if self.has_times() => time_label(value),
+            _ => number_label(value, self.step, self.axis.scale),
+        }
+    }
+
+    /// Title of the axis, with the unit unless the ticks carry it.
+    pub(crate) fn title(&self) -> String {
+        match (self.axis.label.as_str(), self.axis.unit.as_str()) {
+            (label, "" | "bytes") => label.to_owned(),
+            (label, _) if self.has_times() => label.to_owned(),
+            ("", unit) => unit.to_owned(),
+            (label, unit) => format!("{label}, {unit}"),
         }
     }
 }
 
-/// Title of an axis, with the unit unless the ticks carry it.
-pub(crate) fn axis_title(axis: &PlotAxis) -> String {
-    match (axis.label.as_str(), axis.unit.as_str()) {
-        (label, "" | "bytes") => label.to_owned(),
-        (label, "µs") if axis.scale == AxisScale::Log10 => label.to_owned(),
-        ("", unit) => unit.to_owned(),
-        (label, unit) => format!("{label}, {unit}"),
-    }
+fn lowest_and_highest(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.map(|v| (v, v)).reduce(|(low, high), (v, _)| (low.min(v), high.max(v)))
 }
 
 /// Moves the ends of a logarithmic range out to the next possible ticks (1, 2 and 5 times a power of ten), so that even

@@ -97,27 +97,21 @@ pub const ANSWER_COLUMNS: usize = 80;
 const GLUED_UNITS: [&str; 14] =
     ["%", "bytes", "kB", "KiB", "MB", "MiB", "GB", "GiB", "TB", "MB/s", "IOPS", "s", "ms", "min"];
 
-fn is_unit(word: &str) -> bool {
-    GLUED_UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']))
-}
-
 /// Splits a text into words. A number is one word with its unit and its groups of three digits.
 pub(crate) fn unbreakable_words(text: &str) -> Vec<String> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
-        let group =
-            word.get(..3).is_some_and(digits) && !word[3..].starts_with(|c: char| c.is_alphanumeric());
-        match words.last_mut() {
-            Some(last) if is_unit(word) && last.ends_with(|c: char| c.is_ascii_digit()) => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            Some(last) if group && last.rsplit(' ').next().is_some_and(|l| l.len() <= 3 && digits(l)) => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => words.push(word.to_owned()),
+        let unit = GLUED_UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']));
+        let group = word.get(..3).is_some_and(digits) && !word[3..].starts_with(char::is_alphanumeric);
+        let glued = |last: &str| {
+            let digit_group = |part: &str| part.len() <= 3 && digits(part);
+            unit && last.ends_with(|c: char| c.is_ascii_digit())
+                || group && last.rsplit(' ').next().is_some_and(digit_group)
+        };
+        match words.last_mut().filter(|last| glued(last)) {
+            Some(last) => last.extend([" ", word]),
+            None => words.push(word.to_owned()),
         }
     }
     words
@@ -129,8 +123,7 @@ pub fn wrap_text(text: &str, columns: usize) -> Vec<String> {
     for word in unbreakable_words(text) {
         match lines.last_mut() {
             Some(line) if line.width() + 1 + word.width() <= columns => {
-                line.push(' ');
-                line.push_str(&word);
+                line.extend([" ", &word]);
             }
             _ => lines.push(word),
         }

@@ -10,9 +10,9 @@ pub mod chart;
 pub mod figure;
 mod markup;
 pub mod png;
-pub mod present_layout;
+
 pub mod properties;
-mod specification;
+
 pub mod svg;
 pub mod text_chart;
 

@@ -1,6 +1,5 @@
 //! HTML fragments: escaped text, tables, lists of findings. Text of cards and users is untrusted and always escaped.
 
-use crate::specification;
 use crate::tree::FindingRemark;
 use crate::tree::table::{Table, TableColumn};
 use cardscope_model::untrusted_text;
@@ -11,13 +10,12 @@ pub const PAGE_START: &str = "<!DOCTYPE html>\n<!-- Cardscope page -->\n";
 
 /// A table in a box that scrolls if it is too wide. Cells of a heat map get a shade by their share.
 pub(crate) fn table_html(table: &Table) -> String {
-    let words = |column: usize| column > 0 && table.columns().get(column).is_some_and(|c| c.words);
     let class = |row: Option<usize>, column: usize| {
-        let shade =
-            row.and_then(|row| table.heat_share(row, column)).map(|share| format!("s{}", shade_step(share)));
-        let words = words(column).then(|| "words".to_owned());
-        let all: Vec<String> = words.into_iter().chain(shade).collect();
-        if all.is_empty() { String::new() } else { format!(" class=\"{}\"", all.join(" ")) }
+        let share = row.and_then(|row| table.heat_share(row, column));
+        let words = column > 0 && table.columns().get(column).is_some_and(|c| c.words);
+        let words = words.then(|| "words".to_owned());
+        let all = words.into_iter().chain(share.map(|share| format!("s{}", shade_step(share))));
+        enclose(" class=\"", all.collect::<Vec<_>>().join(" "), "\"")
     };
     let heads = table.columns().iter().enumerate();
     let head = |(column, one): (usize, &TableColumn)| match one.head.is_empty() {
@@ -51,46 +49,38 @@ pub(crate) fn remark_list(remarks: &[FindingRemark]) -> String {
 
 fn remark_item(remark: &FindingRemark) -> String {
     let class = remark.weight_word().unwrap_or("caveat");
-    let evidence: Vec<String> = remark
-        .evidence
-        .iter()
-        .map(|(what, value)| format!("{}: {}", escape_html(what), escape_html(value)))
-        .collect();
-    let mut out = format!("<li class=\"{class}\"><b>{}</b>", prose_html(&remark.text));
-    if !evidence.is_empty() {
-        let _ = write!(out, "<br><small>{}</small>", evidence.join(" · "));
-    }
-    if let Some(advice) = &remark.advice {
-        let _ = write!(out, "<br>{}", prose_html(advice));
-    }
-    out.push_str("</li>\n");
-    out
+    let evidence = remark.evidence.iter();
+    let evidence = evidence.map(|(what, value)| format!("{}: {}", escape_html(what), escape_html(value)));
+    let evidence = enclose("<br><small>", evidence.collect::<Vec<_>>().join(" · "), "</small>");
+    let advice = remark.advice.as_ref().map(|advice| format!("<br>{}", prose_html(advice)));
+    let (text, advice) = (prose_html(&remark.text), advice.unwrap_or_default());
+    format!("<li class=\"{class}\"><b>{text}</b>{evidence}{advice}</li>\n")
 }
 
 /// A `<details>` element, or an empty text if the body is empty.
-pub(crate) fn details_html(summary: &str, attributes: &str, body: &str) -> String {
-    if body.is_empty() {
-        return String::new();
-    }
-    format!("<details{attributes}><summary>{}</summary>\n{body}</details>\n", escape_html(summary))
+pub(crate) fn details_html(summary: &str, attributes: &str, body: String) -> String {
+    let head = format!("<details{attributes}><summary>{}</summary>\n", escape_html(summary));
+    enclose(&head, body, "</details>\n")
+}
+
+/// A text between two others, or an empty text.
+pub(crate) fn enclose(before: &str, text: String, after: &str) -> String {
+    if text.is_empty() { text } else { format!("{before}{text}{after}") }
 }
 
 /// Names and values as a list, or an empty text. A field gets the section of its specification as a tooltip.
 pub(crate) fn fact_list(head: &str, facts: &[(String, String)]) -> String {
-    let title =
-        |name: &str| specification::field_citation(head, name).map(|place| format!(" title=\"{place}\""));
     let row = |(name, value): &(String, String)| {
-        let title = title(name).unwrap_or_default();
+        let title = field_citation(head, name).map(|place| format!(" title=\"{place}\""));
+        let title = title.unwrap_or_default();
         format!("<dt{title}>{}</dt><dd>{}</dd>\n", escape_html(name), prose_html(value))
     };
-    let rows: String = facts.iter().map(row).collect();
-    if rows.is_empty() { rows } else { format!("<dl>\n{rows}</dl>\n") }
+    enclose("<dl>\n", facts.iter().map(row).collect(), "</dl>\n")
 }
 
 /// Lines of HTML as a list, or an empty text.
 pub(crate) fn list_html(lines: impl IntoIterator<Item = String>) -> String {
-    let lines: String = lines.into_iter().map(|line| format!("<li>{line}</li>\n")).collect();
-    if lines.is_empty() { lines } else { format!("<ul>\n{lines}</ul>\n") }
+    enclose("<ul>\n", lines.into_iter().map(|line| format!("<li>{line}</li>\n")).collect(), "</ul>\n")
 }
 
 /// Running text. Text between backticks becomes code; elsewhere numbers are glued to their units.
@@ -134,6 +124,44 @@ pub(crate) fn escape_html(text: &str) -> String {
     out
 }
 
+/// Citations of specifications for the registers that a card reports, shown as tooltips of their fields: heading, label
+/// (empty: any other label of that heading) and citation. PLS is the SD Association's Physical Layer Simplified
+/// Specification, version 9.10 (docs/reference/sd.md); NVMe the NVM Express Base Specification, revision 2.0
+/// (docs/reference/linux.md).
+const CITATIONS: &[(&str, &str, &str)] = &[
+    ("Card (CID)", "", "PLS 5.2, table 5-2"),
+    ("Card-specific data (CSD)", "structure", "PLS 5.3.1"),
+    ("Card-specific data (CSD)", "command classes (CCC)", "PLS 4.7.3, CCC in 5.3.2"),
+    ("Card-specific data (CSD)", "clock after reset", "PLS 5.3.2, TRAN_SPEED"),
+    ("Card-specific data (CSD)", "erase unit", "PLS 5.3.2, SECTOR_SIZE and WRITE_BL_LEN"),
+    ("Card-specific data (CSD)", "checksum (CRC7)", "PLS 4.5 and 5.3.2, CRC"),
+    ("Card-specific data (CSD)", "", "PLS 5.3.2 to 5.3.4"),
+    ("Configuration (SCR)", "", "PLS 5.6"),
+    ("SD status (SSR)", "speed class", "PLS 4.10.2, SPEED_CLASS; 4.13.1"),
+    ("SD status (SSR)", "UHS speed grade", "PLS 4.10.2, UHS_SPEED_GRADE; 4.13.3"),
+    ("SD status (SSR)", "video speed class", "PLS 4.10.2, VIDEO_SPEED_CLASS; 4.13.4"),
+    ("SD status (SSR)", "application class", "PLS 4.10.2, APP_PERF_CLASS; 4.16"),
+    ("SD status (SSR)", "", "PLS 4.10.2, table 4-44"),
+    ("Operating conditions (OCR)", "", "PLS 5.1"),
+    ("NVMe", "threshold (TMPTH)", "NVMe 5.27.1.3, Temperature Threshold"),
+    ("NVMe", "throttles from (TMT1)", "NVMe 5.27.1.13, Host Controlled Thermal Management"),
+    ("NVMe", "throttles hard (TMT2)", "NVMe 5.27.1.13, Host Controlled Thermal Management"),
+    ("NVMe", "model", "NVMe 5.17.2.1, Identify Controller"),
+    ("NVMe", "serial", "NVMe 5.17.2.1, Identify Controller"),
+    ("NVMe", "firmware", "NVMe 5.17.2.1, Identify Controller"),
+    ("NVMe", "NVMe version", "NVMe 5.17.2.1, Identify Controller"),
+    ("NVMe", "warning temperature", "NVMe 5.17.2.1, WCTEMP"),
+    ("NVMe", "critical temperature", "NVMe 5.17.2.1, CCTEMP"),
+    ("NVMe", "", "NVMe 5.16.1.3, SMART / Health Information"),
+];
+
+/// Section of the specification that defines a field.
+pub(crate) fn field_citation(head: &str, label: &str) -> Option<&'static str> {
+    let under = || CITATIONS.iter().filter(|(heading, ..)| *heading == head);
+    let own = under().find(|(_, of, _)| *of == label);
+    own.or_else(|| under().find(|(_, of, _)| of.is_empty())).map(|(.., place)| *place)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,5 +171,10 @@ mod tests {
         assert_eq!(prose_html("load 10 GB: 13.3 s <b>"), "load 10\u{a0}GB: 13.3\u{a0}s &lt;b&gt;");
         assert_eq!(prose_html("give `check --runs 3 X`, twice"), "give <code>check --runs 3 X</code>, twice");
         assert_eq!(prose_html("a card named ` 1 x"), "a card named ` 1\u{a0}x");
+    }
+
+    #[test]
+    fn unknown_labels_have_no_citation() {
+        assert_eq!(field_citation("Bus", "mode"), None);
     }
 }

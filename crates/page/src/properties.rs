@@ -1,10 +1,11 @@
-//! Measured properties of a card as table rows: name, value, confidence, evidence.
+//! Measured properties of a card as table rows (name, value, confidence, evidence), and its partitions as facts.
 
 use crate::figure::{duration, percent, time_us};
+use crate::tree::{PageFact, fact};
 use cardscope_model::card_map::FlashGeometry;
 use cardscope_model::card_map::property::{EvidenceNumber, Property, PropertyStatus};
-use cardscope_model::units::three_digits as speed;
-use cardscope_model::units::{BinarySize, DataAmount, DecimalSize};
+use cardscope_model::present_layout::{PresentLayout, PresentPartition};
+use cardscope_model::units::{BinarySize, DataAmount, DecimalSize, group_digits, three_digits as speed};
 
 /// Evidence numbers that are printed; the document has all of them.
 const MAX_EVIDENCE_NUMBERS: usize = 2;
@@ -74,7 +75,7 @@ pub fn property_row_or<T>(
     property: &Property<T>,
     show: impl Fn(&T) -> String,
 ) -> PropertyRow {
-    let found = match (property.status, &property.value, &property.bound) {
+    let value = match (property.status, &property.value, &property.bound) {
         (PropertyStatus::Measured, Some(value), _) => show(value),
         (PropertyStatus::AtLeast, _, Some(bound)) => format!("at least {}", show(bound)),
         (PropertyStatus::None, ..) => none.to_owned(),
@@ -83,16 +84,15 @@ pub fn property_row_or<T>(
             return PropertyRow { name, value: why.to_owned(), confidence: None, evidence: String::new() };
         }
     };
-    let numbers: Vec<String> =
-        property.evidence.numbers.iter().take(MAX_EVIDENCE_NUMBERS).map(evidence_text).collect();
+    let numbers = property.evidence.numbers.iter().take(MAX_EVIDENCE_NUMBERS).map(evidence_text);
     let cost = property.evidence.cost;
     let cost = match cost.written_bytes {
         _ if cost.seconds == 0.0 => String::new(),
         0 => format!(" ({})", duration(cost.seconds)),
         bytes => format!(" ({}, {} written)", duration(cost.seconds), DecimalSize(bytes)),
     };
-    let rest = format!("{}{cost}", numbers.join(", "));
-    PropertyRow { name, value: found, confidence: Some(property.confidence), evidence: rest }
+    let evidence = numbers.collect::<Vec<_>>().join(", ") + &cost;
+    PropertyRow { name, value, confidence: Some(property.confidence), evidence }
 }
 
 /// Name, value and unit of an evidence number.
@@ -109,4 +109,23 @@ fn evidence_text(number: &EvidenceNumber) -> String {
         unit => format!("{} {unit}", speed(value)),
     };
     format!("{} {shown}", number.what)
+}
+
+/// Facts about partition table, partitions and the unit to which files should be aligned.
+pub fn present_facts(present: &PresentLayout) -> Vec<PageFact> {
+    let table = present.table.as_ref().map_or_else(|| "none".to_owned(), |table| table.to_uppercase());
+    let mut facts = vec![fact("partition table", table)];
+    facts.extend(present.partitions.iter().map(|p| (p.name(), partition_text(p))));
+    let unit = format!("{}: {}", BinarySize(present.unit_bytes), present.unit_source);
+    facts.push(fact("files should begin on", unit));
+    facts
+}
+
+fn partition_text(p: &PresentPartition) -> String {
+    let volume = p.volume.as_ref();
+    let what = volume.map(|v| format!("{}, clusters of {}", v.file_system, BinarySize(v.cluster_bytes)));
+    let what = what.as_deref().unwrap_or("file system not understood");
+    let place = if p.aligned { "on the unit" } else { "off the unit" };
+    let (start, files) = (group_digits(p.start_bytes), group_digits(p.data_start_bytes));
+    format!("{what}; begins at byte {start}, its files at byte {files} ({place})")
 }

@@ -1,8 +1,8 @@
 //! Terminal charts: curves drawn with characters on a grid, speed over the addresses as a row of blocks.
 
-use crate::axis_range::{AxisRange, axis_title};
+use crate::axis_range::AxisRange;
 use crate::chart::{AddressChart, Chart, ChartKind, LineChart};
-use cardscope_model::card_map::plot::{Plot, PlotAxis};
+use cardscope_model::card_map::plot::Plot;
 use cardscope_model::units::DecimalSize;
 
 /// Columns of the drawing area. With the ticks at its left it fits a terminal of 80 columns.
@@ -28,10 +28,10 @@ pub fn render_text_chart(chart: &Chart) -> String {
 
 fn draw_curves(title: &str, lines: &LineChart) -> String {
     let plot = &lines.plot;
-    let points = || plot.series.iter().flat_map(|s| s.points.iter());
-    let drawn = || points().filter(|(x, y)| x.is_finite() && y.is_finite());
-    let x = AxisRange::tight(&plot.x, drawn().map(|p| p.0), MOST_TICKS.0);
-    let y = AxisRange::padded(&plot.y, drawn().map(|p| p.1), MOST_TICKS.1);
+    let points = plot.series.iter().flat_map(|s| &s.points);
+    let drawn = points.filter(|(x, y)| x.is_finite() && y.is_finite());
+    let x = AxisRange::tight(&plot.x, drawn.clone().map(|p| p.0), MOST_TICKS.0);
+    let y = AxisRange::padded(&plot.y, drawn.map(|p| p.1), MOST_TICKS.1);
     let (Some(x), Some(y)) = (x, y) else { return format!("{title}: nothing to draw\n") };
     let mut canvas = TextCanvas::new(PLOT_WIDTH, PLOT_HEIGHT);
     for at in plot.marks.iter().filter_map(|(at, _)| x.position(*at)) {
@@ -41,16 +41,16 @@ fn draw_curves(title: &str, lines: &LineChart) -> String {
         let places = series.points.iter().filter_map(|p| Some((x.position(p.0)?, y.position(p.1)?)));
         canvas.draw_series(&places.collect::<Vec<_>>(), GLYPHS[number % GLYPHS.len()]);
     }
-    let (body, foot) = (draw_body(&canvas, &y, &plot.y), draw_x_axis(&x, &plot.x, y_label_columns(&y)));
+    let (body, foot) = (draw_body(&canvas, &y), draw_x_axis(&x, y_label_columns(&y)));
     format!("{title}\n{body}{foot}{}", series_legend(plot, &x))
 }
 
 /// Columns of the y axis labels.
-fn y_label_columns(y: &AxisRange) -> usize {
+fn y_label_columns(y: &AxisRange<'_>) -> usize {
     y.ticks(MOST_TICKS.1).iter().map(|t| y.tick_label(*t).chars().count()).max().unwrap_or(0).max(4)
 }
 
-fn draw_body(canvas: &TextCanvas, y: &AxisRange, axis: &PlotAxis) -> String {
+fn draw_body(canvas: &TextCanvas, y: &AxisRange<'_>) -> String {
     let margin = y_label_columns(y);
     let mut labels = vec![String::new(); PLOT_HEIGHT];
     for tick in y.ticks(MOST_TICKS.1) {
@@ -58,7 +58,7 @@ fn draw_body(canvas: &TextCanvas, y: &AxisRange, axis: &PlotAxis) -> String {
             labels[row_of(place, PLOT_HEIGHT)] = y.tick_label(tick);
         }
     }
-    let mut out = format!("{:>margin$} ({})\n", "", axis_title(axis));
+    let mut out = format!("{:>margin$} ({})\n", "", y.title());
     for (label, row) in labels.iter().zip(canvas.rows()) {
         let edge = if label.is_empty() { '│' } else { '┤' };
         out += format!("{label:>margin$} {edge}{row}").trim_end();
@@ -67,7 +67,7 @@ fn draw_body(canvas: &TextCanvas, y: &AxisRange, axis: &PlotAxis) -> String {
     out
 }
 
-fn draw_x_axis(x: &AxisRange, axis: &PlotAxis, margin: usize) -> String {
+fn draw_x_axis(x: &AxisRange<'_>, margin: usize) -> String {
     let mut edge = vec!['─'; PLOT_WIDTH];
     let mut labels = vec![' '; PLOT_WIDTH + 12];
     let mut free = 0;
@@ -80,27 +80,16 @@ fn draw_x_axis(x: &AxisRange, axis: &PlotAxis, margin: usize) -> String {
             continue;
         }
         edge[column] = '┬';
-        for (i, c) in label.chars().enumerate() {
-            if let Some(cell) = labels.get_mut(start + i) {
-                *cell = c;
-            }
-        }
+        labels.iter_mut().skip(start).zip(label.chars()).for_each(|(cell, c)| *cell = c);
         free = start + label.chars().count() + 1;
     }
-    let edge: String = edge.into_iter().collect();
-    let labels: String = labels.into_iter().collect();
-    format!(
-        "{:>margin$} └{edge}\n{:>margin$}  {}\n{:>margin$}  {}\n",
-        "",
-        "",
-        labels.trim_end(),
-        "",
-        axis_title(axis)
-    )
+    let (edge, labels) = (String::from_iter(edge), String::from_iter(labels));
+    let (blank, labels, title) = (" ".repeat(margin), labels.trim_end(), x.title());
+    format!("{blank} └{edge}\n{blank}  {labels}\n{blank}  {title}\n")
 }
 
 /// Explains the characters of several series, and the vertical marks.
-fn series_legend(plot: &Plot, x: &AxisRange) -> String {
+fn series_legend(plot: &Plot, x: &AxisRange<'_>) -> String {
     let mut out = String::new();
     if plot.series.len() > 1 {
         let names = plot.series.iter().enumerate();
@@ -120,8 +109,8 @@ pub fn block_character(share: f64) -> char {
 }
 
 /// Block characters by height.
-/// Legend of the marks for lost bytes.
 const BLOCK_CHARACTERS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Legend of the marks for lost bytes.
 const LOST_LEGEND: &str = "      . below 1 % of the column's bytes, : below 10 %, # more, or an I/O failed";
 
 /// Speed over the addresses: a block character for each column, scaled to the fastest, with marks below for lost bytes.
@@ -185,8 +174,8 @@ impl TextCanvas {
     /// Draws points with positions from 0 to 1. They are joined by lines if there are fewer points than columns.
     fn draw_series(&mut self, places: &[(f64, f64)], glyph: char) {
         let height = self.cells.len();
-        let cells: Vec<(usize, usize)> =
-            places.iter().map(|(x, y)| (column_of(*x, self.width), row_of(*y, height))).collect();
+        let cell = |(x, y): &(f64, f64)| (column_of(*x, self.width), row_of(*y, height));
+        let cells: Vec<(usize, usize)> = places.iter().map(cell).collect();
         if cells.len() < self.width {
             cells.windows(2).for_each(|pair| self.join_cells(pair[0], pair[1]));
         }
@@ -197,11 +186,10 @@ impl TextCanvas {
 
     fn join_cells(&mut self, from: (usize, usize), to: (usize, usize)) {
         let steps = from.0.abs_diff(to.0).max(from.1.abs_diff(to.1));
-        let between =
-            |a: usize, b: usize, share: f64| (a as f64 + (b as f64 - a as f64) * share).round() as usize;
         for step in 1..steps {
             let share = step as f64 / steps as f64;
-            let cell = &mut self.cells[between(from.1, to.1, share)][between(from.0, to.0, share)];
+            let between = |a: usize, b: usize| (a as f64 + (b as f64 - a as f64) * share).round() as usize;
+            let cell = &mut self.cells[between(from.1, to.1)][between(from.0, to.0)];
             if matches!(*cell, ' ' | VERTICAL_MARK) {
                 *cell = JOINING_DOT;
             }
@@ -216,7 +204,7 @@ impl TextCanvas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::card_map::plot::{AxisScale, Plot, PlotSeries};
+    use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
 
     fn series(name: &str, points: &[(f64, f64)]) -> PlotSeries {
         PlotSeries { name: name.to_owned(), points: points.to_vec() }
@@ -342,8 +330,8 @@ mod tests {
     fn logarithmic_axes_have_ticks_for_nearly_equal_values() {
         for scale in [AxisScale::Log10, AxisScale::Log2] {
             for values in [[21.0, 28.0], [21.0, 21.0], [0.000_3, 0.000_31]] {
-                let ruler =
-                    AxisRange::padded(&PlotAxis::new("", "MB/s", scale), values.into_iter(), 5).unwrap();
+                let axis = PlotAxis::new("", "MB/s", scale);
+                let ruler = AxisRange::padded(&axis, values.into_iter(), 5).unwrap();
                 assert!(ruler.ticks(5).len() >= 2, "{scale:?} {values:?}: {:?}", ruler.ticks(5));
             }
         }

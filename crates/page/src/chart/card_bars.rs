@@ -9,8 +9,7 @@ use cardscope_model::condition::Condition;
 use cardscope_model::job::JobScore;
 use cardscope_model::result::TestResult;
 use cardscope_model::test_name::IoOrder;
-use cardscope_model::units::three_digits as speed;
-use cardscope_model::units::{DecimalSize, KIB, MB};
+use cardscope_model::units::{DecimalSize, KIB, MB, three_digits as speed};
 use cardscope_model::verify::Verification;
 use cardscope_sd::mark::Mark;
 
@@ -38,8 +37,7 @@ pub fn capacity_chart(found: &Verification) -> Option<Chart> {
 /// Speed of each test, grouped by pattern and direction, or None if nothing was measured.
 pub fn speed_chart(results: &[TestResult], marks: &[Mark], condition: &Condition) -> Option<Chart> {
     // Results carry their share of the bus, from which the speed of the bus follows.
-    let bus =
-        results.iter().find_map(|r| r.bus_share.filter(|share| *share > 0.0).map(|share| r.mb_s / share));
+    let bus = results.iter().find_map(|r| Some(r.mb_s / r.bus_share.filter(|share| *share > 0.0)?));
     let mut groups: Vec<BarGroup> = Vec::new();
     let mut names = Vec::new();
     for result in results {
@@ -53,17 +51,11 @@ pub fn speed_chart(results: &[TestResult], marks: &[Mark], condition: &Condition
         groups[number].bars.push(ChartBar { interval: precise, ..plain_bar(names.len(), result.mb_s) });
         names.push(result.step.clone().unwrap_or_else(|| result.test.parallelism_text()));
     }
-    let interval = if groups.iter().flat_map(|g| &g.bars).any(|b| b.interval.is_some()) {
-        "whiskers: 95 % interval"
-    } else {
-        ""
-    };
+    let precise = groups.iter().flat_map(|g| &g.bars).any(|b| b.interval.is_some());
+    let interval = if precise { "whiskers: 95 % interval" } else { "" };
     let caption = ChartCaption::new(SPEED_UNIT, "", interval, condition_line(condition));
-    bar_chart(
-        "Speed by test",
-        caption,
-        BarGroups { unit: "MB/s".into(), names, groups, ..BarGroups::default() },
-    )
+    let bars = BarGroups { unit: "MB/s".into(), names, groups, ..BarGroups::default() };
+    bar_chart("Speed by test", caption, bars)
 }
 
 /// Limits of a test: the strictest mark that demands such I/Os, and the bus for sequential tests.
@@ -84,11 +76,10 @@ fn limit_lines(result: &TestResult, marks: &[Mark], bus: Option<f64>) -> Vec<Lim
     };
     let known = || marks.iter().filter_map(|mark| Some((mark, demanded(mark)?)));
     let most = known().map(|(_, (value, _))| value).fold(0.0, f64::max);
-    let strictest: Vec<String> =
-        known().filter(|(_, (value, _))| *value == most).map(|(mark, _)| mark.to_string()).collect();
-    let words = known().find(|(_, (value, _))| *value == most).map(|(_, (_, words))| words);
-    let mark =
-        words.map(|words| LimitLine { value: most, name: format!("{}: {words}", strictest.join(" ")) });
+    let strictest = || known().filter(|(_, (value, _))| *value == most);
+    let marks: Vec<String> = strictest().map(|(mark, _)| mark.to_string()).collect();
+    let words = strictest().next().map(|(_, (_, words))| words);
+    let mark = words.map(|words| LimitLine { value: most, name: format!("{}: {words}", marks.join(" ")) });
     let bus = bus.filter(|_| !random);
     let bus = bus.map(|mb_s| LimitLine { value: mb_s, name: format!("bus: {} MB/s", speed(mb_s)) });
     mark.into_iter().chain(bus).collect()
@@ -96,16 +87,13 @@ fn limit_lines(result: &TestResult, marks: &[Mark], bus: Option<f64>) -> Vec<Lim
 
 /// Score of 100 points for each job in the given order, or None if no score could be computed.
 pub fn job_chart(jobs: &[&JobScore]) -> Option<Chart> {
-    let scored: Vec<(&str, f64)> =
-        jobs.iter().filter_map(|job| Some((job.job.as_str(), job.score?))).collect();
+    let scored = jobs.iter().filter_map(|job| Some((job.job.as_str(), job.score?)));
+    let scored: Vec<(&str, f64)> = scored.collect();
     let bars = scored.iter().enumerate().map(|(of, (_, score))| plain_bar(of, *score)).collect();
     let names = scored.iter().map(|(name, _)| (*name).to_owned()).collect();
     let group = BarGroup { name: "Score".into(), bars, ..BarGroup::default() };
-    bar_chart(
-        "Points of 100",
-        ChartCaption::default(),
-        BarGroups { unit: SCORE_UNIT.into(), names, groups: vec![group], ..BarGroups::default() },
-    )
+    let bars = BarGroups { unit: SCORE_UNIT.into(), names, groups: vec![group], ..BarGroups::default() };
+    bar_chart("Points of 100", ChartCaption::default(), bars)
 }
 
 fn plain_bar(of: usize, value: f64) -> ChartBar {
@@ -145,7 +133,7 @@ mod tests {
         SEQ1M write 2 U3 V30: 30 MB/s, bus: 44.2 MB/s
         RND4K read 1 A1: 1500 IOPS
         ");
-        assert!(!bars.has_recurring_names(), "each bar has a name of its own");
+        assert!(!bars.is_coloured(), "each bar has a name of its own");
     }
 
     #[test]

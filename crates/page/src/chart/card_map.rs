@@ -1,14 +1,12 @@
 //! Charts of a `map` report: speed by I/O size, flash geometry, speed over the addresses.
 
 use super::{AddressChart, AddressStrip, Chart, ChartCaption, ChartKind, FlashChart, SPEED_UNIT};
-use crate::figure::condition_line;
-use crate::figure::percent;
+use crate::figure::{condition_line, percent};
 use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
 use cardscope_model::card_map::property::Property;
 use cardscope_model::card_map::{MapReport, SizePoint};
 use cardscope_model::condition::Condition;
-use cardscope_model::units::DecimalSize;
-use cardscope_model::units::three_digits as speed;
+use cardscope_model::units::{DecimalSize, three_digits as speed};
 use cardscope_model::verify::{MapCell, SpeedMap};
 
 /// Columns of the address chart in a picture.
@@ -32,12 +30,8 @@ pub fn speed_by_size_chart(map: &MapReport) -> Option<Chart> {
     ];
     let series: Vec<PlotSeries> = all.into_iter().filter(|s| s.points.len() > 1).collect();
     let marks = map.body.measured.page_bytes.value.map(|bytes| (bytes as f64, "page".to_owned()));
-    let caption = ChartCaption::new(
-        SPEED_UNIT,
-        "1 map",
-        "no interval: each size once",
-        condition_line(&map.header.condition),
-    );
+    let condition = condition_line(&map.header.condition);
+    let caption = ChartCaption::new(SPEED_UNIT, "1 map", "no interval: each size once", condition);
     let plot = Plot {
         title: "Speed by size of an I/O".into(),
         x: PlotAxis::new("size of an I/O", "bytes", AxisScale::Log2),
@@ -66,23 +60,20 @@ pub fn flash_chart(map: &MapReport) -> Option<Chart> {
     let found = |property: &Property<u64>| property.value.map(|_| property.confidence);
     let sure = [found(&measured.page_bytes), found(&measured.erase_block_bytes)];
     let sure = sure.into_iter().flatten().reduce(f64::min);
-    let sure = sure
-        .map_or("no interval".to_owned(), |sure| format!("page and block at least {} sure", percent(sure)));
+    let sure = sure.map(|sure| format!("page and block at least {} sure", percent(sure)));
+    let (sure, condition) = (sure.as_deref().unwrap_or("no interval"), condition_line(&map.header.condition));
     (flash != FlashChart::default()).then(|| Chart {
         title: "What timing shows of the flash".into(),
-        caption: ChartCaption::new(
-            "sizes in powers of 1024",
-            "1 map",
-            &sure,
-            condition_line(&map.header.condition),
-        ),
+        caption: ChartCaption::new("sizes in powers of 1024", "1 map", sure, condition),
         kind: ChartKind::Flash(flash),
     })
 }
 
 /// Speed over the addresses in at most `columns` columns, or None if nothing was measured along them.
 pub fn address_chart(map: &SpeedMap, of: &Condition, columns: usize) -> Option<Chart> {
-    let bytes: u64 = map.cells.iter().map(|c| c.bytes).fold(0, u64::saturating_add);
+    let total =
+        |cells: &[MapCell], of: fn(&MapCell) -> u64| cells.iter().map(of).fold(0, u64::saturating_add);
+    let bytes = total(&map.cells, |c| c.bytes);
     let parts: Vec<&[MapCell]> = map.cells.chunks(map.cells.len().div_ceil(columns).max(1)).collect();
     let column_bytes = parts.first().map_or(0, |part| part.iter().map(|c| c.bytes).sum());
     // A column shows its slowest cell, because a mean would hide it.
@@ -91,9 +82,8 @@ pub fn address_chart(map: &SpeedMap, of: &Condition, columns: usize) -> Option<C
         parts.iter().map(|part| part.iter().filter_map(known).reduce(f64::min)).collect()
     };
     let mut strips = Vec::new();
-    for (name, whole, columns) in
-        [("write", map.write, column(|c| c.write_mb_s)), ("read", map.read, column(|c| c.read_mb_s))]
-    {
+    let (write, read) = (column(|c| c.write_mb_s), column(|c| c.read_mb_s));
+    for (name, whole, columns) in [("write", map.write, write), ("read", map.read, read)] {
         let speeds = whole.map_or(String::new(), |w| {
             format!("{} … {} by part, mean {} MB/s", speed(w.min_mb_s), speed(w.max_mb_s), speed(w.mean_mb_s))
         });
@@ -105,8 +95,7 @@ pub fn address_chart(map: &SpeedMap, of: &Condition, columns: usize) -> Option<C
         }
     }
     let share = |part: &&[MapCell]| {
-        let lost: u64 = part.iter().map(|c| c.bad_bytes).fold(0, u64::saturating_add);
-        let all: u64 = part.iter().map(|c| c.bytes).fold(0, u64::saturating_add);
+        let (lost, all) = (total(part, |c| c.bad_bytes), total(part, |c| c.bytes));
         let failed = part.iter().any(|c| c.errors > 0);
         if failed { 1.0 } else { (lost as f64 / all.max(1) as f64).min(1.0) }
     };

@@ -1,7 +1,7 @@
 //! Numbers of a chart as comma-separated values. Bars have none, since the page holds their numbers in attributes.
 
 use super::{AddressChart, Chart, ChartKind, FlashChart, LineChart};
-use cardscope_model::card_map::plot::{PlotAxis, PlotSeries};
+use cardscope_model::card_map::plot::PlotAxis;
 
 /// Significant digits of a number, more than any measurement here has.
 const DIGITS: usize = 5;
@@ -22,25 +22,23 @@ impl Chart {
 fn line_rows(lines: &LineChart) -> Vec<String> {
     let head = |axis: &PlotAxis| text_cell(&format!("{} {}", axis.label, axis.unit));
     let mut rows = vec![format!("series,{},{}", head(&lines.plot.x), head(&lines.plot.y))];
-    let point =
-        |name: &str, x: f64, y: f64| format!("{},{},{}", text_cell(name), csv_number(x), csv_number(y));
-    let of = |series: &PlotSeries| {
-        series.points.iter().map(|(x, y)| point(&series.name, *x, *y)).collect::<Vec<_>>()
+    let mut add = |name: &str, points: &mut dyn Iterator<Item = (f64, f64)>| {
+        let row = |(x, y)| format!("{},{},{}", text_cell(name), csv_number(x), csv_number(y));
+        rows.extend(points.map(row));
     };
-    rows.extend(lines.plot.series.iter().flat_map(of));
-    let band = [("slowest run", 0), ("fastest run", 1)];
-    rows.extend(band.into_iter().flat_map(|(name, end)| {
-        lines.band.iter().map(move |(x, ends)| point(name, *x, ends[end])).collect::<Vec<_>>()
-    }));
-    rows.extend(lines.second.iter().flat_map(|(_, all)| all).flat_map(of));
+    lines.plot.series.iter().for_each(|series| add(&series.name, &mut series.points.iter().copied()));
+    for (name, end) in [("slowest run", 0), ("fastest run", 1)] {
+        add(name, &mut lines.band.iter().map(|(x, ends)| (*x, ends[end])));
+    }
+    let second = lines.second.iter().flat_map(|(_, all)| all);
+    second.for_each(|series| add(&series.name, &mut series.points.iter().copied()));
     rows
 }
 
 fn address_rows(map: &AddressChart) -> Vec<String> {
     let names = map.strips.iter().map(|strip| format!(",{} MB/s", text_cell(&strip.name)));
     let lost = if map.lost.is_empty() { "" } else { ",share lost" };
-    let columns =
-        map.strips.iter().map(|strip| strip.columns.len()).chain([map.lost.len()]).max().unwrap_or(0);
+
     let row = |column: usize| {
         let speeds = map.strips.iter().map(|strip| {
             let speed = strip.columns.get(column).copied().flatten();
@@ -49,7 +47,10 @@ fn address_rows(map: &AddressChart) -> Vec<String> {
         let lost = map.lost.get(column).map(|share| format!(",{}", csv_number(*share))).unwrap_or_default();
         format!("{}{}{lost}", column as u64 * map.column_bytes, speeds.collect::<String>())
     };
-    [format!("byte{}{lost}", names.collect::<String>())].into_iter().chain((0..columns).map(row)).collect()
+    [format!("byte{}{lost}", names.collect::<String>())]
+        .into_iter()
+        .chain((0..map.column_count()).map(row))
+        .collect()
 }
 
 fn flash_rows(flash: &FlashChart) -> Vec<String> {

@@ -9,8 +9,7 @@ pub(crate) mod csv;
 
 use crate::figure::format_printed;
 use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
-use cardscope_model::units::DecimalSize;
-use cardscope_model::units::three_digits as speed;
+use cardscope_model::units::{DecimalSize, three_digits as speed};
 use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -81,6 +80,9 @@ pub(crate) const CAPACITY_UNIT: &str = "GB";
 
 pub(crate) const GB: f64 = 1e9;
 
+/// Series with a colour of their own; a ninth starts over.
+pub(crate) const SERIES_COLOURS: usize = 8;
+
 impl BarGroups {
     /// Formats a value of this unit.
     pub fn format_value(&self, value: f64) -> String {
@@ -91,10 +93,13 @@ impl BarGroups {
         }
     }
 
-    /// True if a name appears in several groups, so that one colour for each name helps the reader.
-    pub fn has_recurring_names(&self) -> bool {
+    /// True if a name appears in several groups, so that one colour for each name helps the reader, and there are enough
+    /// colours.
+    pub fn is_coloured(&self) -> bool {
         let alone = |of: usize| self.groups.iter().filter(|g| g.bars.iter().any(|b| b.of == of)).count() < 2;
-        self.names.len() > 1 && self.groups.len() > 1 && !(0..self.names.len()).all(alone)
+        (2..=SERIES_COLOURS).contains(&self.names.len())
+            && self.groups.len() > 1
+            && !(0..self.names.len()).all(alone)
     }
 
     /// End of a group's scale: its fixed end if that covers all values, 100 for scores, else the next round number.
@@ -180,6 +185,12 @@ pub struct AddressChart {
     pub strips: Vec<AddressStrip>,
     /// Share of lost bytes in each column, 0 to 1. Empty where nothing was lost.
     pub lost: Vec<f64>,
+}
+
+impl AddressChart {
+    pub(crate) fn column_count(&self) -> usize {
+        self.strips.iter().map(|strip| strip.columns.len()).fold(self.lost.len(), usize::max)
+    }
 }
 
 /// Speed over the addresses in one direction.

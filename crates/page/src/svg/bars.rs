@@ -1,13 +1,10 @@
 //! Bar charts as SVG. If a few names recur in several groups, each gets a colour, a hatch and a legend entry; otherwise
 //! each bar has its name at the left.
 
-use super::palette::{
-    LINE_HEIGHT, PicturePart, RIGHT_ALIGNED, SECONDARY_TEXT, SERIES_COLOURS, cut_to_width, text_width,
-    write_text, write_text_line,
-};
-use crate::chart::{BarGroup, BarGroups, ChartBar, LimitLine};
+use super::palette::{LINE_HEIGHT, PicturePart, RIGHT_ALIGNED, SECONDARY_TEXT, cut_to_width, text_width};
+use crate::chart::{BarGroup, BarGroups, ChartBar, LimitLine, SERIES_COLOURS};
 use crate::figure::interval_text;
-use crate::markup::escape_html;
+
 use std::fmt::Write;
 
 const SIDE_MARGIN: f64 = 16.0;
@@ -30,7 +27,7 @@ pub(super) fn draw_bars(bars: &BarGroups, width: f64) -> Option<PicturePart> {
     if bars.groups.is_empty() {
         return None;
     }
-    let coloured = bars.has_recurring_names() && bars.names.len() <= SERIES_COLOURS;
+    let coloured = bars.is_coloured();
     let mut drawing = PicturePart::default();
     if coloured {
         draw_bar_legend(&mut drawing, &bars.names, width);
@@ -53,42 +50,36 @@ fn draw_bar_legend(drawing: &mut PicturePart, names: &[String], width: f64) {
             drawing.height += LINE_HEIGHT + 2.0;
         }
         let y = drawing.height - BAR_HEIGHT;
-        draw_swatch(&mut drawing.elements, number, [x, y, 20.0]);
-        write_text_line(&mut drawing.elements, (x + 26.0, y + 10.0), "", &escape_html(&name));
+        draw_swatch(drawing, number, [x, y, 20.0]);
+        drawing.write_text((x + 26.0, y + 10.0), "", &name);
         x += room;
     }
     drawing.height += 6.0;
 }
 
-fn draw_swatch(out: &mut String, number: usize, [x, y, width]: [f64; 3]) {
+fn draw_swatch(drawing: &mut PicturePart, number: usize, [x, y, width]: [f64; 3]) {
     let class = number % SERIES_COLOURS + 1;
-    let _ = write!(
-        out,
-        "<rect class=\"f{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{BAR_HEIGHT}\"/>"
-    );
+    drawing.draw_box(&format!("f{class}"), [x, y, width, BAR_HEIGHT]);
     let hatch = hatch_path(class, [x, y, width]);
     if !hatch.is_empty() {
-        let _ = write!(out, "<path class=\"hatch\" d=\"{hatch}\"/>");
+        let _ = writeln!(drawing.elements, "<path class=\"hatch\" d=\"{hatch}\"/>");
     }
-    out.push('\n');
 }
 
 /// Hatch that distinguishes a class without colour: slanted either way, upright, lengthwise or a combination.
 fn hatch_path(class: usize, [x, y, width]: [f64; 3]) -> String {
     let mut d = String::new();
     let slanted = |d: &mut String, gap: f64, up: bool| {
-        let mut at = x + 3.0;
-        while at + BAR_HEIGHT <= x + width {
-            let (from, to) = if up { (y + BAR_HEIGHT, y) } else { (y, y + BAR_HEIGHT) };
+        let (from, to) = if up { (y + BAR_HEIGHT, y) } else { (y, y + BAR_HEIGHT) };
+        let places = std::iter::successors(Some(x + 3.0), |at| Some(at + gap));
+        for at in places.take_while(|at| at + BAR_HEIGHT <= x + width) {
             let _ = write!(d, "M{at:.1} {from:.1}L{:.1} {to:.1}", at + BAR_HEIGHT);
-            at += gap;
         }
     };
     let upright = |d: &mut String, gap: f64| {
-        let mut at = x + gap;
-        while at < x + width {
+        let places = std::iter::successors(Some(x + gap), |at| Some(at + gap));
+        for at in places.take_while(|at| *at < x + width) {
             let _ = write!(d, "M{at:.1} {y:.1}v{BAR_HEIGHT}");
-            at += gap;
         }
     };
     let lengthwise = |d: &mut String| {
@@ -114,15 +105,9 @@ fn draw_group(drawing: &mut PicturePart, bars: &BarGroups, group: &BarGroup, wid
     let end = bars.scale_end(group);
     drawing.height += LINE_HEIGHT + 4.0;
     let y = drawing.height - 5.0;
-    let name = escape_html(&cut_to_width(&group.name, width - 200.0));
-    write_text(&mut drawing.elements, (SIDE_MARGIN, y), " font-weight=\"600\"", &name);
+    drawing.write_text((SIDE_MARGIN, y), " font-weight=\"600\"", &cut_to_width(&group.name, width - 200.0));
     let attributes = format!("{RIGHT_ALIGNED}{SECONDARY_TEXT}");
-    write_text_line(
-        &mut drawing.elements,
-        (left + room, y),
-        &attributes,
-        &escape_html(&bars.scale_text(group)),
-    );
+    drawing.write_text((left + room, y), &attributes, &bars.scale_text(group));
     let along = |value: f64| left + room * (value / end).clamp(0.0, 1.0);
     for limit in &group.limits {
         draw_limit_name(drawing, limit, along(limit.value), [left, left + room]);
@@ -137,36 +122,27 @@ fn draw_group(drawing: &mut PicturePart, bars: &BarGroups, group: &BarGroup, wid
         let y = drawing.height;
         let name = bars.names.get(bar.of).map_or("", String::as_str);
         if !coloured {
-            let name = escape_html(&fit_name(name, names - 8.0));
-            write_text(&mut drawing.elements, (left - 6.0, y + 10.0), RIGHT_ALIGNED, &name);
+            drawing.write_text((left - 6.0, y + 10.0), RIGHT_ALIGNED, &fit_name(name, names - 8.0));
         }
-        let number = if coloured { bar.of } else { 0 };
-        let _ = write!(
-            drawing.elements,
-            "<rect class=\"track\" x=\"{left}\" y=\"{y}\" width=\"{room:.1}\" height=\"{}\"/>",
-            BAR_HEIGHT + RUN_TICK_HEIGHT
-        );
-        draw_swatch(&mut drawing.elements, number, [left, y, along(bar.value) - left]);
+        drawing.draw_box("track", [left, y, room, BAR_HEIGHT + RUN_TICK_HEIGHT]);
+        draw_swatch(drawing, if coloured { bar.of } else { 0 }, [left, y, along(bar.value) - left]);
         draw_run_marks(&mut drawing.elements, bar, y, along);
-        write_figure(&mut drawing.elements, figure_text(bars, bar), [left + room + 6.0, y]);
+        let [value, ends] = figure_text(bars, bar);
+        let figure = format!("{value}<tspan class=\"dim\" font-size=\"11\">{ends}</tspan>");
+        drawing.write_escaped((left + room + 6.0, y + 10.0), "", &figure);
         drawing.height += BAR_DISTANCE;
     }
     for limit in &group.limits {
-        let (x, bottom) = (along(limit.value), drawing.height - 2.0);
-        let _ = writeln!(
-            drawing.elements,
-            "<path class=\"limit\" d=\"M{x:.1} {:.1}V{bottom:.1}\"/>",
-            first - 2.0
-        );
+        let (x, from, to) = (along(limit.value), first - 2.0, drawing.height - 2.0);
+        let _ = writeln!(drawing.elements, "<path class=\"limit\" d=\"M{x:.1} {from:.1}V{to:.1}\"/>");
     }
     drawing.height += 6.0;
 }
 
 /// Width of the widest figure.
 fn figures_width(bars: &BarGroups) -> f64 {
-    let all = bars.groups.iter().flat_map(|group| &group.bars);
-    all.map(|bar| figure_text(bars, bar).iter().map(|part| text_width(part)).sum::<f64>())
-        .fold(MIN_FIGURE_WIDTH, f64::max)
+    let width = |bar| figure_text(bars, bar).iter().map(|part| text_width(part)).sum::<f64>();
+    bars.groups.iter().flat_map(|group| &group.bars).map(width).fold(MIN_FIGURE_WIDTH, f64::max)
 }
 
 /// Width of the names, within the limit.
@@ -181,36 +157,25 @@ fn fit_name(name: &str, room: f64) -> String {
         return cut_to_width(name, room);
     };
     let (card, setting) = name.split_at(at);
-    let left = room - text_width(setting);
-    if left < MIN_NAME_WIDTH {
-        cut_to_width(name, room)
-    } else {
-        format!("{}{setting}", cut_to_width(card, left))
+    match room - text_width(setting) {
+        left if left < MIN_NAME_WIDTH => cut_to_width(name, room),
+        left => format!("{}{setting}", cut_to_width(card, left)),
     }
 }
 
 /// Writes the name of a limit in a line of its own, on the side of its line that has more room.
 fn draw_limit_name(drawing: &mut PicturePart, limit: &LimitLine, at: f64, [from, to]: [f64; 2]) {
     drawing.height += LINE_HEIGHT - 2.0;
-    let (anchor, room) =
-        if at > f64::midpoint(from, to) { (RIGHT_ALIGNED, at - from) } else { ("", to - at) };
+    let before = at > f64::midpoint(from, to);
+    let (anchor, room) = if before { (RIGHT_ALIGNED, at - from) } else { ("", to - at) };
     let attributes = format!("{anchor}{SECONDARY_TEXT} font-size=\"11\"");
-    let name = escape_html(&cut_to_width(&limit.name, room));
-    write_text_line(
-        &mut drawing.elements,
-        (format_args!("{at:.1}"), drawing.height - 4.0),
-        &attributes,
-        &name,
-    );
+    drawing.write_text((at, drawing.height - 4.0), &attributes, &cut_to_width(&limit.name, room));
 }
 
 /// Ticks of the single runs, and the whisker of the interval.
 fn draw_run_marks(out: &mut String, bar: &ChartBar, y: f64, along: impl Fn(f64) -> f64) {
-    let ticks: String = bar
-        .runs
-        .iter()
-        .map(|run| format!("M{:.1} {:.1}v{RUN_TICK_HEIGHT}", along(*run), y + BAR_HEIGHT))
-        .collect();
+    let tick = |run: &f64| format!("M{:.1} {:.1}v{RUN_TICK_HEIGHT}", along(*run), y + BAR_HEIGHT);
+    let ticks: String = bar.runs.iter().map(tick).collect();
     if !ticks.is_empty() {
         let _ = writeln!(out, "<path class=\"runs\" d=\"{ticks}\"/>");
     }
@@ -225,16 +190,9 @@ fn draw_run_marks(out: &mut String, bar: &ChartBar, y: f64, along: impl Fn(f64) 
 
 /// Figure of a bar, followed by its interval.
 fn figure_text(bars: &BarGroups, bar: &ChartBar) -> [String; 2] {
-    let ends = bar
-        .interval
-        .map(|ends| format!("\u{a0}({})", interval_text(ends, |v| bars.format_value(v))))
-        .unwrap_or_default();
+    let ends = bar.interval.map(|ends| interval_text(ends, |v| bars.format_value(v)));
+    let ends = ends.map(|ends| format!("\u{a0}({ends})")).unwrap_or_default();
     [bars.format_value(bar.value), ends]
-}
-
-fn write_figure(out: &mut String, [value, ends]: [String; 2], [x, y]: [f64; 2]) {
-    let words = format!("{value}<tspan class=\"dim\" font-size=\"11\">{ends}</tspan>");
-    write_text_line(out, (format_args!("{x:.1}"), y + 10.0), "", &words);
 }
 
 #[cfg(test)]

@@ -1,13 +1,10 @@
 //! Flash geometry and speed over the addresses as SVG. The height and opacity of a column show the speed of its slowest
 //! part; a row below marks lost data.
 
-use super::palette::{
-    LINE_HEIGHT, PicturePart, RIGHT_ALIGNED, SECONDARY_TEXT, ShortNumber, cut_to_width, write_text_line,
-};
+use super::palette::{LINE_HEIGHT, PicturePart, RIGHT_ALIGNED, SECONDARY_TEXT, ShortNumber, cut_to_width};
 use crate::chart::{AddressChart, FlashChart};
-use crate::markup::escape_html;
-use cardscope_model::units::BinarySize;
-use cardscope_model::units::three_digits as speed;
+
+use cardscope_model::units::{BinarySize, three_digits as speed};
 use std::fmt::Write;
 
 const LEFT_MARGIN: f64 = 16.0;
@@ -32,12 +29,7 @@ pub(super) fn draw_flash(flash: &FlashChart, width: f64) -> Option<PicturePart> 
 
 fn draw_text_line(drawing: &mut PicturePart, text: &str, room: f64) {
     drawing.height += LINE_HEIGHT;
-    write_text_line(
-        &mut drawing.elements,
-        (LEFT_MARGIN, drawing.height - 3.0),
-        "",
-        &escape_html(&cut_to_width(text, room)),
-    );
+    drawing.write_text((LEFT_MARGIN, drawing.height - 3.0), "", &cut_to_width(text, room));
 }
 
 /// An erase block, divided into its pages if both sizes are known.
@@ -56,27 +48,19 @@ fn draw_erase_block(drawing: &mut PicturePart, flash: &FlashChart, room: f64) {
     };
     draw_text_line(drawing, &text, room);
     let (y, high) = (drawing.height, 30.0);
-    let _ = writeln!(
-        drawing.elements,
-        "<rect class=\"box\" x=\"{LEFT_MARGIN}\" y=\"{y}\" width=\"{room}\" height=\"{high}\"/>"
-    );
+    drawing.draw_box("box", [LEFT_MARGIN, y, room, high]);
     if let Some((count, _)) = pages.filter(|(count, _)| *count > 1) {
         let drawn = count.min(MAX_PAGE_BOXES);
         let step = room / drawn as f64;
-        let lines: String =
-            (1..drawn).map(|n| format!("M{:.1} {y}v{high}", LEFT_MARGIN + n as f64 * step)).collect();
-        let _ = writeln!(
-            drawing.elements,
-            "<path class=\"grid\" d=\"{lines}\"/><rect class=\"f1\" x=\"{LEFT_MARGIN}\" y=\"{y}\" width=\"{step:.1}\" height=\"{high}\"/>"
-        );
+        let line = |n| format!("M{:.1} {y}v{high}", LEFT_MARGIN + n as f64 * step);
+        let lines: String = (1..drawn).map(line).collect();
+        let _ = writeln!(drawing.elements, "<path class=\"grid\" d=\"{lines}\"/>");
+        drawing.draw_box("f1", [LEFT_MARGIN, y, step, high]);
     }
     drawing.height += high + 4.0;
     if let Some((count, _)) = pages.filter(|(count, _)| *count > MAX_PAGE_BOXES) {
-        draw_text_line(
-            drawing,
-            &format!("(each box stands for {} pages)", count.div_ceil(MAX_PAGE_BOXES)),
-            room,
-        );
+        let text = format!("(each box stands for {} pages)", count.div_ceil(MAX_PAGE_BOXES));
+        draw_text_line(drawing, &text, room);
     }
 }
 
@@ -88,12 +72,7 @@ fn draw_open_blocks(drawing: &mut PicturePart, name: &str, blocks: Option<(u32, 
     let (y, step) = (drawing.height, room / f64::from(MAX_BLOCK_BOXES));
     for n in 0..MAX_BLOCK_BOXES {
         let class = if n < count { "f1" } else { "box" };
-        let _ = writeln!(
-            drawing.elements,
-            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"14\"/>",
-            LEFT_MARGIN + f64::from(n) * step,
-            step - 3.0
-        );
+        drawing.draw_box(class, [LEFT_MARGIN + f64::from(n) * step, y, step - 3.0, 14.0]);
     }
     drawing.height += 20.0;
     if count > MAX_BLOCK_BOXES {
@@ -110,22 +89,16 @@ const SCALE_WIDTH: f64 = 52.0;
 const OPACITY_STEPS: f64 = 5.0;
 
 pub(super) fn draw_addresses(map: &AddressChart, width: f64) -> Option<PicturePart> {
-    let columns = map
-        .strips
-        .iter()
-        .map(|strip| strip.columns.len())
-        .chain([map.lost.len()])
-        .max()
-        .filter(|n| *n > 0)?;
+    let columns = Some(map.column_count()).filter(|n| *n > 0)?;
     let room = width - SCALE_WIDTH - LEFT_MARGIN;
     let step = room / columns as f64;
     let mut drawing = PicturePart::default();
     for (number, one) in map.strips.iter().enumerate() {
         drawing.height += LINE_HEIGHT;
         let speeds = if one.speeds.is_empty() { String::new() } else { format!(": {}", one.speeds) };
-        let name = escape_html(&cut_to_width(&format!("{}{speeds}", one.name), room));
-        write_text_line(&mut drawing.elements, (SCALE_WIDTH, drawing.height - 4.0), "", &name);
-        draw_speed_strip(&mut drawing.elements, &one.columns, drawing.height, step, number + 1);
+        let name = cut_to_width(&format!("{}{speeds}", one.name), room);
+        drawing.write_text((SCALE_WIDTH, drawing.height - 4.0), "", &name);
+        draw_speed_strip(&mut drawing, &one.columns, step, number + 1);
         drawing.height += STRIP_HEIGHT + 8.0;
     }
     if !map.lost.is_empty() {
@@ -135,13 +108,10 @@ pub(super) fn draw_addresses(map: &AddressChart, width: f64) -> Option<PicturePa
     Some(drawing)
 }
 
-fn draw_speed_strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64, class: usize) {
+fn draw_speed_strip(drawing: &mut PicturePart, speeds: &[Option<f64>], step: f64, class: usize) {
+    let y = drawing.height;
     let most = speeds.iter().flatten().copied().fold(0.0, f64::max);
-    let _ = writeln!(
-        out,
-        "<rect class=\"track\" x=\"{SCALE_WIDTH}\" y=\"{y}\" width=\"{:.1}\" height=\"{STRIP_HEIGHT}\"/>",
-        step * speeds.len() as f64
-    );
+    drawing.draw_box("track", [SCALE_WIDTH, y, step * speeds.len() as f64, STRIP_HEIGHT]);
     // All columns of a step share one path element, which keeps the file small.
     for level in 1..=OPACITY_STEPS as usize {
         let mut d = String::new();
@@ -149,44 +119,31 @@ fn draw_speed_strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64,
             let Some(share) = mb_s.map(|v| if most > 0.0 { v / most } else { 0.0 }) else { continue };
             if ((share * OPACITY_STEPS).ceil().max(1.0) as usize) == level {
                 let high = (share * STRIP_HEIGHT).max(1.0);
-                let (x, top, high) = (
-                    ShortNumber(SCALE_WIDTH + column as f64 * step),
-                    ShortNumber(y + STRIP_HEIGHT - high),
-                    ShortNumber(high),
-                );
-                let _ = write!(d, "M{x} {top}h{0}v{high}h-{0}z", ShortNumber(step));
+                let (x, top) = (SCALE_WIDTH + column as f64 * step, y + STRIP_HEIGHT - high);
+                let [x, top, high, step] = [x, top, high, step].map(ShortNumber);
+                let _ = write!(d, "M{x} {top}h{step}v{high}h-{step}z");
             }
         }
         if !d.is_empty() {
-            let _ = writeln!(
-                out,
-                "<path class=\"f{class}\" fill-opacity=\"{:.2}\" d=\"{d}\"/>",
-                0.35 + 0.65 * level as f64 / OPACITY_STEPS
-            );
+            let opacity = format!("fill-opacity=\"{:.2}\"", 0.35 + 0.65 * level as f64 / OPACITY_STEPS);
+            let _ = writeln!(drawing.elements, "<path class=\"f{class}\" {opacity} d=\"{d}\"/>");
         }
     }
     let attributes = format!("{RIGHT_ALIGNED}{SECONDARY_TEXT} font-size=\"11\"");
     for (value, at) in [(speed(most), y + 9.0), ("0".to_owned(), y + STRIP_HEIGHT)] {
-        write_text_line(out, (SCALE_WIDTH - 5.0, format_args!("{at:.1}")), &attributes, &value);
+        drawing.write_text((SCALE_WIDTH - 5.0, at), &attributes, &value);
     }
 }
 
 /// Marks the columns with lost data by a box, which is visible without colour.
 fn draw_lost_boxes(drawing: &mut PicturePart, lost: &[f64], step: f64) {
     drawing.height += LINE_HEIGHT;
-    write_text_line(&mut drawing.elements, (SCALE_WIDTH, drawing.height - 4.0), "", "lost or failed");
+    drawing.write_text((SCALE_WIDTH, drawing.height - 4.0), "", "lost or failed");
     let y = drawing.height;
-    let _ = writeln!(
-        drawing.elements,
-        "<rect class=\"track\" x=\"{SCALE_WIDTH}\" y=\"{y}\" width=\"{:.1}\" height=\"10\"/>",
-        step * lost.len() as f64
-    );
-    let boxes: String = lost
-        .iter()
-        .enumerate()
-        .filter(|(_, share)| **share > 0.0)
-        .map(|(column, _)| format!("M{:.1} {y}h{step:.1}v10h-{step:.1}z", SCALE_WIDTH + column as f64 * step))
-        .collect();
+    drawing.draw_box("track", [SCALE_WIDTH, y, step * lost.len() as f64, 10.0]);
+    let columns = lost.iter().enumerate().filter(|(_, share)| **share > 0.0);
+    let places = columns.map(|(column, _)| SCALE_WIDTH + column as f64 * step);
+    let boxes: String = places.map(|x| format!("M{x:.1} {y}h{step:.1}v10h-{step:.1}z")).collect();
     let _ = writeln!(drawing.elements, "<path class=\"lost\" d=\"{boxes}\"/>");
     drawing.height += 16.0;
 }
@@ -195,17 +152,16 @@ fn draw_lost_boxes(drawing: &mut PicturePart, lost: &[f64], step: f64) {
 fn draw_address_axis(drawing: &mut PicturePart, bytes: u64, room: f64) {
     drawing.height += LINE_HEIGHT;
     let y = drawing.height - 4.0;
-    for (share, anchor) in [(0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")]
-    {
+    for (quarter, anchor) in (0..).zip(["start", "middle", "middle", "middle", "end"]) {
+        let share = f64::from(quarter) / 4.0;
         let at = bytes as f64 * share;
         let text = match bytes / 1_000_000_000 {
             0 => format!("{:.0} MB", at / 1e6),
             1..10 => format!("{:.1} GB", at / 1e9),
             _ => format!("{:.0} GB", at / 1e9),
         };
-        let (x, attributes) =
-            (SCALE_WIDTH + room * share, format!(" text-anchor=\"{anchor}\"{SECONDARY_TEXT}"));
-        write_text_line(&mut drawing.elements, (format_args!("{x:.1}"), y), &attributes, &text);
+        let attributes = format!(" text-anchor=\"{anchor}\"{SECONDARY_TEXT}");
+        drawing.write_text((SCALE_WIDTH + room * share, y), &attributes, &text);
     }
     drawing.height += 4.0;
 }

@@ -2,12 +2,12 @@
 
 mod bars;
 mod card_map;
-mod lines;
+mod line_chart;
 pub(crate) mod palette;
 
 use crate::chart::{Chart, ChartKind};
 use crate::markup::escape_html;
-use palette::{LINE_HEIGHT, PicturePart, SECONDARY_TEXT, ShortNumber, wrap_to_width, write_text_line};
+use palette::{LINE_HEIGHT, PicturePart, SECONDARY_TEXT, ShortNumber, wrap_to_width};
 
 /// Medium of an SVG chart, which decides its width, frame and style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,32 +51,26 @@ pub(crate) struct SvgPicture {
 /// Returns the SVG with its size, or None if there is nothing to draw.
 pub(crate) fn render_picture(chart: &Chart, medium: SvgMedium) -> Option<SvgPicture> {
     let width = medium.width();
-    let drawing = draw_chart(chart, width)?;
+    let drawing = match &chart.kind {
+        ChartKind::Bars(bars) => bars::draw_bars(bars, width),
+        ChartKind::Lines(lines) => line_chart::draw_lines(lines, width),
+        ChartKind::Addresses(addresses) => card_map::draw_addresses(addresses, width),
+        ChartKind::Flash(flash) => card_map::draw_flash(flash, width),
+    }?;
     let (above, below) = title_and_caption(chart, medium, width);
     let bottom = above.height + drawing.height;
     let mut body = String::new();
     for (part, at) in [(&above, 0.0), (&drawing, above.height), (&below, bottom)] {
-        match (part.elements.is_empty(), at > 0.0) {
+        let (elements, shift) = (&part.elements, ShortNumber(at));
+        match (elements.is_empty(), at > 0.0) {
             (true, _) => {}
-            (_, true) => {
-                body +=
-                    &format!("<g transform=\"translate(0 {})\">\n{}</g>\n", ShortNumber(at), part.elements)
-            }
-            (_, false) => body += &part.elements,
+            (_, true) => body += &format!("<g transform=\"translate(0 {shift})\">\n{elements}</g>\n"),
+            (_, false) => body += elements,
         }
     }
     let height = bottom + below.height;
     let text = svg_document(chart, medium, &body, height, &drawing.reading);
     (!body.is_empty()).then_some(SvgPicture { text, width, height })
-}
-
-fn draw_chart(chart: &Chart, width: f64) -> Option<PicturePart> {
-    match &chart.kind {
-        ChartKind::Bars(bars) => bars::draw_bars(bars, width),
-        ChartKind::Lines(lines) => lines::draw_lines(lines, width),
-        ChartKind::Addresses(addresses) => card_map::draw_addresses(addresses, width),
-        ChartKind::Flash(flash) => card_map::draw_flash(flash, width),
-    }
 }
 
 /// Title above and caption below the chart. Both stay empty on a page, which writes them itself.
@@ -87,18 +81,12 @@ fn title_and_caption(chart: &Chart, medium: SvgMedium, width: f64) -> (PicturePa
     let mut above = PicturePart { height: 18.0, ..PicturePart::default() };
     for line in wrap_to_width(&chart.title, (width - 32.0) / 1.35) {
         above.height += 20.0;
-        let place = (16, above.height - 8.0);
-        write_text_line(
-            &mut above.elements,
-            place,
-            " font-size=\"16\" font-weight=\"600\"",
-            &escape_html(&line),
-        );
+        above.write_text((16.0, above.height - 8.0), " font-size=\"16\" font-weight=\"600\"", &line);
     }
     let mut below = PicturePart { height: 4.0, ..PicturePart::default() };
     for line in wrap_to_width(&chart.caption.joined_parts(), width - 32.0) {
         below.height += LINE_HEIGHT;
-        write_text_line(&mut below.elements, (16, below.height - 4.0), SECONDARY_TEXT, &escape_html(&line));
+        below.write_text((16.0, below.height - 4.0), SECONDARY_TEXT, &line);
     }
     below.height += 12.0;
     (above, below)
@@ -113,10 +101,9 @@ fn svg_document(chart: &Chart, medium: SvgMedium, body: &str, height: f64, readi
             "<svg viewBox=\"0 0 {width} {height}\" class=\"chart\" role=\"img\"{reading}>\n<title>{title}</title>\n{body}</svg>\n"
         );
     }
-    let style = if medium == SvgMedium::File {
-        palette::file_style()
-    } else {
-        palette::style_without_variables(&palette::LIGHT_COLOURS)
+    let style = match medium {
+        SvgMedium::File => palette::themed_style(".chart"),
+        _ => palette::style_without_variables(&palette::LIGHT_COLOURS),
     };
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \

@@ -4,11 +4,10 @@
 //! contrast of 3 to 1 with its background (WCAG 2.1, 1.4.11), text to 4.5 to 1 (1.4.3). Dashes and hatches repeat the
 //! distinction without colour.
 
+use crate::chart::SERIES_COLOURS;
 use crate::figure;
-use std::fmt::{self, Display, Write};
-
-/// Series with a colour of their own; a ninth starts over.
-pub(crate) const SERIES_COLOURS: usize = 8;
+use crate::markup::escape_html;
+use std::fmt::{self, Write};
 
 pub(crate) struct PageColours {
     background: &'static str,
@@ -47,12 +46,11 @@ const DASH_PATTERNS: [&str; SERIES_COLOURS] =
 /// CSS variables of a theme.
 pub(crate) fn theme_variables(palette: &PageColours) -> String {
     let PageColours { background, ink, dim, line, soft, bad, series } = palette;
-    let mut out =
-        format!("--background:{background};--ink:{ink};--dim:{dim};--line:{line};--soft:{soft};--bad:{bad};");
-    for (number, colour) in series.iter().enumerate() {
-        let _ = write!(out, "--c{}:{colour};", number + 1);
-    }
-    out
+    let series = (1..).zip(series).map(|(number, colour)| format!("--c{number}:{colour};"));
+    let series: String = series.collect();
+    format!(
+        "--background:{background};--ink:{ink};--dim:{dim};--line:{line};--soft:{soft};--bad:{bad};{series}"
+    )
 }
 
 /// CSS classes of charts, with colours as variables.
@@ -75,24 +73,11 @@ pub(crate) fn chart_classes() -> String {
     out
 }
 
-/// CSS of a page with charts: light, and dark by the reader's preference.
-pub(crate) fn page_style() -> String {
-    format!(
-        ":root{{{}}}\n@media(prefers-color-scheme:dark){{:root{{{}}}}}\n{}\n",
-        theme_variables(&LIGHT_COLOURS),
-        theme_variables(&DARK_COLOURS),
-        chart_classes()
-    )
-}
-
-/// CSS of an SVG file: light, and dark by the reader's preference.
-pub(crate) fn file_style() -> String {
-    format!(
-        ".chart{{{}}}@media(prefers-color-scheme:dark){{.chart{{{}}}}}{}",
-        theme_variables(&LIGHT_COLOURS),
-        theme_variables(&DARK_COLOURS),
-        chart_classes()
-    )
+/// CSS of charts below a root element: light, and dark by the reader's preference.
+pub(crate) fn themed_style(root: &str) -> String {
+    let (light, dark) = (theme_variables(&LIGHT_COLOURS), theme_variables(&DARK_COLOURS));
+    let dark = format!("@media(prefers-color-scheme:dark){{{root}{{{dark}}}}}");
+    format!("{root}{{{light}}}\n{dark}\n{}\n", chart_classes())
 }
 
 /// CSS with the variables replaced by their values, for renderers that do not support them.
@@ -115,25 +100,23 @@ pub(super) struct PicturePart {
     pub(super) reading: String,
 }
 
-/// Writes a text element. The caller escapes the text.
-pub(super) fn write_text(
-    out: &mut String,
-    (x, y): (impl Display, impl Display),
-    attributes: &str,
-    text: &str,
-) {
-    let _ = write!(out, "<text x=\"{x}\" y=\"{y}\"{attributes}>{text}</text>");
-}
+impl PicturePart {
+    /// Writes a text and a line end.
+    pub(super) fn write_text(&mut self, at: (f64, f64), attributes: &str, text: &str) {
+        self.write_escaped(at, attributes, &escape_html(text));
+    }
 
-/// Writes a text element and a line end.
-pub(super) fn write_text_line(
-    out: &mut String,
-    at: (impl Display, impl Display),
-    attributes: &str,
-    words: &str,
-) {
-    write_text(out, at, attributes, words);
-    out.push('\n');
+    /// Writes a text that is escaped already.
+    pub(super) fn write_escaped(&mut self, (x, y): (f64, f64), attributes: &str, text: &str) {
+        let (x, y) = (ShortNumber(x), ShortNumber(y));
+        let _ = writeln!(self.elements, "<text x=\"{x}\" y=\"{y}\"{attributes}>{text}</text>");
+    }
+
+    pub(super) fn draw_box(&mut self, class: &str, area: [f64; 4]) {
+        let [x, y, width, height] = area.map(ShortNumber);
+        let size = format!("width=\"{width}\" height=\"{height}\"");
+        let _ = writeln!(self.elements, "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" {size}/>");
+    }
 }
 
 /// Attributes of right-aligned text and of secondary text.
@@ -149,11 +132,8 @@ pub(super) struct ShortNumber(pub(super) f64);
 impl fmt::Display for ShortNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tenths = (self.0 * 10.0).round();
-        if tenths % 10.0 == 0.0 {
-            write!(f, "{:.0}", tenths / 10.0 + 0.0)
-        } else {
-            write!(f, "{:.1}", tenths / 10.0)
-        }
+        let decimals = usize::from(tenths % 10.0 != 0.0);
+        write!(f, "{:.decimals$}", tenths / 10.0 + 0.0)
     }
 }
 
@@ -178,10 +158,8 @@ pub(super) fn cut_to_width(text: &str, width: f64) -> String {
 
 /// Wraps a text at a width.
 pub(super) fn wrap_to_width(text: &str, width: f64) -> Vec<String> {
-    figure::wrap_text(text, (width / LETTER_WIDTH) as usize)
-        .iter()
-        .map(|line| cut_to_width(line, width))
-        .collect()
+    let lines = figure::wrap_text(text, (width / LETTER_WIDTH) as usize);
+    lines.iter().map(|line| cut_to_width(line, width)).collect()
 }
 
 #[cfg(test)]

@@ -33,8 +33,8 @@ impl FindingRemark {
 
     /// Text, evidence and advice in a few sentences.
     pub(crate) fn full_text(&self) -> String {
-        let evidence: Vec<String> =
-            self.evidence.iter().map(|(what, value)| format!("{what} {value}")).collect();
+        let evidence = self.evidence.iter().map(|(what, value)| format!("{what} {value}"));
+        let evidence: Vec<String> = evidence.collect();
         let evidence = (!evidence.is_empty()).then(|| format!("({})", evidence.join(", ")));
         let parts = [Some(self.text.clone()), evidence, self.advice.clone()];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -96,12 +96,8 @@ pub(crate) fn merge_caveats<'a>(
     let of_tests = shared.into_iter().map(|(doubt, names)| match &names[..] {
         [one] => format!("{one}: {}", doubt.caveat_text()),
         several => {
-            format!(
-                "{}: {} ({})",
-                pluralize(several.len() as u64, "test"),
-                doubt.caveat_text(),
-                several.join(", ")
-            )
+            let (count, names) = (pluralize(several.len() as u64, "test"), several.join(", "));
+            format!("{count}: {} ({names})", doubt.caveat_text())
         }
     });
     all.chain(of_tests).map(|text| FindingRemark::caveat_line(text + ".")).collect()
@@ -151,13 +147,9 @@ impl SharedCaveat {
     fn caveat_text(&self) -> String {
         match self {
             SharedCaveat::Verbatim(text) => text.clone(),
-            SharedCaveat::NotPrecise { wanted, limit, reached: [low, high] } if low == high => {
-                format!("the 95 % interval is ±{low:.1} %, not ±{wanted:.1} %: {limit} came first")
-            }
             SharedCaveat::NotPrecise { wanted, limit, reached: [low, high] } => {
-                format!(
-                    "the 95 % interval is ±{low:.1} to ±{high:.1} %, not ±{wanted:.1} %: {limit} came first"
-                )
+                let most = if low == high { String::new() } else { format!(" to ±{high:.1}") };
+                format!("the 95 % interval is ±{low:.1}{most} %, not ±{wanted:.1} %: {limit} came first")
             }
         }
     }

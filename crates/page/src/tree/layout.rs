@@ -5,6 +5,7 @@ use super::table::{FIRST_DROPPED, NEVER_DROPPED, Table};
 use crate::figure::{unbreakable_words, wrap_text};
 use unicode_width::UnicodeWidthStr;
 
+#[derive(Default)]
 pub(crate) struct TableLines {
     /// The first `heads` lines are the head.
     pub(crate) lines: Vec<String>,
@@ -31,7 +32,7 @@ pub(crate) fn pad_text(text: &str, columns: usize, behind: bool) -> String {
 }
 
 /// Lays out a table. Side-by-side tables are divided into several if they are too wide.
-pub(crate) fn lay_out_tables(table: &Table, columns: usize) -> Vec<TableLines> {
+pub(crate) fn lay_out_table_parts(table: &Table, columns: usize) -> Vec<TableLines> {
     if table.is_side_by_side() { divide_table(table, columns) } else { vec![lay_out_table(table, columns)] }
 }
 
@@ -51,7 +52,7 @@ fn lay_out_table(table: &Table, columns: usize) -> TableLines {
             return TableLines { dropped_heads: left_out, ..lay_out_rows(&part, &widths) };
         }
         let Some(least) = least else {
-            return TableLines { lines: stack_rows(&part, columns), heads: 0, dropped_heads: Vec::new() };
+            return stack_rows(&part, columns);
         };
         shown.retain(|c| *c != least);
         left_out.push(least);
@@ -73,11 +74,8 @@ fn divide_table(table: &Table, columns: usize) -> Vec<TableLines> {
         let fits = |end: &usize| fitting_widths(&table.column_range(first..*end), columns).is_some();
         let end = (first + 2..=all).take_while(fits).last().unwrap_or(first + 1);
         let part = table.column_range(first..end);
-        let laid = match fitting_widths(&part, columns) {
-            Some(widths) => lay_out_rows(&part, &widths),
-            None => TableLines { lines: stack_rows(&part, columns), heads: 0, dropped_heads: Vec::new() },
-        };
-        parts.push(laid);
+        let widths = fitting_widths(&part, columns);
+        parts.push(widths.map_or_else(|| stack_rows(&part, columns), |widths| lay_out_rows(&part, &widths)));
         first = end;
     }
     parts
@@ -91,28 +89,25 @@ fn fitting_widths(table: &Table, columns: usize) -> Option<Vec<usize>> {
         |text: &str| unbreakable_words(text).iter().map(|word| display_width(word)).max().unwrap_or(0);
     let widest = |c: usize| {
         // The heads of a side-by-side table may wrap.
-        let head = if table.is_side_by_side() {
-            longest(head(c)).max(MIN_TEXT_COLUMN.min(display_width(head(c))))
-        } else {
-            display_width(head(c))
+        let head = match table.is_side_by_side() {
+            true => longest(head(c)).max(MIN_TEXT_COLUMN.min(display_width(head(c)))),
+            false => display_width(head(c)),
         };
         cells(c).map(display_width).fold(head, usize::max)
     };
     let longest_word = |c: usize| cells(c).map(longest).fold(longest(head(c)), usize::max);
     let mut widths: Vec<usize> = (0..table.columns().len()).map(widest).collect();
-    let over = |widths: &[usize]| {
-        (widths.iter().sum::<usize>() + COLUMN_GAP * widths.len().saturating_sub(1)).saturating_sub(columns)
-    };
-    let mut narrowable: Vec<(usize, usize)> = (0..widths.len())
-        .filter(|c| table.columns()[*c].words)
-        .map(|c| (c, longest_word(c).max(MIN_TEXT_COLUMN.min(widths[c]))))
-        .collect();
-    narrowable.sort_by_key(|(c, _)| std::cmp::Reverse(widths[*c]));
-    for (column, least) in narrowable {
-        let take = over(&widths).min(widths[column].saturating_sub(least));
-        widths[column] -= take;
+    let gaps = COLUMN_GAP * widths.len().saturating_sub(1);
+    let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(columns);
+    let mut text: Vec<usize> = (0..widths.len()).filter(|c| table.columns()[*c].words).collect();
+    text.sort_by_key(|c| std::cmp::Reverse(widths[*c]));
+    for c in text {
+        let least = longest_word(c).max(MIN_TEXT_COLUMN.min(widths[c]));
+        let take = over.min(widths[c].saturating_sub(least));
+        widths[c] -= take;
+        over -= take;
     }
-    (over(&widths) == 0).then_some(widths)
+    (over == 0).then_some(widths)
 }
 
 fn lay_out_rows(table: &Table, widths: &[usize]) -> TableLines {
@@ -120,16 +115,16 @@ fn lay_out_rows(table: &Table, widths: &[usize]) -> TableLines {
     let mut lines = row_lines(table, &head, widths);
     let heads = lines.len();
     lines.extend(table.rows().iter().flat_map(|cells| row_lines(table, cells, widths)));
-    TableLines { lines, heads, dropped_heads: Vec::new() }
+    TableLines { lines, heads, ..TableLines::default() }
 }
 
 /// Lines of a row, several if a cell wraps.
 fn row_lines(table: &Table, cells: &[String], widths: &[usize]) -> Vec<String> {
-    let parts = |(c, cell): (usize, &String)| match display_width(cell) > widths[c] {
-        true => wrap_text(cell, widths[c]),
+    let parts = |(cell, width): (&String, &usize)| match display_width(cell) > *width {
+        true => wrap_text(cell, *width),
         false => vec![cell.clone()],
     };
-    let cells: Vec<Vec<String>> = cells.iter().take(widths.len()).enumerate().map(parts).collect();
+    let cells: Vec<Vec<String>> = cells.iter().zip(widths).map(parts).collect();
     let height = cells.iter().map(Vec::len).max().unwrap_or(1);
     let line = |n: usize| {
         let cell = |(c, parts): (usize, &Vec<String>)| {
@@ -143,16 +138,16 @@ fn row_lines(table: &Table, cells: &[String], widths: &[usize]) -> Vec<String> {
 }
 
 /// Each row as a block of heads and values, for tables that are too wide even without the optional columns.
-fn stack_rows(table: &Table, columns: usize) -> Vec<String> {
-    let mut out = Vec::new();
+fn stack_rows(table: &Table, columns: usize) -> TableLines {
+    let (mut lines, indent) = (Vec::new(), " ".repeat(COLUMN_GAP));
     for cells in table.rows() {
-        out.extend(cells.iter().take(1).flat_map(|name| wrap_text(name, columns)));
+        lines.extend(cells.iter().take(1).flat_map(|name| wrap_text(name, columns)));
         let named = table.columns().iter().zip(cells).skip(1).filter(|(_, cell)| !cell.is_empty());
-        let lines = named
-            .flat_map(|(column, cell)| wrap_text(&format!("{}: {cell}", column.head), columns - COLUMN_GAP));
-        out.extend(lines.map(|line| format!("{}{line}", " ".repeat(COLUMN_GAP))));
+        let texts = named.map(|(column, cell)| format!("{}: {cell}", column.head));
+        let wrapped = texts.flat_map(|text| wrap_text(&text, columns - COLUMN_GAP));
+        lines.extend(wrapped.map(|line| format!("{indent}{line}")));
     }
-    out
+    TableLines { lines, ..TableLines::default() }
 }
 
 #[cfg(test)]
@@ -220,7 +215,7 @@ mod tests {
             let mut table = Table::new((0..8).map(|n| format!("head {n}"))).left_aligned(["head 2", "head 5"]);
             rows.iter().for_each(|row| table.add_row(row.clone()));
             let table = if beside { table.side_by_side() } else { table };
-            for laid in lay_out_tables(&table, columns) {
+            for laid in lay_out_table_parts(&table, columns) {
                 for line in &laid.lines {
                     prop_assert!(display_width(line) <= columns.max(45), "{line:?} in {columns}");
                 }

@@ -28,11 +28,8 @@ pub fn render_markdown(page: &Page) -> String {
         out += &block_markdown(&PageBlock::Commands(step.command.iter().cloned().collect()), 2);
     }
     if !page.end.is_empty() {
-        let _ = write!(
-            out,
-            "\n{}\n",
-            page.end.iter().map(|line| escape_text(line)).collect::<Vec<_>>().join("  \n")
-        );
+        let end: Vec<String> = page.end.iter().map(|line| escape_text(line)).collect();
+        let _ = write!(out, "\n{}\n", end.join("  \n"));
     }
     out
 }
@@ -48,9 +45,8 @@ pub fn render_section(section: &PageSection, level: usize) -> String {
 
 /// Names and values as a list.
 pub fn render_facts(facts: &[PageFact]) -> String {
-    list_markdown(
-        facts.iter().map(|(name, value)| format!("**{}**: {}", escape_text(name), escape_text(value))),
-    )
+    let fact = |(name, value): &PageFact| format!("**{}**: {}", escape_text(name), escape_text(value));
+    list_markdown(facts.iter().map(fact))
 }
 
 fn list_markdown(lines: impl Iterator<Item = String>) -> String {
@@ -71,9 +67,10 @@ fn block_markdown(block: &PageBlock, level: usize) -> String {
             let word = remark.weight_word().map(|word| format!("**{word}**: ")).unwrap_or_default();
             format!("{word}{}", escape_text(&remark.full_text()))
         })),
-        PageBlock::Commands(lines) => fenced_block(
-            &lines.iter().map(|line| untrusted_text::escape_line(line)).collect::<Vec<_>>().join("\n"),
-        ),
+        PageBlock::Commands(lines) => {
+            let lines = lines.iter().map(|line| untrusted_text::escape_line(line));
+            fenced_block(&lines.collect::<Vec<_>>().join("\n"))
+        }
         PageBlock::Verbatim(text) => fenced_block(untrusted_text::escape_page(text).trim_end()),
         PageBlock::Section(part) => render_section(part, level + 1),
         PageBlock::Chart(_) | PageBlock::Picture(_) => String::new(),

@@ -146,13 +146,11 @@ pub fn limited_list<T>(all: &[T], most: usize, line: impl Fn(&T) -> String) -> P
 
 /// Bytes read, written and restored, the time that took, and the state of the user's data.
 pub fn io_summary(moved: &IoTotals) -> String {
-    let all =
-        [("wrote", moved.bytes_written), ("restored", moved.bytes_restored), ("read", moved.bytes_read)];
-    let happened: Vec<String> = all
-        .iter()
-        .filter(|(_, bytes)| *bytes > 0)
-        .map(|(verb, bytes)| format!("{verb} {}", DecimalSize(*bytes)))
-        .collect();
+    let IoTotals { bytes_written, bytes_restored, bytes_read, .. } = *moved;
+    let all = [("wrote", bytes_written), ("restored", bytes_restored), ("read", bytes_read)];
+    let happened = all.iter().filter(|(_, bytes)| *bytes > 0);
+    let happened = happened.map(|(verb, bytes)| format!("{verb} {}", DecimalSize(*bytes)));
+    let happened: Vec<String> = happened.collect();
     // A failed write may have changed data.
     let wrote = moved.bytes_written > 0 || moved.io_errors.iter().any(|error| error.operation == "write");
     let data = match (wrote, &moved.may_have_changed) {
@@ -197,15 +195,15 @@ pub fn failed_counts_reason(counts: IoCounts, io_errors: &[IoError]) -> Option<A
     let (tone, text) = match (failed_once, failed_twice) {
         (0, 0) => return None,
         (once, 0) => {
-            (NewsTone::Warning, format!("{} failed once, none twice{place}.", pluralize(once, "I/O")))
+            (NewsTone::Warning, format!("{} failed once, none twice{place}", pluralize(once, "I/O")))
         }
-        (0, twice) => (NewsTone::Bad, format!("{} failed twice{place}.", pluralize(twice, "I/O"))),
-        (once, twice) => (
-            NewsTone::Bad,
-            format!("{} failed twice{place}, {} once.", pluralize(twice, "I/O"), group_digits(once)),
-        ),
+        (0, twice) => (NewsTone::Bad, format!("{} failed twice{place}", pluralize(twice, "I/O"))),
+        (once, twice) => {
+            let once = group_digits(once);
+            (NewsTone::Bad, format!("{} failed twice{place}, {once} once", pluralize(twice, "I/O")))
+        }
     };
-    Some(AnswerReason { tone, text })
+    Some(AnswerReason { tone, text: text + "." })
 }
 
 /// List of failed I/Os.
@@ -334,7 +332,7 @@ impl Page {
             // Advice without a command is already part of the answer.
             match &next.command {
                 Some(command) => {
-                    self.add_step(what.trim_end_matches('.').to_owned() + ":", Some(command.clone()))
+                    self.add_step(format!("{}:", what.trim_end_matches('.')), Some(command.clone()))
                 }
                 None if self.answer.advice() == Some(what.as_str()) => {}
                 None => self.add_step(what, None),
@@ -356,9 +354,9 @@ impl Page {
 
     /// An error message without the command that a next step already names.
     fn unsaid<'a>(&self, error: &'a str) -> &'a str {
-        let said = |step: &PageStep| error.find(step.command.as_deref()?);
-        let said = self.next.iter().find_map(said).and_then(|at| error[..at].rfind("; "));
-        said.map_or(error, |end| &error[..end])
+        let place = |step: &PageStep| error.find(step.command.as_deref()?);
+        let end = self.next.iter().find_map(place).and_then(|at| error[..at].rfind("; "));
+        end.map_or(error, |end| &error[..end])
     }
 
     /// Adds the findings and the end of a document.

@@ -40,10 +40,9 @@ impl Table {
             head: head.into(),
             words: number == 0,
             // The cap keeps default columns above those that are dropped first.
-            importance: if number == 0 {
-                NEVER_DROPPED
-            } else {
-                (NEVER_DROPPED - 1).saturating_sub(number.min(200) as u8)
+            importance: match number {
+                0 => NEVER_DROPPED,
+                _ => NEVER_DROPPED - 1 - number.min(200) as u8,
             },
         };
         Table { columns: head.into_iter().enumerate().map(column).collect(), ..Table::default() }
@@ -99,8 +98,8 @@ impl Table {
 
     /// Adds a row of a heat map. Each share compares a cell with the best of its row.
     pub fn add_heat_row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = (S, Option<f64>)>) {
-        let (cells, shares): (Vec<String>, Vec<Option<f64>>) =
-            cells.into_iter().map(|(cell, share)| (cell.into(), share)).unzip();
+        let cells = cells.into_iter().map(|(cell, share)| (cell.into(), share));
+        let (cells, shares): (Vec<String>, Vec<Option<f64>>) = cells.unzip();
         self.rows.push(cells);
         self.shares.push(shares);
     }

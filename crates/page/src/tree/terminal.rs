@@ -1,10 +1,11 @@
 //! Terminal renderer: a page as lines of styled spans, which the caller colours or prints as plain text.
 
-use super::layout::{display_width, lay_out_tables, pad_text};
+use super::layout::{display_width, lay_out_table_parts, pad_text};
 use super::table::Table;
 use super::{NewsTone, Page, PageBlock, PageFact, PageSection, PageStep};
 use crate::figure::wrap_text;
 use crate::text_chart;
+use cardscope_model::finding::FindingWeight;
 use std::fmt::Write;
 
 /// Terminal properties that affect the layout.
@@ -98,6 +99,10 @@ impl LineBuilder {
         self.lines.push(vec![LineSpan { text: text.to_owned(), style }]);
     }
 
+    fn push_command(&mut self, command: &str) {
+        self.push_line(&format!("    {command}"), SpanStyle::Strong);
+    }
+
     /// Wraps a text, with `before` in front of its first line and blanks in front of the others.
     fn push_wrapped(&mut self, before: &str, text: &str, style: SpanStyle) {
         self.push_marked(before, SpanStyle::Plain, text, style);
@@ -137,18 +142,14 @@ impl LineBuilder {
             PageBlock::Verbatim(text) => {
                 text.lines().for_each(|line| self.push_line(&expand_tabs(line), SpanStyle::Plain))
             }
-            PageBlock::Commands(commands) => {
-                commands
-                    .iter()
-                    .for_each(|command| self.push_line(&format!("    {command}"), SpanStyle::Strong));
-            }
+            PageBlock::Commands(commands) => commands.iter().for_each(|command| self.push_command(command)),
             PageBlock::Remarks(remarks) => {
                 for remark in remarks {
-                    let mark =
-                        remark.weight_word().map_or_else(|| "  • ".to_owned(), |word| format!("  {word}: "));
-                    let style = match remark.weight_word() {
-                        Some("bad") => SpanStyle::Message(NewsTone::Bad),
-                        Some("hint") => SpanStyle::Message(NewsTone::Warning),
+                    let mark = remark.weight_word().map(|word| format!("  {word}: "));
+                    let mark = mark.unwrap_or_else(|| "  • ".to_owned());
+                    let style = match remark.weight {
+                        Some(FindingWeight::Bad) => SpanStyle::Message(NewsTone::Bad),
+                        Some(FindingWeight::Hint) => SpanStyle::Message(NewsTone::Warning),
                         _ => SpanStyle::Dim,
                     };
                     self.push_marked(&mark, style, &remark.full_text(), SpanStyle::Plain);
@@ -156,9 +157,8 @@ impl LineBuilder {
             }
             PageBlock::Chart(chart) => {
                 self.push_blank();
-                text_chart::render_text_chart(chart)
-                    .lines()
-                    .for_each(|line| self.push_line(line, SpanStyle::Plain));
+                let text = text_chart::render_text_chart(chart);
+                text.lines().for_each(|line| self.push_line(line, SpanStyle::Plain));
             }
             PageBlock::Picture(picture) => {
                 self.push_wrapped(&indent, &format!("picture: {}", picture.caption), SpanStyle::Plain);
@@ -184,7 +184,9 @@ impl LineBuilder {
 
     fn push_table(&mut self, table: &Table) {
         let indent = " ".repeat(INDENT_COLUMNS);
-        for (number, laid) in lay_out_tables(table, self.columns - INDENT_COLUMNS).into_iter().enumerate() {
+        for (number, laid) in
+            lay_out_table_parts(table, self.columns - INDENT_COLUMNS).into_iter().enumerate()
+        {
             if number > 0 {
                 self.push_blank();
             }
@@ -207,20 +209,17 @@ impl LineBuilder {
         self.push_line("Next", SpanStyle::Strong);
         for step in steps {
             self.push_wrapped("  ", &step.what, SpanStyle::Plain);
-            step.command
-                .iter()
-                .for_each(|command| self.push_line(&format!("    {command}"), SpanStyle::Strong));
+            step.command.iter().for_each(|command| self.push_command(command));
         }
     }
 
     /// Adds the closing lines and the headings that `--details` would show.
     fn push_end(&mut self, page: &Page, hidden: &[&PageSection]) {
-        let heads: Vec<&str> =
-            hidden.iter().map(|section| section.head.as_str()).filter(|h| !h.is_empty()).collect();
+        let heads = hidden.iter().map(|section| section.head.as_str()).filter(|head| !head.is_empty());
+        let heads: Vec<&str> = heads.collect();
         let more = (!heads.is_empty()).then(|| format!("More with --details: {}.", heads.join("; ")));
-        let known = page.end.iter().cloned();
-        let all: Vec<String> = known.chain(more).collect();
-        if !all.is_empty() && !self.lines.is_empty() {
+        let all: Vec<String> = page.end.iter().cloned().chain(more).collect();
+        if !all.is_empty() {
             self.push_blank();
         }
         all.iter().for_each(|line| self.push_wrapped("", line, SpanStyle::Dim));

@@ -3,8 +3,8 @@
 
 use crate::chart::{BarGroup, BarGroups, ChartBar, LimitLine, csv::csv_number};
 use crate::figure::interval_text;
-use crate::markup::escape_html;
-use crate::svg::palette::SERIES_COLOURS;
+use crate::markup::{enclose, escape_html};
+
 use std::fmt::Write;
 
 /// Width of the SVG of a full bar. Whole units are fine enough for any screen.
@@ -16,11 +16,7 @@ const MAX_NAME_IN_HALF_ROW: usize = 25;
 
 pub(super) fn bars_html(bars: &BarGroups) -> String {
     let groups: String = bars.groups.iter().map(|one| group_html(one, bars)).collect();
-    if groups.is_empty() {
-        return groups;
-    }
-    let coloured =
-        if bars.has_recurring_names() && bars.names.len() <= SERIES_COLOURS { " coloured" } else { "" };
+    let coloured = if bars.is_coloured() { " coloured" } else { "" };
     let longest = bars.names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let beside = match longest {
         _ if bars.groups.len() == 1 => " alone",
@@ -29,7 +25,7 @@ pub(super) fn bars_html(bars: &BarGroups) -> String {
         n if n <= MAX_NAME_IN_HALF_ROW => " long",
         _ => " alone",
     };
-    format!("<div class=\"bars{coloured}{beside}\">\n{groups}</div>\n")
+    enclose(&format!("<div class=\"bars{coloured}{beside}\">\n"), groups, "</div>\n")
 }
 
 fn group_html(group: &BarGroup, bars: &BarGroups) -> String {
@@ -47,15 +43,10 @@ fn group_html(group: &BarGroup, bars: &BarGroups) -> String {
     for bar in &group.bars {
         let name = bars.names.get(bar.of).map_or("", String::as_str);
         let ends = bar.interval.map(|ends| interval_text(ends, |v| bars.format_value(v))).unwrap_or_default();
-        let _ = writeln!(
-            out,
-            "<li data-of=\"{}\"{}><span>{}</span>{}<b>{}</b><small>{ends}</small></li>",
-            bar.of,
-            bar_attributes(bar),
-            escape_html(name),
-            bar_svg(bar, &group.limits, end),
-            bars.format_value(bar.value)
-        );
+        let (of, attributes, name) = (bar.of, bar_attributes(bar), escape_html(name));
+        let (drawn, value) = (bar_svg(bar, &group.limits, end), bars.format_value(bar.value));
+        let _ = write!(out, "<li data-of=\"{of}\"{attributes}><span>{name}</span>{drawn}");
+        let _ = writeln!(out, "<b>{value}</b><small>{ends}</small></li>");
     }
     out.push_str("</ol>\n</div>\n");
     out
@@ -93,17 +84,12 @@ fn bar_svg(bar: &ChartBar, limits: &[LimitLine], end: f64) -> String {
         let [low, high] = ends.map(along);
         format!("<path class=\"whisker\" d=\"M{low} 3v4M{low} 5H{high}M{high} 3v4\"/>")
     });
-    let path = |class: &str, d: String| match d.is_empty() {
-        true => d,
-        false => format!("<path class=\"{class}\" d=\"{d}\"/>"),
-    };
+    let path = |class: &str, d: String| enclose(&format!("<path class=\"{class}\" d=\""), d, "\"/>");
     let runs = bar.runs.iter().map(|run| format!("M{} 11v3", along(*run))).collect();
     let across = limits.iter().map(|limit| format!("M{} 0v{high}", along(limit.value))).collect();
-    format!(
-        "<svg viewBox=\"0 0 {FULL_LENGTH} {high}\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect width=\"{}\" height=\"10\"/>{}{}{}</svg>",
-        along(bar.value),
-        whisker.unwrap_or_default(),
-        path("runs", runs),
-        path("limit", across)
-    )
+    let (length, whisker) = (along(bar.value), whisker.unwrap_or_default());
+    let (runs, across) = (path("runs", runs), path("limit", across));
+    let attributes =
+        format!("viewBox=\"0 0 {FULL_LENGTH} {high}\" preserveAspectRatio=\"none\" aria-hidden=\"true\"");
+    format!("<svg {attributes}><rect width=\"{length}\" height=\"10\"/>{whisker}{runs}{across}</svg>")
 }

@@ -5,15 +5,17 @@
 //! this script and no connections.
 
 mod bars;
-mod figure;
 
-use super::{AnswerReason, NewsTone, Page, PageBlock, PageFact, PageSection};
+use super::{AnswerReason, NewsTone, Page, PageBlock, PageFact, PageSection, PageStep};
+use crate::chart::{Chart, ChartKind};
 use crate::markup::{
-    PAGE_START, details_html, escape_html, fact_list, list_html, prose_html, remark_list, table_html,
+    PAGE_START, details_html, enclose, escape_html, fact_list, list_html, prose_html, remark_list, table_html,
 };
-use crate::svg;
+use crate::svg::{self, SvgMedium};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use cardscope_model::answer::Answer;
-use std::fmt::Write;
+use cardscope_model::publication::CardPicture;
 
 const PAGE_STYLE: &str = include_str!("page.css");
 const PAGE_SCRIPT: &str = include_str!("page.js");
@@ -64,20 +66,16 @@ pub fn render_fragment(page: &Page) -> String {
 
 /// Content of header, main part and footer.
 fn page_parts(page: &Page) -> (String, String, String) {
-    let (shut, open): (Vec<&PageSection>, Vec<&PageSection>) =
-        page.sections.iter().partition(|part| part.folded);
-    let all =
-        |parts: Vec<&PageSection>| parts.into_iter().map(|part| section_html(part, 2)).collect::<String>();
-    let details = all(shut);
-    let details = match details.is_empty() {
-        true => details,
-        false => format!("<section class=\"details\">\n<h2>Details</h2>\n{details}</section>\n"),
+    let sections = |folded: bool| {
+        let parts = page.sections.iter().filter(|part| part.folded == folded);
+        parts.map(|part| section_html(part, 2)).collect::<String>()
     };
-    let answer = answer_html(&page.answer);
-    let (of, reasons, figures) =
-        (subject_html(page), reasons_html(&page.reasons), figures_html(&page.figures));
+    let (open, next) = (sections(false), next_steps_html(page));
+    let details = enclose("<section class=\"details\">\n<h2>Details</h2>\n", sections(true), "</section>\n");
+    let (of, answer) = (subject_html(page), answer_html(&page.answer));
+    let (reasons, figures) = (reasons_html(&page.reasons), figures_html(&page.figures));
     let header = format!("{of}<h1>{answer}</h1>\n{reasons}{figures}");
-    (header, format!("{}{}{details}", all(open), next_steps_html(page)), footer_html(page))
+    (header, format!("{open}{next}{details}"), footer_html(page))
 }
 
 fn document_head(title: &str) -> String {
@@ -86,7 +84,7 @@ fn document_head(title: &str) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
          img-src data:; script-src 'sha256-{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title} – Cardscope</title>\n<style>\n{}{PAGE_STYLE}</style>\n</head>\n",
-        svg::palette::page_style()
+        svg::palette::themed_style(":root")
     )
 }
 
@@ -101,12 +99,9 @@ fn tone_class(tone: NewsTone) -> &'static str {
 
 /// Title and date above the answer.
 fn subject_html(page: &Page) -> String {
-    let date =
-        page.date.as_ref().map(|date| format!(" <span>{}</span>", escape_html(date))).unwrap_or_default();
-    match page.title.is_empty() {
-        true => String::new(),
-        false => format!("<p class=\"of\">{}{date}</p>\n", escape_html(&page.title)),
-    }
+    let date = page.date.as_ref().map(|date| format!(" <span>{}</span>", escape_html(date)));
+    let end = format!("{}</p>\n", date.unwrap_or_default());
+    enclose("<p class=\"of\">", escape_html(&page.title), &end)
 }
 
 /// Answer with its verdict emphasized. The punctuation after the verdict is kept for screen readers.
@@ -127,8 +122,7 @@ fn reasons_html(reasons: &[AnswerReason]) -> String {
     let line = |reason: &AnswerReason| {
         format!("<li class=\"{}\">{}</li>\n", tone_class(reason.tone), prose_html(&reason.text))
     };
-    let lines: String = reasons.iter().map(line).collect();
-    if lines.is_empty() { lines } else { format!("<ul class=\"reasons\">\n{lines}</ul>\n") }
+    enclose("<ul class=\"reasons\">\n", reasons.iter().map(line).collect(), "</ul>\n")
 }
 
 fn figures_html(figures: &[PageFact]) -> String {
@@ -136,24 +130,20 @@ fn figures_html(figures: &[PageFact]) -> String {
         let long = if value.chars().count() > MAX_LARGE_VALUE { " class=\"long\"" } else { "" };
         format!("<div{long}><dt>{}</dt><dd>{}</dd></div>\n", escape_html(name), prose_html(value))
     };
-    let tiles: String = figures.iter().map(tile).collect();
-    if tiles.is_empty() { tiles } else { format!("<dl class=\"figures\">\n{tiles}</dl>\n") }
+    enclose("<dl class=\"figures\">\n", figures.iter().map(tile).collect(), "</dl>\n")
 }
 
 fn next_steps_html(page: &Page) -> String {
-    let mut out = String::new();
-    for step in &page.next {
-        let command = step
-            .command
-            .iter()
-            .map(|c| format!("<pre tabindex=\"0\">{}</pre>", escape_html(c)))
-            .collect::<String>();
-        let _ = writeln!(out, "<li>{}{command}</li>", prose_html(&step.what));
-    }
-    match out.is_empty() {
-        true => out,
-        false => format!("<section class=\"next\">\n<h2>Next</h2>\n<ul>\n{out}</ul>\n</section>\n"),
-    }
+    let step = |step: &PageStep| {
+        let command = step.command.as_ref().map(|command| command_html(command)).unwrap_or_default();
+        format!("<li>{}{command}</li>\n", prose_html(&step.what))
+    };
+    let steps = page.next.iter().map(step).collect();
+    enclose("<section class=\"next\">\n<h2>Next</h2>\n<ul>\n", steps, "</ul>\n</section>\n")
+}
+
+fn command_html(text: &str) -> String {
+    format!("<pre tabindex=\"0\">{}</pre>", escape_html(text))
 }
 
 /// Version, date and how the test ended.
@@ -175,7 +165,7 @@ fn section_html(section: &PageSection, level: u8) -> String {
     let print = if section.printed { " print" } else { "" };
     let id = part_attribute(&section.head);
     match (section.folded, section.head.is_empty()) {
-        (true, _) => details_html(&section.head, &format!(" class=\"part{print}\"{id}"), &body),
+        (true, _) => details_html(&section.head, &format!(" class=\"part{print}\"{id}"), body),
         (false, true) => format!("<section class=\"part{print}\">\n{body}</section>\n"),
         (false, false) => format!(
             "<section class=\"part{print}\"{id}>\n<h{level}>{}</h{level}>\n{body}</section>\n",
@@ -187,20 +177,18 @@ fn section_html(section: &PageSection, level: u8) -> String {
 /// Attribute made of the letters and digits of a heading: `data-part="iops-of-the-4-kib-tests"`.
 fn part_attribute(head: &str) -> String {
     let words = head.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let name = words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-");
-    if name.is_empty() { name } else { format!(" data-part=\"{name}\"") }
+    enclose(" data-part=\"", words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-"), "\"")
 }
 
 /// Consecutive charts of a folded section are placed side by side.
 fn blocks_html(blocks: &[PageBlock], place: BlockPlace<'_>) -> String {
-    let small = |block: &PageBlock| {
-        place.folded && matches!(block, PageBlock::Chart(chart) if !figure::is_bar_chart(chart))
-    };
+    let small =
+        |block: &PageBlock| place.folded && matches!(block, PageBlock::Chart(chart) if !is_bar_chart(chart));
     let parts = blocks.chunk_by(|one, other| small(one) && small(other));
     let part = |part: &[PageBlock]| {
         let all: String = part.iter().map(|one| block_html(one, place)).collect();
-        match part.first().is_some_and(small) && !all.is_empty() {
-            true => format!("<div class=\"pictures\">\n{all}</div>\n"),
+        match part.first().is_some_and(small) {
+            true => enclose("<div class=\"pictures\">\n", all, "</div>\n"),
             false => all,
         }
     };
@@ -212,16 +200,51 @@ fn block_html(block: &PageBlock, place: BlockPlace<'_>) -> String {
         PageBlock::Facts(all) => fact_list(place.head, all),
         PageBlock::Table(table) => table_html(table),
         PageBlock::Words(words) => format!("<p>{}</p>\n", prose_html(words)),
-        PageBlock::Verbatim(text) => format!("<pre tabindex=\"0\">{}</pre>\n", escape_html(text)),
+        PageBlock::Verbatim(text) => command_html(text) + "\n",
         PageBlock::Lines(lines) => list_html(lines.iter().map(|line| prose_html(line))),
-        PageBlock::Commands(lines) => {
-            format!("<pre tabindex=\"0\">{}</pre>\n", escape_html(&lines.join("\n")))
-        }
+        PageBlock::Commands(lines) => command_html(&lines.join("\n")) + "\n",
         PageBlock::Remarks(all) => remark_list(all),
         PageBlock::Section(part) => section_html(part, place.level.min(6)),
-        PageBlock::Picture(picture) => figure::picture_html(picture),
-        PageBlock::Chart(chart) => figure::chart_html(chart, place.folded, place.head),
+        PageBlock::Picture(picture) => picture_html(picture),
+        PageBlock::Chart(chart) => chart_html(chart, place.folded, place.head),
     }
+}
+
+fn is_bar_chart(chart: &Chart) -> bool {
+    matches!(chart.kind, ChartKind::Bars(_))
+}
+
+/// A chart in its frame, or an empty text. It is drawn twice, for wide windows and for phones, because scaled text would
+/// be too small; folded sections use the narrow one. A title that repeats the heading is for screen readers only.
+fn chart_html(chart: &Chart, small: bool, head: &str) -> String {
+    let picture = |medium, class: &str| {
+        svg::render_svg(chart, medium).replacen("class=\"chart\"", &format!("class=\"chart{class}\""), 1)
+    };
+    let drawn = match &chart.kind {
+        ChartKind::Bars(bars) => bars::bars_html(bars),
+        _ if small => picture(SvgMedium::Narrow, ""),
+        _ => picture(SvgMedium::Wide, " wide-one") + &picture(SvgMedium::Narrow, " narrow"),
+    };
+    if drawn.is_empty() {
+        return drawn;
+    }
+    let caption = prose_html(&chart.caption.joined_parts());
+    let caption = enclose("<p class=\"caption\">", caption, "</p>\n");
+    let numbers = chart.csv().map(|csv| format!(" data-csv=\"{}\"", escape_html(&csv))).unwrap_or_default();
+    let kind = if is_bar_chart(chart) { "" } else { " picture" };
+    let title = escape_html(&chart.title);
+    let title = if chart.title == head { format!("<span class=\"unseen\">{title}</span>") } else { title };
+    format!(
+        "<figure class=\"drawn{kind}\"{numbers}>\n<figcaption>{title}</figcaption>\n{drawn}{caption}</figure>\n"
+    )
+}
+
+/// Photograph or screenshot, embedded as base64.
+fn picture_html(picture: &CardPicture) -> String {
+    let caption = escape_html(&picture.caption);
+    let image = format!("data:{};base64,{}", picture.media_type, STANDARD.encode(&picture.bytes));
+    let image = format!("<img src=\"{image}\" alt=\"{caption}\">");
+    format!("<figure class=\"photograph\">{image}<figcaption>{caption}</figcaption></figure>\n")
 }
 
 #[cfg(test)]

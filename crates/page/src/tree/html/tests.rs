@@ -44,7 +44,7 @@ fn verdict_is_emphasized_and_readable_as_a_sentence() {
 fn app_stylesheet_has_the_page_colours() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/style/charts.css");
     let head = "/* Colours and charts of the published pages, as `palette::page()` of crates/page writes them: copied, not edited. */";
-    let style = format!("{head}\n{}", svg::palette::page_style());
+    let style = format!("{head}\n{}", svg::palette::themed_style(":root"));
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(path, &style).unwrap();
     }
