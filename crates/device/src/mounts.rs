@@ -91,7 +91,7 @@ impl<'s> MountTable<'s> {
         if above.len() >= DEEPEST || above.contains(&device.name) {
             return;
         }
-        let path = [above, &[device.name.clone()]].concat();
+        let path = [above, std::slice::from_ref(&device.name)].concat();
         visit(&path);
         for beneath in self.devices_below(device) {
             self.visit_below(&beneath, &path, visit);

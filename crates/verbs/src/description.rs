@@ -71,6 +71,8 @@ pub enum OptionKind {
     Share,
     /// A number of whole seconds, or a text such as `3m`.
     Time,
+    /// The name of a recipe; `GET /api/recipes` lists them.
+    Recipe,
     Text,
 }
 
@@ -138,6 +140,7 @@ fn kind(arg: &Arg) -> OptionKind {
         "SIZE" => OptionKind::Size,
         "TIME" => OptionKind::Time,
         "SHARE" => OptionKind::Share,
+        "RECIPE" => OptionKind::Recipe,
         _ if has_type(TypeId::of::<u32>()) || has_type(TypeId::of::<u64>()) => OptionKind::Integer,
         _ if has_type(TypeId::of::<f64>()) => OptionKind::Number,
         _ => OptionKind::Text,

@@ -87,7 +87,7 @@ verbs! {
     "format" "Format" FormatReport => cardscope_format::page::format::page,
         cardscope_format::verb::format::FormatRequest => |r| r.needs().into();
     "endure" "Wear out" EndureReport => cardscope_endurance::page::endure::endure_page,
-        cardscope_endurance::verb::endure::EndureRequest => |r| r.needs().into();
+        cardscope_endurance::verb::endure::EndureRequest => |_| Effect::WearsOut;
     "restore" "Restore data" RestoreReport => cardscope_restore::page::page,
         cardscope_restore::request::RestoreRequest => |_| Effect::Restores;
     "marks" "Judge marks" MarksReport => cardscope_check::page::marks;

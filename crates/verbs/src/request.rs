@@ -20,6 +20,15 @@ pub enum Effect {
     Restores,
     /// Loses data on the card.
     Loses,
+    /// Loses data, and in the end the card.
+    WearsOut,
+}
+
+impl Effect {
+    /// True if data on the card is lost, which needs consent.
+    pub fn loses_data(self) -> bool {
+        matches!(self, Effect::Loses | Effect::WearsOut)
+    }
 }
 
 impl From<CardNeeds> for Effect {

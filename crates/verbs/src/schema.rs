@@ -50,7 +50,7 @@ fn option(option: &OptionDescription) -> Value {
         OptionKind::Share => vec!["number", "string", "null"],
         OptionKind::Size | OptionKind::Time => vec!["integer", "string", "null"],
         OptionKind::Text if option.repeatable => vec!["string"],
-        OptionKind::Text => vec!["string", "null"],
+        OptionKind::Recipe | OptionKind::Text => vec!["string", "null"],
     };
     let mut schema = json!({ "type": types });
     if types.contains(&"integer") {

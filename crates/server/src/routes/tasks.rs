@@ -108,7 +108,7 @@ fn validate_request(server: &ServerState, mut request: TaskRequest) -> Result<Re
         arguments.push(format!("--object={object}").into());
     }
     let target = &request.target;
-    let loses_data = !simulated && request.verb.effect == Effect::Loses;
+    let loses_data = !simulated && request.verb.effect.loses_data();
     if loses_data && request.confirm.as_ref() != Some(target) {
         return Err(RequestRefusal::needs_consent(format!(
             "this overwrites {title}, and all data on it are lost; type {target} to agree"

@@ -127,7 +127,7 @@ mod tests {
             ("map", json!({ "region": "1G+1M" }), Effect::Loses),
             ("sustain", json!({}), Effect::Reads),
             ("sustain", json!({ "write": true }), Effect::Loses),
-            ("endure", json!({}), Effect::Loses),
+            ("endure", json!({}), Effect::WearsOut),
             ("format", json!({}), Effect::Loses),
             ("restore", json!({ "journal": "x" }), Effect::Restores),
         ] {

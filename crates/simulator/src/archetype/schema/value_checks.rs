@@ -12,8 +12,9 @@ pub(super) const SECTOR: u64 = 512;
 /// Returns the formatted error unless the value fits.
 macro_rules! ensure {
     ($fits:expr, $($wrong:tt)+) => {
-        if !$fits {
-            return Err(format!($($wrong)+));
+        match $fits {
+            true => {}
+            false => return Err(format!($($wrong)+)),
         }
     };
 }
