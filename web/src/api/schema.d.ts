@@ -720,7 +720,7 @@ export interface components {
          * @description Effect of a verb on the data on the card.
          * @enum {string}
          */
-        Effect: "reads" | "preserves" | "restores" | "loses";
+        Effect: "reads" | "preserves" | "restores" | "loses" | "wears-out";
         /** @enum {string} */
         EventKind: "bought" | "in-use" | "failed" | "warranty" | "gone" | "note";
         Excluded: {
@@ -927,7 +927,7 @@ export interface components {
          * @description The type of an option's value.
          * @enum {string}
          */
-        OptionKind: "flag" | "integer" | "number" | "size" | "share" | "time" | "text";
+        OptionKind: "flag" | "integer" | "number" | "size" | "share" | "time" | "recipe" | "text";
         Partition: {
             name: string;
             /** Format: int64 */

@@ -27,9 +27,10 @@ test('a conflict counts in both directions', () => {
 test('consent is needed where the verb, an option that is on, or the recipe loses data', () => {
   const erase = option('erase', { kind: 'flag', effect: 'loses' });
   expect(losesData(verb('loses'), {}, '/dev/sdb', false)).toBe(true);
+  expect(losesData(verb('wears-out'), {}, '/dev/sdb', false)).toBe(true);
   expect(losesData(verb('preserves', erase), {}, '/dev/sdb', false)).toBe(false);
   expect(losesData(verb('preserves', erase), { erase: true }, '/dev/sdb', false)).toBe(true);
-  expect(losesData(verb('preserves', option('recipe')), {}, '/dev/sdb', true)).toBe(true);
+  expect(losesData(verb('preserves', option('method', { kind: 'recipe' })), {}, '/dev/sdb', true)).toBe(true);
 });
 
 test('a simulated card has nothing to lose', () => {

@@ -21,12 +21,17 @@ export function conflictingOptions(verb: VerbDescription, option: OptionDescript
   return [...option.conflicts, ...others.map((other) => other.name)];
 }
 
+/** The option that takes the name of a recipe. */
+export function recipeOption(verb: VerbDescription): OptionDescription | undefined {
+  return verb.options.find((option) => option.kind === 'recipe');
+}
+
 /** Whether an order loses what is on the target; a simulated card has nothing to lose. */
 export function losesData(verb: VerbDescription, options: VerbOptions, target: string, recipeWrites: boolean): boolean {
   if (!target || target.startsWith('sim:')) return false;
-  if (verb.options.some((option) => option.name === 'recipe')) return recipeWrites;
-  const flags = verb.options.filter((option) => option.effect === 'loses' && options[option.name] === true);
-  return verb.effect === 'loses' || flags.length > 0;
+  if (recipeOption(verb)) return recipeWrites;
+  const flags = verb.options.filter((option) => options[option.name] === true);
+  return [verb, ...flags].some(({ effect }) => effect === 'loses' || effect === 'wears-out');
 }
 
 export function effectText(effect: VerbDescription['effect']): string {
@@ -38,6 +43,7 @@ export function effectText(effect: VerbDescription['effect']): string {
     case 'restores':
       return 'Writes back what an interrupted test saved.';
     case 'loses':
+    case 'wears-out':
       return 'All data on the card is lost.';
   }
 }
