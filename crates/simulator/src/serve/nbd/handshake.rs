@@ -106,7 +106,7 @@ impl<'a> NbdHandshake<'a> {
         self.state = match len {
             0 => return self.answer_option(option, &[], out),
             1..=MAX_OPTION_BYTES => HandshakeState::OptionData { option, len },
-            ..=MAX_SKIPPED_BYTES => HandshakeState::Skip { option, left: len },
+            len if len <= MAX_SKIPPED_BYTES => HandshakeState::Skip { option, left: len },
             _ => return HandshakeNext::Close,
         };
         HandshakeNext::Negotiate
