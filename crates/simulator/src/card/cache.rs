@@ -95,8 +95,8 @@ impl PslcModel {
         if runs.iter().map(|(_, count)| u64::from(*count)).sum::<u64>() != self.cycles.len() as u64 {
             return Err(OtherCard);
         }
-        self.cycles =
-            runs.into_iter().flat_map(|(cycle, count)| iter::repeat_n(cycle, count as usize)).collect();
+        let runs = runs.into_iter().map(|(cycle, count)| iter::repeat_n(cycle, count as usize));
+        self.cycles = runs.flatten().collect();
         self.state = state;
         Ok(())
     }
@@ -212,12 +212,12 @@ fn cache_timing(p: &PslcCache, card: &Archetype, mb_s: f64) -> RampTiming {
         Some(WriteTimes::Page(w)) => (w.base_s, w.large_s, w.serial_s, w.ramp_bytes),
         _ => (0.0, None, 0.0, 1),
     };
-    let base_s = p.write_base_s.unwrap_or(base_s);
+    let (base_s, serial_s) = (p.write_base_s.unwrap_or(base_s), p.write_serial_s.unwrap_or(serial_s));
     RampTiming::new(RampParameters {
         base_s,
-        large_s: p.write_large_s.or(large_s).unwrap_or(base_s),
+        large_s: p.write_large_s.or(large_s),
         ramp_bytes,
-        serial_s: p.write_serial_s.unwrap_or(serial_s),
+        serial_s,
         mb_s,
     })
 }

@@ -64,7 +64,8 @@ pub(crate) struct RampTiming {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RampParameters {
     pub(crate) base_s: f64,
-    pub(crate) large_s: f64,
+    /// None for `base_s`.
+    pub(crate) large_s: Option<f64>,
     pub(crate) ramp_bytes: u64,
     pub(crate) serial_s: f64,
     pub(crate) mb_s: f64,
@@ -76,7 +77,7 @@ impl RampTiming {
         RampTiming {
             base: seconds_to_ns(line.base_s),
             ramp_bytes: line.ramp_bytes,
-            slope: seconds_to_ns(line.large_s - line.base_s) / ramp as f64,
+            slope: seconds_to_ns(line.large_s.map_or(0.0, |large_s| large_s - line.base_s)) / ramp as f64,
             per_byte: ns_per_byte(line.mb_s),
             serial: seconds_to_ns(line.serial_s),
         }

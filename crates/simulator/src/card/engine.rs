@@ -24,7 +24,7 @@ impl MappingEngine {
             None => {
                 let (base_s, mb_s) = a.constant.map_or((0.0, f64::INFINITY), |c| (c.command_s, c.mb_s));
                 let mb_s = mb_s.min(bus);
-                let line = RampParameters { base_s, large_s: base_s, ramp_bytes: 1, serial_s: 0.0, mb_s };
+                let line = RampParameters { base_s, large_s: None, ramp_bytes: 1, serial_s: 0.0, mb_s };
                 MappingEngine::Constant(RampTiming::new(line))
             }
         }
@@ -92,16 +92,8 @@ impl MappedRegion {
 
     /// Cost of writing `len` bytes inside the region. `engine` returns the cost elsewhere; it is not called if the
     /// region is mapped by page, so that no block is opened.
-    pub(super) fn write_cost(
-        &self,
-        len: u64,
-        first: bool,
-        engine: impl FnOnce() -> CommandCost,
-    ) -> CommandCost {
-        let cost = match self.page_write {
-            Some(base) => CommandCost::serial(if first { base } else { 0.0 } + len as f64 * self.per_byte),
-            None => engine(),
-        };
-        cost.scaled(self.slowdown)
+    pub(super) fn cost(&self, len: u64, first: bool, engine: impl FnOnce() -> CommandCost) -> CommandCost {
+        let own = |base| CommandCost::serial(if first { base } else { 0.0 } + len as f64 * self.per_byte);
+        self.page_write.map_or_else(engine, own).scaled(self.slowdown)
     }
 }

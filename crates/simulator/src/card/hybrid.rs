@@ -80,10 +80,7 @@ impl HybridEngine {
     #[inline]
     pub(crate) fn write(&mut self, offset: u64, len: u64, first: bool) -> f64 {
         let jumps = offset != self.state.stream.next;
-        if jumps
-            && first
-            && let Some(cost) = self.write_small(offset, len)
-        {
+        if let Some(cost) = (jumps && first).then(|| self.write_small(offset, len)).flatten() {
             return cost;
         }
         let mut cost = self.follow_stream(offset, jumps, first);
@@ -175,9 +172,8 @@ impl HybridEngine {
     fn merge_full_log(&mut self, offset: u64, len: u64) -> f64 {
         let Some(block) = self.state.open.last_mut() else { return 0.0 };
         let in_order = !block.random && offset == block.to;
-        if in_order
-            || (self.parameters.open_random > 0 && block.log_bytes + len <= self.parameters.random_log_bytes)
-        {
+        let HybridWrite { open_random, random_log_bytes, .. } = self.parameters;
+        if in_order || (open_random > 0 && block.log_bytes + len <= random_log_bytes) {
             return 0.0;
         }
         *block = OpenBlock::new(block.au, offset);
@@ -244,10 +240,9 @@ impl HybridEngine {
     #[inline]
     fn make_room(&mut self) -> f64 {
         // The blocks are searched only if the limits differ.
-        let random = self.parameters.open_random != self.parameters.open_linear
-            && self.state.open.iter().any(|o| o.random);
-        let limit =
-            if random { self.parameters.open_random.max(1) } else { self.parameters.open_linear } as usize;
+        let HybridWrite { open_linear, open_random, .. } = self.parameters;
+        let random = open_random != open_linear && self.state.open.iter().any(|o| o.random);
+        let limit = if random { open_random.max(1) } else { open_linear } as usize;
         let mut cost = 0.0;
         while self.state.open.len() >= limit {
             let oldest = self.state.open.remove(0);

@@ -123,8 +123,8 @@ impl CardModel {
         let (mut done, mut end) = (PIECE_BYTES, self.last_end);
         while done < command.len {
             let len = PIECE_BYTES.min(command.len - done);
-            end =
-                self.execute_piece(now, CardCommand { offset: command.offset + done, len, ..command }, false);
+            let piece = CardCommand { offset: command.offset + done, len, ..command };
+            end = self.execute_piece(now, piece, false);
             done += PIECE_BYTES;
         }
         end
@@ -226,19 +226,13 @@ impl CardModel {
     }
 
     /// Cost of a write that begins in the region at the card's start, and may reach beyond it.
-    fn write_region(
-        &mut self,
-        now: f64,
-        region: MappedRegion,
-        piece: CardCommand,
-        first: bool,
-    ) -> CommandCost {
-        let inside = CardCommand { len: piece.len.min(region.end - piece.offset), ..piece };
-        let cost = region.write_cost(inside.len, first, || self.write_to_flash(now, inside, first));
-        if inside.len == piece.len {
+    fn write_region(&mut self, now: f64, region: MappedRegion, all: CardCommand, first: bool) -> CommandCost {
+        let inside = CardCommand { len: all.len.min(region.end - all.offset), ..all };
+        let cost = region.cost(inside.len, first, || self.write_to_flash(now, inside, first));
+        if inside.len == all.len {
             return cost;
         }
-        let rest = CardCommand { offset: region.end, len: piece.len - inside.len, ..piece };
+        let rest = CardCommand { offset: region.end, len: all.len - inside.len, ..all };
         cost.plus(self.write_to_flash(now, rest, false))
     }
 

@@ -43,19 +43,11 @@ impl NoiseSource {
     pub(crate) fn draw_noise(&mut self, write: bool) -> NoiseDraw {
         let bits = self.random.next_u64();
         let factors = if write { &self.write } else { &self.read };
-        NoiseDraw {
-            factor: f64::from(factors[bits as usize % TABLE_SIZE]),
-            hiccup_ns: self.draw_hiccup(bits),
-        }
-    }
-
-    #[inline]
-    fn draw_hiccup(&mut self, bits: u64) -> f64 {
+        let mut draw = NoiseDraw { factor: f64::from(factors[bits as usize % TABLE_SIZE]), hiccup_ns: 0.0 };
         if ((bits >> 32) as u32) < self.hiccup_below {
-            -libm::log(self.random.above_zero()) * self.hiccup_ns
-        } else {
-            0.0
+            draw.hiccup_ns = -libm::log(self.random.above_zero()) * self.hiccup_ns;
         }
+        draw
     }
 }
 

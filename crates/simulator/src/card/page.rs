@@ -43,17 +43,20 @@ pub(crate) struct PageEngine {
     pub(super) state: PageState,
 }
 
+impl PageState {
+    #[inline]
+    fn stale_bytes(&mut self, whole_blocks: bool) -> &mut f64 {
+        if whole_blocks { &mut self.stale_whole } else { &mut self.stale_scattered }
+    }
+}
+
 impl PageEngine {
     pub(crate) fn new(p: &PageWrite, card: &Archetype, bus_mb_s: f64) -> Self {
         let spare = p.gc.map_or(0.0, |gc| gc.spare_share);
+        let PageWrite { base_s, large_s, ramp_bytes, serial_s, .. } = *p;
+        let mb_s = p.mb_s.min(bus_mb_s);
         PageEngine {
-            timing: RampTiming::new(RampParameters {
-                base_s: p.base_s,
-                large_s: p.large_s.unwrap_or(p.base_s),
-                ramp_bytes: p.ramp_bytes,
-                serial_s: p.serial_s,
-                mb_s: p.mb_s.min(bus_mb_s),
-            }),
+            timing: RampTiming::new(RampParameters { base_s, large_s, ramp_bytes, serial_s, mb_s }),
             map_miss: seconds_to_ns(p.map_miss_s),
             unit: p.gc.map_or(card.flash.au_bytes, |gc| gc.unit_bytes),
             gc: p.gc,
@@ -78,11 +81,7 @@ impl PageEngine {
         let in_order = w.offset == self.state.next || w.len >= self.unit;
         self.state.next = w.offset + w.len;
         let stale = w.len.saturating_sub(w.new_bytes) as f64;
-        if in_order {
-            self.state.stale_whole += stale;
-        } else {
-            self.state.stale_scattered += stale;
-        }
+        *self.state.stale_bytes(in_order) += stale;
         self.state.free -= w.len as f64;
         let mut stall = 0.0;
         // One unit always stays erased: collection copies into it.
@@ -126,11 +125,7 @@ impl PageEngine {
 
     /// Counts `unmapped` bytes of a discard of `len` as stale.
     pub(crate) fn discard_bytes(&mut self, unmapped: u64, len: u64) {
-        if len >= self.unit {
-            self.state.stale_whole += unmapped as f64;
-        } else {
-            self.state.stale_scattered += unmapped as f64;
-        }
+        *self.state.stale_bytes(len >= self.unit) += unmapped as f64;
     }
 
     pub(crate) fn occupy_bytes(&mut self, bytes: u64) {

@@ -21,38 +21,26 @@ pub(crate) struct ReadPath {
 impl ReadPath {
     pub(crate) fn new(read: &ReadTimes, card: &Archetype, bus_mb_s: f64) -> Self {
         let flash = &card.flash;
-        let line = RampParameters {
-            base_s: read.base_s,
-            large_s: read.large_s.unwrap_or(read.base_s),
-            ramp_bytes: read.ramp_bytes,
-            serial_s: read.serial_s,
-            mb_s: read.mb_s.min(bus_mb_s),
-        };
+        let ReadTimes { base_s, large_s, ramp_bytes, serial_s, .. } = *read;
+        let line = RampParameters { base_s, large_s, ramp_bytes, serial_s, mb_s: read.mb_s.min(bus_mb_s) };
         let cached = card.cache.map_or(line, |c| RampParameters {
-            base_s: c.read_base_s.unwrap_or(read.base_s),
-            large_s: read.large_s.unwrap_or(c.read_base_s.unwrap_or(read.base_s)),
-            serial_s: c.read_serial_s.unwrap_or(read.serial_s),
+            base_s: c.read_base_s.unwrap_or(base_s),
+            serial_s: c.read_serial_s.unwrap_or(serial_s),
             ..line
         });
-        let segment = flash.map_segment_bytes.unwrap_or(flash.au_bytes);
-        let segment_step = flash.map_segment_bytes.map_or(0.0, |_| read.segment_step_s);
-        let steps =
-            [(flash.page_bytes, read.page_step_s), (flash.au_bytes, read.au_step_s), (segment, segment_step)];
+        let segment = flash.map_segment_bytes.map(|bytes| (bytes, read.segment_step_s));
+        let steps = [(flash.page_bytes, read.page_step_s), (flash.au_bytes, read.au_step_s)];
+        let steps = steps.into_iter().chain(segment).filter(|(_, step)| *step > 0.0);
+        let unmapped = |base_s| RampTiming::new(RampParameters { base_s, large_s: None, ..line });
         let path_s = card.front.path_s;
         ReadPath {
             tlc: RampTiming::new(line),
             slc: RampTiming::new(cached),
             sequential: read.sequential_s.map(seconds_to_ns),
-            unmapped: read
-                .unmapped_s
-                .map(|base_s| RampTiming::new(RampParameters { base_s, large_s: base_s, ..line })),
+            unmapped: read.unmapped_s.map(unmapped),
             within_unit: read.within_read_unit_s.or((path_s > 0.0).then_some(path_s)).map(seconds_to_ns),
             read_unit: FlashUnit::new(flash.read_unit_bytes),
-            steps: steps
-                .iter()
-                .filter(|s| s.1 > 0.0)
-                .map(|s| (FlashUnit::new(s.0), seconds_to_ns(s.1)))
-                .collect(),
+            steps: steps.map(|(bytes, step)| (FlashUnit::new(bytes), seconds_to_ns(step))).collect(),
             next: u64::MAX,
         }
     }
@@ -78,11 +66,8 @@ impl ReadPath {
         match self.sequential {
             Some(time) if continues => cost.access = time,
             _ => {
-                for (unit, step) in &self.steps {
-                    if unit.crosses_boundary(offset, len) {
-                        cost.access += step;
-                    }
-                }
+                let crossed = self.steps.iter().filter(|(unit, _)| unit.crosses_boundary(offset, len));
+                crossed.for_each(|(_, step)| cost.access += step);
             }
         }
         cost
@@ -117,11 +102,8 @@ impl PlaneState {
     /// None for a single plane, or without a queue that could use more.
     pub(super) fn new(flash: &FlashUnits, depth: u32) -> Option<Self> {
         let count = u64::from(flash.planes);
-        (count > 1 && depth > 1).then(|| PlaneState {
-            unit: FlashUnit::new(flash.plane_bytes()),
-            count,
-            last: u64::MAX,
-        })
+        let unit = FlashUnit::new(flash.plane_bytes());
+        (count > 1 && depth > 1).then_some(PlaneState { unit, count, last: u64::MAX })
     }
 
     /// True if a read at `offset` must wait for the command before it. A write occupies no plane for long, since the

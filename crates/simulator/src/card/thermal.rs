@@ -113,11 +113,8 @@ impl HeatModel {
     #[inline]
     pub(crate) fn count_work(&mut self, now: f64, busy: f64, moving: f64, write: bool) {
         self.state.work.busy += busy;
-        if write {
-            self.state.work.writing += moving
-        } else {
-            self.state.work.reading += moving
-        }
+        let work = &mut self.state.work;
+        *(if write { &mut work.writing } else { &mut work.reading }) += moving;
         if now - self.state.since >= STEP_NS {
             self.integrate_until(now);
         }
@@ -135,12 +132,10 @@ impl HeatModel {
         }
         let HeatWork { busy, reading, writing } = std::mem::take(&mut self.state.work);
         let share = |ns: f64| (ns / dt).min(1.0);
-        let busy_w =
-            self.parameters.busy_w * if self.state.level == 0 { 1.0 } else { self.parameters.throttled_busy };
-        let watts = self.parameters.idle_w
-            + share(busy) * (busy_w - self.parameters.idle_w)
-            + share(reading) * self.parameters.read_w
-            + share(writing) * self.parameters.write_w;
+        let ThermalNode { idle_w, read_w, write_w, .. } = self.parameters;
+        let throttled = if self.state.level == 0 { 1.0 } else { self.parameters.throttled_busy };
+        let busy_w = share(busy) * (self.parameters.busy_w * throttled - idle_w);
+        let watts = idle_w + busy_w + share(reading) * read_w + share(writing) * write_w;
         let goal = self.parameters.ambient_c + self.k_per_w * watts;
         self.state.counters.busy_s += share(busy) * dt / 1e9;
         self.state.celsius = goal + (self.state.celsius - goal) * libm::exp(-dt / self.tau);

@@ -75,8 +75,8 @@ impl WearTracker {
                 copies += 1;
             }
         }
-        let age = libm::log(self.mean_cycles() / self.parameters.endurance_cycles)
-            / self.parameters.endurance_sigma;
+        let schema::WearParameters { endurance_cycles, endurance_sigma, .. } = self.parameters;
+        let age = libm::log(self.mean_cycles() / endurance_cycles) / endurance_sigma;
         let failed = (self.blocks * normal_cdf(age)) as u64;
         if failed > self.state.failed {
             copies += failed - self.state.failed;

@@ -3,9 +3,7 @@
 //! written.
 
 use cardscope_engine::content::IoContent;
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Cow;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -23,12 +21,15 @@ pub(crate) struct ExtentKind {
 }
 
 /// Content of a medium by extent; unwritten parts have none.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+#[serde(try_from = "StoredExtents")]
 pub(crate) struct ContentExtents {
     groups: Vec<Option<Box<[MibChunk]>>>,
     kinds: Vec<ExtentKind>,
+    #[serde(skip)]
     ids: HashMap<ExtentKind, KindId>,
     /// Kind of the last write, which is mostly that of the next one.
+    #[serde(skip)]
     recent: Option<(ExtentKind, KindId)>,
 }
 
@@ -114,38 +115,24 @@ impl ContentExtents {
             None => (end, None),
         }
     }
-
-    #[cfg(test)]
-    pub(crate) fn memory_bytes(&self) -> usize {
-        let chunks = self.groups.iter().flatten().flat_map(|group| group.iter());
-        self.groups.len() * size_of::<Option<Box<[MibChunk]>>>()
-            + chunks.map(|chunk| size_of::<MibChunk>() + chunk.heap_bytes()).sum::<usize>()
-    }
 }
 
-/// Serialized part; the rest is derived from it.
-#[derive(Serialize, Deserialize)]
-struct StoredShape<'a> {
-    groups: Cow<'a, [Option<Box<[MibChunk]>>]>,
-    kinds: Cow<'a, [ExtentKind]>,
+/// Part that a file holds; the rest is derived from it.
+#[derive(Deserialize)]
+struct StoredExtents {
+    groups: Vec<Option<Box<[MibChunk]>>>,
+    kinds: Vec<ExtentKind>,
 }
 
-impl Serialize for ContentExtents {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        StoredShape { groups: Cow::Borrowed(&self.groups), kinds: Cow::Borrowed(&self.kinds) }
-            .serialize(serializer)
-    }
-}
+impl TryFrom<StoredExtents> for ContentExtents {
+    type Error = &'static str;
 
-impl<'de> Deserialize<'de> for ContentExtents {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let StoredShape { groups, kinds } = StoredShape::deserialize(deserializer)?;
-        let (groups, kinds) = (groups.into_owned(), kinds.into_owned());
+    fn try_from(stored: StoredExtents) -> Result<Self, Self::Error> {
+        let StoredExtents { groups, kinds } = stored;
         let ids = kinds.len() as KindId + 1;
-        let valid =
-            |group: &[MibChunk]| group.len() == GROUP && group.iter().all(|chunk| chunk.is_valid(ids));
-        if !groups.iter().flatten().all(|group| valid(group)) {
-            return Err(D::Error::custom("no card can have written this"));
+        let fits = |group: &[MibChunk]| group.len() == GROUP && group.iter().all(|c| c.is_valid(ids));
+        if !groups.iter().flatten().all(|group| fits(group)) {
+            return Err("no card can have written this");
         }
         let numbered = kinds.iter().zip(1..).map(|(kind, id)| (*kind, id)).collect();
         Ok(ContentExtents { groups, kinds, ids: numbered, recent: None })
@@ -217,18 +204,16 @@ impl MibChunk {
                     *self = MibChunk::Same(id);
                 }
             }
-            _ => self.splice(start, end, id),
+            _ => {
+                let mut runs = match std::mem::take(self) {
+                    MibChunk::Runs(runs) => runs,
+                    other => Box::new(ExtentRuns(other.runs().collect())),
+                };
+                runs.splice(start, end, id);
+                *self = runs.into_chunk();
+            }
         }
         false
-    }
-
-    fn splice(&mut self, start: u16, end: u16, id: KindId) {
-        let mut runs = match std::mem::take(self) {
-            MibChunk::Runs(runs) => runs,
-            other => Box::new(ExtentRuns(other.runs().collect())),
-        };
-        runs.splice(start, end, id);
-        *self = to_chunk(runs);
     }
 
     fn runs(&self) -> impl Iterator<Item = (u16, KindId)> {
@@ -249,15 +234,6 @@ impl MibChunk {
             MibChunk::Same(id) => (SECTORS, *id),
             MibChunk::Two(two) => two.id_at_block(sector),
             MibChunk::Runs(runs) => runs.id_at_run(sector),
-        }
-    }
-
-    #[cfg(test)]
-    pub(super) fn heap_bytes(&self) -> usize {
-        match self {
-            MibChunk::Same(_) => 0,
-            MibChunk::Two(_) => size_of::<TwoKinds>(),
-            MibChunk::Runs(runs) => size_of::<ExtentRuns>() + runs.0.capacity() * size_of::<(u16, KindId)>(),
         }
     }
 
@@ -322,32 +298,56 @@ impl ExtentRuns {
         let new = (left != Some(id)).then_some((start, id));
         self.0.splice(first..last, new.into_iter().chain(right.map(|right| (end, right))));
     }
-}
 
-fn to_chunk(runs: Box<ExtentRuns>) -> MibChunk {
-    let list = &runs.0;
-    if let [(_, id)] = list.as_slice() {
-        return MibChunk::Same(*id);
+    fn into_chunk(self: Box<Self>) -> MibChunk {
+        let list = &self.0;
+        if let [(_, id)] = list.as_slice() {
+            return MibChunk::Same(*id);
+        }
+        let ids = [list[0].1, list[1].1];
+        let fits = |(start, id): &(u16, KindId)| start % BLOCK == 0 && ids.contains(id);
+        if list.len() < MIN_BITMAP_RUNS || !list.iter().all(fits) {
+            return MibChunk::Runs(self);
+        }
+        let mut two = Box::new(TwoKinds { ids, second: [0; 4] });
+        for (i, (start, id)) in list.iter().enumerate() {
+            let end = list.get(i + 1).map_or(SECTORS, |(next, _)| *next);
+            two.set(start / BLOCK, end / BLOCK, *id == ids[1]);
+        }
+        MibChunk::Two(two)
     }
-    let ids = [list[0].1, list[1].1];
-    let two = list.len() >= MIN_BITMAP_RUNS
-        && list.iter().all(|(start, id)| start % BLOCK == 0 && ids.contains(id));
-    if !two {
-        return MibChunk::Runs(runs);
-    }
-    let mut made = Box::new(TwoKinds { ids, second: [0; 4] });
-    for (i, (start, id)) in list.iter().enumerate().filter(|(_, (_, id))| *id == ids[1]) {
-        debug_assert_eq!(*id, ids[1]);
-        let end = list.get(i + 1).map_or(SECTORS, |(next, _)| *next);
-        made.set(start / BLOCK, end / BLOCK, true);
-    }
-    MibChunk::Two(made)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_model::random::SeededRandom;
     use proptest::prelude::*;
+
+    fn heap_bytes(chunk: &MibChunk) -> usize {
+        match chunk {
+            MibChunk::Same(_) => 0,
+            MibChunk::Two(_) => size_of::<TwoKinds>(),
+            MibChunk::Runs(runs) => size_of::<ExtentRuns>() + runs.0.capacity() * size_of::<(u16, KindId)>(),
+        }
+    }
+
+    #[test]
+    fn random_writes_take_little_memory() {
+        let mut extents = ContentExtents::default();
+        let kind = ExtentKind { what: IoContent::Noise, shift: 0 };
+        // 1 GiB stands for 1 TB: memory is per MiB, and each MiB is written 100 times, as by 100 million writes to 1 TB.
+        let mut random = SeededRandom::from_state(1);
+        for _ in 0..100_000 {
+            let at = random.next_u64() % 262_144 * 4096;
+            extents.write(at..at + 4096, kind);
+        }
+        let chunks = extents.groups.iter().flatten().flat_map(|group| group.iter());
+        let bytes = extents.groups.len() * size_of::<Option<Box<[MibChunk]>>>()
+            + chunks.map(|chunk| size_of::<MibChunk>() + heap_bytes(chunk)).sum::<usize>();
+        let per_mib = bytes as f64 / 1024.0;
+        assert!(per_mib < 80.0, "{per_mib} bytes a MiB");
+    }
 
     proptest! {
         #[test]

@@ -41,9 +41,8 @@ impl CardMedium {
             let weak = self.weak.filter(|_| piece.is_some() && layer == StoreLayer::Flash && self.map.begun);
             if let Some(weak) = weak {
                 let flips = &mut found.flips;
-                weak.for_each_weak(place, place + run, |byte, mask| {
-                    flips.push((before + byte - place, mask))
-                });
+                let mut flip = |byte, mask| flips.push((before + byte - place, mask));
+                weak.for_each_weak(place, place + run, &mut flip);
             }
             place += run;
         }

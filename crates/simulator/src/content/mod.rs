@@ -175,12 +175,11 @@ impl CardMedium {
         if self.fake.lost == LostRead::Last {
             self.keep_last_block(offset, len, data)?;
         }
+        let pooled = self.pool.is_some();
         self.for_each_part(offset, len, |medium, address, len, place| {
             let part = data.part(address - offset, len);
             match place {
-                MediumLocation::Kept(at) if medium.pool.is_some() => {
-                    medium.write_pooled(address, at, len, part)
-                }
+                MediumLocation::Kept(at) if pooled => medium.write_pooled(address, at, len, part),
                 MediumLocation::Kept(at) => {
                     if !medium.fake.cache_strict {
                         split_blocks(address, len).for_each(|block| medium.add_cached(block.start / BLOCK));

@@ -285,7 +285,7 @@ proptest! {
 fn full_disk_fails_write_and_keeps_old_data() {
     let mut store = super::store::ContentStore::new(0);
     let full = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full").unwrap();
-    store.bytes = super::store::PageStore::spilling_to(full);
+    store.bytes.file = Some(full);
     let bytes: Vec<u8> = (0..8192).map(|i| (i % 251) as u8).collect();
     let stamp = IoContent::Stamp { salt: 1, generation: 1 };
     let flash = super::store::StoreLayer::Flash;

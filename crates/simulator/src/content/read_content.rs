@@ -135,7 +135,7 @@ fn is_address_free(content: IoContent) -> bool {
 
 fn first_differing(
     piece: &ContentPiece,
-    address: u64,
+    from: u64,
     expected: IoContent,
     bytes: Option<&[u8]>,
 ) -> Option<u64> {
@@ -143,14 +143,15 @@ fn first_differing(
     let mut at = 0;
     while at < piece.len {
         let len = (piece.len - at).min(made.len() as u64);
-        let found = match (piece.description, bytes) {
-            (IoContent::Buffer, Some(bytes)) => &bytes[at as usize..(at + len) as usize],
-            (what, _) => {
-                content::fill_content(what, piece.origin + at, &mut made[..len as usize]);
-                &made[..len as usize]
+        let part = &mut made[..len as usize];
+        let found = match bytes.filter(|_| piece.description == IoContent::Buffer) {
+            Some(bytes) => &bytes[at as usize..(at + len) as usize],
+            None => {
+                content::fill_content(piece.description, piece.origin + at, part);
+                part
             }
         };
-        if let ContentMatch::DiffersAt(first) = content::compare_content(expected, address + at, found) {
+        if let ContentMatch::DiffersAt(first) = content::compare_content(expected, from + at, found) {
             return Some(at + first);
         }
         at += len;

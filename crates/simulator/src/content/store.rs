@@ -73,18 +73,18 @@ impl ContentStore {
         ContentStore { layers: Default::default(), bytes: PageStore::new(budget) }
     }
 
-    /// Stores data at a place, written to `address`. Fails if there is no room for bytes.
+    /// Stores data at a place, written to address `from`. Fails if there is no room for bytes.
     #[inline]
     pub(crate) fn put(
         &mut self,
         layer: StoreLayer,
         at: Range<u64>,
-        address: u64,
-        data: WrittenData<'_>,
+        from: u64,
+        data: WrittenData,
     ) -> CardResult {
         match data {
             WrittenData::Described(what, shift) => {
-                let shift = shift + address as i64 - at.start as i64;
+                let shift = shift + from as i64 - at.start as i64;
                 self.describe(layer, at, ExtentKind { what, shift });
                 Ok(())
             }
@@ -187,7 +187,7 @@ pub(crate) struct PageStore {
     index: NumberMap<u32>,
     slabs: Vec<Box<[u8]>>,
     memory_slots: u32,
-    file: Option<File>,
+    pub(super) file: Option<File>,
     used_slots: u32,
     free: Vec<u32>,
 }
@@ -294,11 +294,6 @@ impl PageStore {
 
     fn offset(&self, slot: u32, within: usize) -> u64 {
         u64::from(slot - self.memory_slots) * PAGE as u64 + within as u64
-    }
-
-    #[cfg(test)]
-    pub(crate) fn spilling_to(file: File) -> Self {
-        PageStore { file: Some(file), ..PageStore::default() }
     }
 }
 

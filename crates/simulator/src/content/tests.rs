@@ -4,7 +4,6 @@ use crate::archetype::{
 };
 use crate::seeded_choice::mapped_ranges;
 use cardscope_engine::content::{IoContent, read_stamp};
-use cardscope_model::random::SeededRandom;
 
 const MIB: u64 = 1 << 20;
 const OURS: IoContent = IoContent::Stamp { salt: 7, generation: 1 };
@@ -222,18 +221,4 @@ fn zero_bytes_take_no_memory() {
     assert_eq!(bytes(&mut m, 512, 512), sector);
     m.discard(0, MIB);
     assert_eq!(m.page_numbers().len(), 0);
-}
-
-#[test]
-fn random_writes_take_little_memory() {
-    let mut extents = extents::ContentExtents::default();
-    let kind = extents::ExtentKind { what: IoContent::Noise, shift: 0 };
-    // 1 GiB stands for 1 TB: memory is per MiB, and each MiB is written 100 times, as by 100 million writes to 1 TB.
-    let mut random = SeededRandom::from_state(1);
-    for _ in 0..100_000 {
-        let at = random.next_u64() % 262_144 * 4096;
-        extents.write(at..at + 4096, kind);
-    }
-    let per_mib = extents.memory_bytes() as f64 / 1024.0;
-    assert!(per_mib < 80.0, "{per_mib} bytes a MiB");
 }

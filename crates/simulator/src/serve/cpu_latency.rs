@@ -4,7 +4,7 @@
 //! threads spin on idle cores instead.
 
 use super::delay::set_precise_wakeups;
-use super::options::{LagMeasure, ServingOptions};
+use super::{LagMeasure, ServingOptions};
 use cardscope_engine::thread_priority;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::fs::{File, OpenOptions};

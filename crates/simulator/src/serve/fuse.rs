@@ -1,11 +1,10 @@
 //! FUSE file system of a served card. Files are opened for direct I/O, so that each request of a tool reaches the model
 //! and the kernel's page cache answers none.
 
-use super::CARD_FILE;
 use super::delay::{self, AnswerDelay, DelayOptions};
-use super::options::LagMeasure;
 use super::round_trip::HostRoundTrip;
 use super::served_card::{RequestArrival, ServedCard, ServedRequest, TimedResult, is_whole_sectors};
+use super::{CARD_FILE, LagMeasure};
 use crate::content::CardIoError;
 use fuser::{
     BackgroundSession, BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,

@@ -2,8 +2,8 @@
 
 use super::cpu_latency::CpuLatencyGuard;
 use super::delay::AnswerDelay;
-use super::options::{ServeError, ServingOptions};
 use super::report::{AnswerLag, LagMeter, ServeReport};
+use super::{ServeError, ServingOptions};
 use crate::archetype::{ArchetypeError, UnwrittenRead};
 use crate::card::{CardCommand, LifetimeCounters};
 use crate::content::{CardIoError, CardResult, ReadContent, WrittenData};

@@ -3,10 +3,9 @@
 
 use super::cpu_latency::CpuLatencyGuard;
 use super::nbd::{NbdAddress, NbdListener};
-use super::options::ServingOptions;
 use super::report::ServeReport;
 use super::served_card::ServedCard;
-use super::{CARD_FILE, ServeError, fuse, mount};
+use super::{CARD_FILE, ServeError, ServingOptions, fuse, mount};
 use crate::state_file::StateError;
 use crate::target_spec::TargetSpec;
 use cardscope_engine::interrupt::InterruptFlag;

@@ -1,7 +1,7 @@
 //! Clients that send arbitrary bytes: no panic, no allocation by their claims, and the next client is served.
 
+use super::super::ServingOptions;
 use super::super::cpu_latency::CpuLatencyGuard;
-use super::super::options::ServingOptions;
 use super::super::served_card::ServedCard;
 use super::clients::NbdClients;
 use super::handshake::{HandshakeNext, NbdExport, NbdHandshake};

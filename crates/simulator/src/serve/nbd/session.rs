@@ -1,8 +1,8 @@
 //! Connection of one client: negotiates, then executes its requests on the card. A thread of the session sends the
 //! answers, so that a client which reads none delays no other; memory for requests in flight is limited.
 
+use super::super::LagMeasure;
 use super::super::delay::{self, AnswerDelay, DelayOptions};
-use super::super::options::LagMeasure;
 use super::super::served_card::{ServedCard, ServedRequest as InFlight, TimedResult};
 use super::clients::{NbdClient, NbdClients, ReservedMemory, SocketDirection};
 use super::handshake::{HandshakeNext, NbdExport, NbdHandshake};
