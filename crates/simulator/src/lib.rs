@@ -10,7 +10,6 @@ pub mod archetype;
 mod card;
 mod content;
 mod identify;
-mod lying_reader;
 mod page_cache;
 pub mod random;
 mod rig;

@@ -2,8 +2,10 @@
 //! speed in one rig and less in another (docs/simulator.md#the-model). The bus speed is applied inside the card, where
 //! the transfers are.
 
-use crate::archetype::schema::{self, Archetype};
+use crate::archetype::{Archetype, CardFaults, StaleReads, TestRig};
 use crate::card::{CardCommand, CardModel};
+use crate::content::ReadContent;
+use crate::seeded_choice::SeededChance;
 use cardscope_model::random::SeededRandom;
 use std::ops::Range;
 
@@ -72,37 +74,26 @@ impl RiggedCard {
     }
 
     fn with_card(card: CardModel, a: &Archetype, seed: u64) -> Self {
-        let schema::TestRig {
-            overhead_s,
-            split_bytes,
-            host_source_mb_s,
-            reader_cache_bytes,
-            address_limit_bytes,
-            last_sector_bug,
-            ..
-        } = a.rig;
+        let (rig, shown, reachable) = (&a.rig, a.shown_bytes(), a.reachable_bytes());
+        let last_sectors = shown.saturating_sub(LAST_SECTORS * SECTOR);
         RiggedCard {
             card,
-            overhead: overhead_s * 1e9,
-            split: split_bytes.unwrap_or(u64::MAX),
-            source_per_byte: host_source_mb_s.map_or(0.0, |mb_s| 1e3 / mb_s),
+            overhead: rig.overhead_s * 1e9,
+            split: rig.split_bytes.unwrap_or(u64::MAX),
+            source_per_byte: rig.host_source_mb_s.map_or(0.0, |mb_s| 1e3 / mb_s),
             source_free: 0.0,
-            is_transparent: overhead_s == 0.0
-                && split_bytes.is_none()
-                && host_source_mb_s.is_none()
-                && reader_cache_bytes == 0
-                && a.rig.disturb_every_s == 0.0
+            is_transparent: rig.overhead_s == 0.0
+                && rig.split_bytes.is_none()
+                && rig.host_source_mb_s.is_none()
+                && rig.reader_cache_bytes == 0
+                && rig.disturb_every_s == 0.0
                 && a.faults.stall_every_ios == 0
-                && a.reachable_bytes() >= a.shown_bytes(),
-            cache_bytes: reader_cache_bytes,
+                && reachable >= shown,
+            cache_bytes: rig.reader_cache_bytes,
             cached: 0..0,
-            address_limit: address_limit_bytes.unwrap_or(u64::MAX),
-            single_from: if last_sector_bug {
-                a.shown_bytes().saturating_sub(LAST_SECTORS * SECTOR)
-            } else {
-                u64::MAX
-            },
-            reach: if a.reachable_bytes() < a.shown_bytes() { a.reachable_bytes() } else { u64::MAX },
+            address_limit: rig.address_limit_bytes.unwrap_or(u64::MAX),
+            single_from: if rig.last_sector_bug { last_sectors } else { u64::MAX },
+            reach: if reachable < shown { reachable } else { u64::MAX },
             stall: StallTimes::new(&a.faults),
             slow: None,
             disturbance: BusDisturbance::new(&a.rig),
@@ -171,22 +162,18 @@ impl RiggedCard {
     pub(crate) fn transfer(&mut self, now: f64, command: CardCommand) -> f64 {
         let now = self.stall.as_mut().map_or(now, |stall| stall.start_time(now));
         let arrival = now + self.overhead;
-        // The reader answers these commands itself.
-        if command.offset + command.len > self.reach || self.read_from_cache(&command) {
-            return self.disturbance.as_mut().map_or(arrival, |other| other.stretch(now, arrival));
+        let mut end = arrival;
+        // Some commands the reader answers itself.
+        if command.offset + command.len <= self.reach && !self.read_from_cache(&command) {
+            let mut done = 0;
+            while done < command.len {
+                let len = self.split.min(command.len - done);
+                let part = CardCommand { offset: command.offset + done, len, ..command };
+                end = self.card.execute_command(arrival, part);
+                done += len;
+            }
+            end = self.slow.as_mut().map_or(end, |slow| slow.stretch(now, end, command.write));
         }
-        let (mut done, mut end) = (0, arrival);
-        while done < command.len {
-            let len = self.split.min(command.len - done);
-            end = self
-                .card
-                .execute_command(arrival, CardCommand { offset: command.offset + done, len, ..command });
-            done += len;
-        }
-        let end = match &mut self.slow {
-            Some(slow) => slow.stretch(now, end, command.write),
-            None => end,
-        };
         self.disturbance.as_mut().map_or(end, |other| other.stretch(now, end))
     }
 
@@ -228,9 +215,9 @@ struct StallTimes {
 }
 
 impl StallTimes {
-    fn new(faults: &schema::CardFaults) -> Option<Self> {
-        let schema::CardFaults { stall_every_ios: every, stall_s, .. } = *faults;
-        (every > 0).then_some(StallTimes { every, lasts: stall_s * 1e9, ios: 0, until: 0.0 })
+    fn new(faults: &CardFaults) -> Option<Self> {
+        let (every, lasts) = (faults.stall_every_ios, faults.stall_s * 1e9);
+        (every > 0).then_some(StallTimes { every, lasts, ios: 0, until: 0.0 })
     }
 
     /// Returns when a command that arrives at `now` begins.
@@ -258,7 +245,7 @@ struct BusDisturbance {
 }
 
 impl BusDisturbance {
-    fn new(rig: &schema::TestRig) -> Option<Self> {
+    fn new(rig: &TestRig) -> Option<Self> {
         let bursts = rig.disturb_every_s > 0.0 && rig.disturb_for_s > 0.0 && rig.disturb_share > 0.0;
         bursts.then_some(BusDisturbance {
             every: rig.disturb_every_s * 1e9,
@@ -299,10 +286,78 @@ impl BusDisturbance {
         let number = (at / self.every).floor();
         let begun = number * self.every;
         // The first burst begins after a whole period.
-        if number >= 1.0 && at < begun + self.lasts {
-            return (true, begun + self.lasts);
+        let in_burst = number >= 1.0 && at < begun + self.lasts;
+        (in_burst, begun + if in_burst { self.lasts } else { self.every })
+    }
+}
+
+/// Purpose number of the choice of flipped reads.
+const FLIPPED_READS: u64 = 0x666c_6970;
+
+/// Reader that returns other data than the card's: it repeats the start of long reads, flips a bit, drops low bits of
+/// the address, or returns the data of the read before. Reported in Sinetek-rtsx#9, CapacityTester#17 and
+/// rpi-imager#626.
+#[derive(Debug)]
+pub(crate) struct LyingReader {
+    /// Longest read that is answered in full; longer ones repeat it.
+    longest: u64,
+    align: u64,
+    flip_every: u64,
+    flips: SeededChance,
+    stale: StaleReads,
+    reads: u64,
+    last: Range<u64>,
+    /// Data of the last read, for readers that return it again.
+    memory: Vec<u8>,
+}
+
+impl LyingReader {
+    /// None for a reader that returns the card's own data.
+    pub(crate) fn new(rig: &TestRig, seed: u64) -> Option<Self> {
+        rig.falsifies_reads().then(|| LyingReader {
+            longest: rig.repeat_bytes.unwrap_or(u64::MAX),
+            align: rig.align_bytes.unwrap_or(1),
+            flip_every: rig.flip_read_every,
+            flips: SeededChance::new(seed, FLIPPED_READS),
+            stale: rig.stale_reads,
+            reads: 0,
+            last: 0..0,
+            memory: Vec::new(),
+        })
+    }
+
+    /// Offset and length of the read that reaches the card.
+    pub(crate) fn request_range(&self, offset: u64, len: u64) -> (u64, u64) {
+        (offset - offset % self.align, len.min(self.longest))
+    }
+
+    pub(crate) fn has_memory(&self) -> bool {
+        self.stale != StaleReads::None
+    }
+
+    /// Turns the card's answer to a read of `len` bytes into the reader's. `answer` is empty for readers without
+    /// memory.
+    pub(crate) fn falsify_read(&mut self, found: &mut ReadContent, len: u64, answer: Vec<u8>) {
+        let asked = found.offset..found.offset + len;
+        let is_stale = match self.stale {
+            StaleReads::None => false,
+            StaleReads::Backwards => asked.start < self.last.start,
+            StaleReads::Following => asked.start == self.last.end,
+        };
+        let mut before = std::mem::replace(&mut self.memory, answer);
+        if is_stale {
+            before.truncate(len as usize);
+            found.stale = before;
         }
-        (false, begun + self.every)
+        self.last = asked.clone();
+        self.reads += 1;
+        // Two draws for each read: the even one decides whether a bit flips, the odd one chooses the bit.
+        found.misread = is_stale || !asked.start.is_multiple_of(self.align) || len > self.longest;
+        if self.flip_every > 0 && self.flips.number_at(2 * self.reads).is_multiple_of(self.flip_every) {
+            let bit = self.flips.number_at(2 * self.reads + 1) % (len * 8);
+            found.flips.push((bit / 8, 1 << (bit % 8)));
+            found.misread = true;
+        }
     }
 }
 
@@ -350,12 +405,8 @@ mod tests {
     }
 
     fn bursts() -> BusDisturbance {
-        let rig = schema::TestRig {
-            disturb_every_s: 10.0,
-            disturb_for_s: 2.0,
-            disturb_share: 0.75,
-            ..schema::TestRig::default()
-        };
+        let rig =
+            TestRig { disturb_every_s: 10.0, disturb_for_s: 2.0, disturb_share: 0.75, ..TestRig::default() };
         BusDisturbance::new(&rig).unwrap()
     }
 
@@ -378,6 +429,6 @@ mod tests {
 
     #[test]
     fn no_disturbance_by_default() {
-        assert!(BusDisturbance::new(&schema::TestRig::default()).is_none());
+        assert!(BusDisturbance::new(&TestRig::default()).is_none());
     }
 }

@@ -5,8 +5,7 @@ use crate::archetype::{Archetype, EndOfLife, FakeKind, LostRead};
 use crate::card::CardCommand;
 use crate::card::state::OtherCard;
 use crate::content::{CardIoError, CardMedium, CardResult, FaultModel, ReadContent, WrittenData};
-use crate::lying_reader::LyingReader;
-use crate::rig::RiggedCard;
+use crate::rig::{LyingReader, RiggedCard};
 use crate::seeded_choice::{SeededChance, mapped_ranges};
 use crate::state_file::{self, SavedState, StateDestination, StateError};
 use crate::target_spec::TargetSpec;
@@ -52,11 +51,10 @@ impl SimulatedDevice {
         let mut rig = RiggedCard::new(a, seed);
         let mut faults = FaultModel::new(&a.faults, seed);
         let (medium, clock) = if let Some(path) = &storage.load {
-            let (medium, card, counters, clock) =
-                state_file::load_state(path, a, seed, storage.memory_bytes)?;
-            rig.card.restore_state(card).map_err(|OtherCard| state_file::other_engines_error(path))?;
-            faults.counters = counters;
-            (medium, clock)
+            let (medium, saved) = state_file::load_state(path, a, seed, storage.memory_bytes)?;
+            rig.card.restore_state(saved.card).map_err(|OtherCard| state_file::other_engines_error(path))?;
+            faults.counters = saved.counters;
+            (medium, saved.clock)
         } else {
             rig.card.map_ranges(mapped_ranges(a, seed));
             (CardMedium::new(a, seed, storage.memory_bytes), 0.0)
@@ -237,14 +235,12 @@ impl SimulatedDevice {
 
     /// Saves the content and the engine state. Fails if the host cannot write the file.
     pub(crate) fn save(&self, to: &StateDestination) -> Result<(), StateError> {
-        let whose = (&self.spec.archetype, self.spec.seed);
         let saved = SavedState {
-            content: self.medium.save_content(),
             card: self.rig.card.save_state(),
             counters: self.faults.counters,
             clock: self.clock,
         };
-        to.save(whose, &saved, &self.medium)
+        to.save((&self.spec.archetype, self.spec.seed), &saved, &self.medium)
     }
 
     /// Saves to the file of `save=FILE`, once.

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 16] = b"cardscope state\n";
@@ -56,34 +56,27 @@ impl StateHead {
         let faults = card.faults.content_faults();
         // A seed that chooses no places may differ.
         let seeded = card.fake != FakeCapacity::default() || !faults.is_faultless();
-        StateHead {
-            name: card.name.clone(),
-            bytes: card.announced_bytes,
-            seed: seeded.then_some(seed),
-            fake: card.fake,
-            faults,
-        }
+        let (name, bytes, fake) = (card.name.clone(), card.announced_bytes, card.fake);
+        StateHead { name, bytes, seed: seeded.then_some(seed), fake, faults }
     }
 
     /// Names the first difference from `other`.
     fn describe_difference(&self, other: &StateHead) -> String {
         let StateHead { name, bytes, seed, .. } = self;
-        match () {
-            () if *name != other.name => format!("card {name}"),
-            () if *bytes != other.bytes => format!("a card of {bytes} bytes"),
-            () if self.fake != other.fake || self.faults != other.faults => match seed {
-                None => "an honest card without faults".to_owned(),
-                Some(_) => "a card with other values in [fake] or [faults]".to_owned(),
-            },
-            () => format!("seed {}", seed.unwrap_or_default()),
+        let same_content = self.fake == other.fake && self.faults == other.faults;
+        match seed {
+            _ if *name != other.name => format!("card {name}"),
+            _ if *bytes != other.bytes => format!("a card of {bytes} bytes"),
+            Some(_) if !same_content => "a card with other values in [fake] or [faults]".to_owned(),
+            None if !same_content => "an honest card without faults".to_owned(),
+            _ => format!("seed {}", seed.unwrap_or_default()),
         }
     }
 }
 
-/// Everything in the file except the pages of bytes.
+/// Everything in the file except the content.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct SavedState<'a> {
-    pub(crate) content: ContentState<'a>,
+pub(crate) struct SavedState {
     pub(crate) card: CardState,
     pub(crate) counters: FaultCounters,
     /// Card time in nanoseconds.
@@ -116,7 +109,7 @@ impl StateDestination {
     pub(crate) fn save(
         &self,
         (archetype, seed): (&Archetype, u64),
-        saved: &SavedState<'_>,
+        saved: &SavedState,
         medium: &CardMedium,
     ) -> Result<(), StateError> {
         let head = StateHead::new(archetype, seed);
@@ -143,12 +136,12 @@ fn unwritable_error(path: &Path, error: &FileError) -> StateError {
     StateError::Unwritable(path.display().to_string(), error.to_string())
 }
 
-fn write_state(file: &File, head: &StateHead, saved: &SavedState<'_>, medium: &CardMedium) -> io::Result<()> {
+fn write_state(file: &File, head: &StateHead, saved: &SavedState, medium: &CardMedium) -> io::Result<()> {
     let mut out = HashedStream { inner: BufWriter::new(file), hash: blake3::Hasher::new() };
     out.write_all(MAGIC)?;
     out.write_all(&VERSION.to_le_bytes())?;
     write_part(&mut out, head)?;
-    write_part(&mut out, saved)?;
+    write_part(&mut out, &(medium.save_content(), saved))?;
     let numbers = medium.page_numbers();
     out.write_all(&(numbers.len() as u64).to_le_bytes())?;
     let mut page = [0; PAGE];
@@ -169,14 +162,14 @@ fn write_part<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
     out.write_all(&bytes)
 }
 
-/// Loads content, engine state, fault counters and clock of this card; content beyond `budget` bytes goes to a file.
-/// Fails for a file that is unreadable, foreign, damaged or of another card.
+/// Loads this card with its content and the rest of its state; content beyond `budget` bytes goes to a file. Fails for
+/// a file that is unreadable, foreign, damaged or of another card.
 pub(crate) fn load_state(
     path: &Path,
     archetype: &Archetype,
     seed: u64,
     budget: u64,
-) -> Result<(CardMedium, CardState, FaultCounters, f64), StateError> {
+) -> Result<(CardMedium, SavedState), StateError> {
     let name = path.display().to_string();
     let file = cardscope_files::open_file(path, FileUse::Read)
         .map_err(|e| StateError::Unreadable(name.clone(), e.to_string()))?;
@@ -184,14 +177,14 @@ pub(crate) fn load_state(
     let mut reader = StateReader { path: name, input };
     reader.read_magic()?;
     reader.check_head(&StateHead::new(archetype, seed))?;
-    let SavedState { content, card, counters, clock } = reader.read_part()?;
+    let (content, saved): (ContentState, SavedState) = reader.read_part()?;
     let mut medium = CardMedium::empty(archetype, seed, budget);
     if !medium.restore_content(content) {
         return Err(reader.damaged_error("its content belongs to another card"));
     }
     reader.read_pages(&mut medium)?;
     reader.check_sum()?;
-    Ok((medium, card, counters, clock))
+    Ok((medium, saved))
 }
 
 /// Error for a state whose engines do not fit the card.
@@ -219,14 +212,9 @@ impl StateReader {
 
     fn check_head(&mut self, wanted: &StateHead) -> Result<(), StateError> {
         let found: StateHead = self.read_part()?;
-        if found == *wanted {
-            return Ok(());
-        }
-        Err(StateError::OtherCard(
-            self.path.clone(),
-            found.describe_difference(wanted),
-            wanted.describe_difference(&found),
-        ))
+        let (in_file, inserted) = (found.describe_difference(wanted), wanted.describe_difference(&found));
+        let same = found == *wanted;
+        if same { Ok(()) } else { Err(StateError::OtherCard(self.path.clone(), in_file, inserted)) }
     }
 
     fn read_part<T: DeserializeOwned>(&mut self) -> Result<T, StateError> {
@@ -245,10 +233,9 @@ impl StateReader {
         for _ in 0..count {
             let number = u64::from_le_bytes(self.read_array()?);
             let page: [u8; PAGE] = self.read_array()?;
-            medium.restore_page(number, &page).map_err(|error| match error {
-                CardIoError::Failed { reason, .. } | CardIoError::Gone { reason } => {
-                    StateError::Unreadable(self.path.clone(), reason)
-                }
+            medium.restore_page(number, &page).map_err(|error| {
+                let (CardIoError::Failed { reason, .. } | CardIoError::Gone { reason }) = error;
+                StateError::Unreadable(self.path.clone(), reason)
             })?;
         }
         Ok(())
@@ -260,19 +247,15 @@ impl StateReader {
         if found != kept {
             return Err(self.damaged_error("its checksum is wrong"));
         }
-        match self.input.read(&mut [0]) {
-            Ok(0) => Ok(()),
-            _ => Err(self.damaged_error("data after its end")),
-        }
+        let ends = matches!(self.input.read(&mut [0]), Ok(0));
+        if ends { Ok(()) } else { Err(self.damaged_error("data after its end")) }
     }
 
     fn read_array<const N: usize>(&mut self) -> Result<[u8; N], StateError> {
         let mut array = [0; N];
         match self.input.read_exact(&mut array) {
             Ok(()) => Ok(array),
-            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
-                Err(self.damaged_error("it ends too early"))
-            }
+            Err(e) if e.kind() == ErrorKind::UnexpectedEof => Err(self.damaged_error("it ends too early")),
             Err(e) => Err(StateError::Unreadable(self.path.clone(), e.to_string())),
         }
     }
