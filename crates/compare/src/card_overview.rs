@@ -26,20 +26,14 @@ pub fn card_overviews(
         let sum = sums.entry(row.card_id).or_default().entry(row.test.to_string()).or_default();
         *sum = (sum.0 + row.mean * f64::from(row.n), sum.1 + f64::from(row.n));
     }
-    let mut newest: HashMap<String, NewestDocument> = HashMap::new();
-    if let Some(archive) = source.archive() {
-        newest
-            .extend(archive.newest_verdicts()?.into_iter().map(|verdict| (verdict.card_id.clone(), verdict)));
-    }
+    let newest = source.archive().map_or(Ok(Vec::new()), |archive| archive.newest_verdicts())?;
+    let newest = newest.into_iter().map(|verdict| (verdict.card_id.clone(), verdict));
+    let mut newest: HashMap<String, NewestDocument> = newest.collect();
     let not_cards = source.not_cards()?.clone();
     let verdict = |newest: NewestDocument| {
         let (text, tone) = answer(&newest.kind, &newest.document)?;
-        Some(NewestVerdict {
-            word: text.verdict().unwrap_or_default().to_owned(),
-            text: text.into(),
-            tone,
-            session: newest.session,
-        })
+        let word = text.verdict().unwrap_or_default().to_owned();
+        Some(NewestVerdict { word, text: text.into(), tone, session: newest.session })
     };
     let overview = |card: StoredCard| {
         let speeds = sums.remove(&card.id).unwrap_or_default();

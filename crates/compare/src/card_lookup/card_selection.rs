@@ -26,11 +26,10 @@ pub fn select_card(mut found: Vec<StoredCard>, text: &str) -> Result<StoredCard>
     match found.len() {
         1 => Ok(found.swap_remove(0)),
         0 => Err(no_card_refusal(text)),
-        _ => Err(Failure::refused(format!(
-            "{text:?} matches {}; name one of them, or give its \
-            id",
-            list_cards(&found)
-        ))),
+        _ => {
+            let cards = list_cards(&found);
+            Err(Failure::refused(format!("{text:?} matches {cards}; name one of them, or give its id")))
+        }
     }
 }
 

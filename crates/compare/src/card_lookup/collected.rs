@@ -1,16 +1,15 @@
 //! Cards from logs outside of an archive: the built-in collection, and files that are read without being stored.
 
-use cardscope_model::archive_rows::{StoredCard, SummaryRow};
+use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::card::{CardEvent, EventKind};
 use cardscope_model::card_details::CardDetails;
 use cardscope_model::card_map::FlashGeometry;
 use cardscope_model::collection;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{CardRun, Run};
-use cardscope_model::test_name::TestName;
 use cardscope_session::error::{Failure, Result};
 use cardscope_statistics::flashbench::geometry_in_log;
-use cardscope_store::{CardStatement, is_named, run_setting, summarize_runs};
+use cardscope_store::{CardStatement, is_named, run_setting};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -24,12 +23,9 @@ pub(super) struct CollectedCard {
 pub(super) fn collected_cards() -> Result<Vec<CollectedCard>> {
     let reports = collection::load_builtin_reports().map_err(Failure::io)?;
     let of = |report: &collection::CollectedReport| {
-        let source = format!("{} (built in)", report.title);
+        let source = &format!("{} (built in)", report.title);
         let mut gathered = GatheredCards::default();
-        gathered.add_logs(
-            &LogOrigin { file: &report.name, part: "", source: &source, title: None },
-            &report.logs,
-        );
+        gathered.add_logs(&LogOrigin { file: &report.name, part: "", source, title: None }, &report.logs);
         gathered.cards
     };
     Ok(reports.iter().flat_map(of).collect())
@@ -124,22 +120,12 @@ impl CollectedCard {
     /// True if all words of a text are in the card's name, or its id begins with the text.
     pub(super) fn matches_text(&self, text: &str) -> bool {
         let facts = &self.card.facts;
-        let parts = [facts.brand.as_deref(), facts.name.as_deref(), facts.model.as_deref()];
-        let name = [self.card.title.as_str()]
-            .into_iter()
-            .chain(parts.into_iter().flatten())
-            .chain(facts.marks.iter().map(String::as_str))
-            .collect::<Vec<_>>()
-            .join(" ")
-            .to_lowercase();
+        let facts = [&facts.brand, &facts.name, &facts.model].into_iter().flatten().chain(&facts.marks);
+        let name: Vec<String> = facts.chain([&self.card.title]).map(|fact| fact.to_lowercase()).collect();
+        let name = name.join(" ");
         // An id contains the name of its file, in which case matters.
         self.card.id.starts_with(text.trim())
             || text.to_lowercase().split_whitespace().all(|word| name.contains(word))
-    }
-
-    /// Summaries as an archive computes them.
-    pub(super) fn summaries(&self, wanted: impl Fn(TestName) -> bool) -> Vec<SummaryRow> {
-        summarize_runs(&self.runs, wanted)
     }
 }
 

@@ -14,13 +14,14 @@ use cardscope_model::card::CardEvent;
 use cardscope_model::card_details::CardDetails;
 use cardscope_model::comparison::ComparedEntry;
 use cardscope_model::run::CardRun;
+use cardscope_model::statistics::distinct_values;
 use cardscope_model::test_name::TestName;
 use cardscope_session::archive_access::open_to_read;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::not_cards::{NotCard, find_not_cards};
 use cardscope_session::spreads;
 use cardscope_statistics::priors::SpreadTable;
-use cardscope_store::{Archive, ArchiveError};
+use cardscope_store::{Archive, ArchiveError, summarize_runs};
 use collected::{CollectedCard, GatheredCards, LogOrigin};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -85,11 +86,15 @@ impl CardLookup {
     }
 
     /// Result of a query to the archive; empty without an archive.
-    fn query_archive<T>(
-        &mut self,
-        of: impl FnOnce(&mut Archive) -> Result<Vec<T>, ArchiveError>,
-    ) -> Result<Vec<T>> {
-        self.archive.as_mut().map_or(Ok(Vec::new()), |archive| Ok(of(archive)?))
+    fn query_archive<T, F>(&mut self, query: F) -> Result<Vec<T>>
+    where
+        F: FnOnce(&mut Archive) -> Result<Vec<T>, ArchiveError>,
+    {
+        self.archive.as_mut().map_or(Ok(Vec::new()), |archive| Ok(query(archive)?))
+    }
+
+    fn find_collected(&self, id: &str) -> Option<&CollectedCard> {
+        self.collected.iter().find(|collected| collected.card.id == id)
     }
 
     /// Every card, those of the archive first.
@@ -106,18 +111,18 @@ impl CardLookup {
         own: &[StoredCard],
         wanted: impl Fn(&CollectedCard) -> bool,
     ) -> Vec<StoredCard> {
-        let is_own =
-            |c: &CollectedCard| own.iter().any(|card| card.title.eq_ignore_ascii_case(&c.card.title));
-        self.collected.iter().filter(|c| wanted(c) && !is_own(c)).map(|c| c.card.clone()).collect()
+        let is_own = |title: &str| own.iter().any(|card| card.title.eq_ignore_ascii_case(title));
+        let others = self.collected.iter().filter(|c| wanted(c) && !is_own(&c.card.title));
+        others.map(|c| c.card.clone()).collect()
     }
 
     /// True for a built-in card, and for a card of a file.
     pub(crate) fn is_collected(&self, card: &str) -> bool {
-        self.collected.iter().any(|c| c.card.id == card)
+        self.find_collected(card).is_some()
     }
 
     pub(crate) fn card_by_id(&mut self, id: &str) -> Result<StoredCard> {
-        let collected = self.collected.iter().find(|c| c.card.id == id).map(|c| c.card.clone());
+        let collected = self.find_collected(id).map(|c| c.card.clone());
         let found = match (collected, &mut self.archive) {
             (None, Some(archive)) => archive.find_cards(id)?.into_iter().find(|c| c.id == id),
             (collected, _) => collected,
@@ -147,7 +152,7 @@ impl CardLookup {
             self.collected.extend(found);
         }
         let ids = self.files.iter().filter(|(taken, _)| *taken == file).flat_map(|(_, ids)| ids);
-        let measured = |id: &String| self.collected.iter().find(|c| c.card.id == *id && !c.runs.is_empty());
+        let measured = |id: &String| self.find_collected(id).filter(|c| !c.runs.is_empty());
         Ok(ids.filter_map(measured).map(|c| c.card.clone()).collect())
     }
 
@@ -162,40 +167,34 @@ impl CardLookup {
     /// Means over the runs of every card, for the tests that are wanted.
     pub(crate) fn summaries(&mut self, wanted: impl Fn(TestName) -> bool + Sync) -> Result<Vec<SummaryRow>> {
         let mut rows = self.query_archive(|archive| archive.summaries(&wanted))?;
-        rows.extend(self.collected.iter().flat_map(|c| c.summaries(&wanted)));
+        rows.extend(self.collected.iter().flat_map(|c| summarize_runs(&c.runs, &wanted)));
         Ok(rows)
     }
 
     /// Details of the cards of a comparison; cards without any are omitted.
-    pub(crate) fn details_by_card(
-        &mut self,
-        entries: &[ComparedEntry],
-    ) -> Result<BTreeMap<String, CardDetails>> {
+    pub(crate) fn details_by_card(&mut self, entries: &[ComparedEntry]) -> Result<DetailsByCard> {
         let mut all = BTreeMap::new();
-        for entry in entries {
-            if !all.contains_key(&entry.card_id) {
-                all.insert(entry.card_id.clone(), self.card_details(&entry.card_id)?);
-            }
+        for card in distinct_values(entries.iter().map(|entry| &entry.card_id)) {
+            let details = match self.find_collected(card) {
+                Some(collected) => collected.details.clone(),
+                None => details_from_sessions(&self.query_archive(|archive| archive.card_statements(card))?),
+            };
+            all.insert(card.clone(), details);
         }
         all.retain(|_, details| !details.is_empty());
         Ok(all)
     }
 
-    fn card_details(&mut self, card: &str) -> Result<CardDetails> {
-        if let Some(collected) = self.collected.iter().find(|c| c.card.id == card) {
-            return Ok(collected.details.clone());
-        }
-        Ok(details_from_sessions(&self.query_archive(|archive| archive.card_statements(card))?))
-    }
-
     pub(crate) fn card_events(&mut self, card: &str) -> Result<Vec<CardEvent>> {
-        if let Some(collected) = self.collected.iter().find(|c| c.card.id == card) {
+        if let Some(collected) = self.find_collected(card) {
             return Ok(collected.events.clone());
         }
         let events = self.query_archive(|archive| archive.events(card))?;
         Ok(events.into_iter().map(|(_, event)| event).collect())
     }
 }
+
+type DetailsByCard = BTreeMap<String, CardDetails>;
 
 pub fn builtin_cards() -> Result<Vec<StoredCard>> {
     Ok(collected::collected_cards()?.into_iter().map(|collected| collected.card).collect())
@@ -206,10 +205,9 @@ fn cards_in_file(path: &Path) -> Result<Vec<CollectedCard>> {
     let file = path.display().to_string();
     let mut gathered = GatheredCards::default();
     for found in import::read_logs(path)? {
-        let part = if found.member.is_empty() { String::new() } else { format!("/{}", found.member) };
-        let source = format!("{file}{part}");
-        let origin = LogOrigin { file: &file, part: &part, source: &source, title: found.title.as_deref() };
-        gathered.add_logs(&origin, &found.logs);
+        let part = &if found.member.is_empty() { String::new() } else { format!("/{}", found.member) };
+        let (source, title) = (&format!("{file}{part}"), found.title.as_deref());
+        gathered.add_logs(&LogOrigin { file: &file, part, source, title }, &found.logs);
     }
     Ok(gathered.cards)
 }

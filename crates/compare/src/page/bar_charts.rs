@@ -36,20 +36,12 @@ pub fn bars_by_card(comparison: &Comparison, measure: RunMeasure) -> Option<Char
     });
     let interval = if measure == RunMeasure::Average { CI95_LEGEND } else { "ticks: single runs" };
     let names = comparison.entries.iter().map(|entry| entry.name.clone()).collect();
+    let (runs, setting) = (sentences::run_range(comparison), sentences::common_setting(comparison));
+    let (groups, are_rivals) = (groups.collect(), comparison.by.is_none());
     bar_chart(
         &format!("{} of the runs", measure.word()),
-        ChartCaption::new(
-            SPEED_UNIT,
-            sentences::run_range(comparison),
-            interval,
-            sentences::common_setting(comparison),
-        ),
-        BarGroups {
-            unit: "MB/s".into(),
-            names,
-            groups: groups.collect(),
-            are_rivals: comparison.by.is_none(),
-        },
+        ChartCaption::new(SPEED_UNIT, runs, interval, setting),
+        BarGroups { unit: "MB/s".into(), names, groups, are_rivals },
     )
 }
 
@@ -78,14 +70,12 @@ fn test_limits(buses: &[LimitLine], test: &ComparedTest) -> Vec<LimitLine> {
 
 /// Averages of a single card, with tests of one pattern and operation grouped, by queue; `None` without measurements.
 pub fn bars_by_queue(comparison: &Comparison) -> Option<Chart> {
-    let Chart { title, caption, kind: ChartKind::Bars(by_test) } =
-        bars_by_card(comparison, RunMeasure::Average)?
-    else {
-        return None;
-    };
+    let Chart { title, caption, kind } = bars_by_card(comparison, RunMeasure::Average)?;
+    let ChartKind::Bars(by_test) = kind else { return None };
     let mut bars = BarGroups { unit: by_test.unit, ..BarGroups::default() };
-    for (test, one) in by_test.groups.iter().filter_map(|one| Some((find_test(comparison, &one.name)?, one)))
-    {
+    for one in &by_test.groups {
+        let test = comparison.tests.iter().find(|test| sentences::test_title(test) == one.name);
+        let Some(test) = test else { continue };
         let pattern = test.test.pattern;
         let queue = pattern.parallelism_text();
         let queue = test.step.as_ref().map_or_else(|| queue.clone(), |step| format!("{queue} ({step})"));
@@ -96,10 +86,6 @@ pub fn bars_by_queue(comparison: &Comparison) -> Option<Chart> {
         bars.groups[group].bars.extend(one.bars.iter().map(|bar| ChartBar { of, ..bar.clone() }));
     }
     Some(Chart { title, caption, kind: ChartKind::Bars(bars) })
-}
-
-fn find_test<'a>(comparison: &'a Comparison, name: &str) -> Option<&'a ComparedTest> {
-    comparison.tests.iter().find(|test| sentences::test_title(test) == name)
 }
 
 /// Index of the first match, which is added if there is none.
@@ -114,28 +100,18 @@ fn find_or_push<T>(all: &mut Vec<T>, is_it: impl Fn(&T) -> bool, new: impl FnOnc
 pub fn bars_by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
     let card = comparison.entries.get(entry)?;
     let group = |test: &ComparedTest| {
-        let runs = &test.spreads.get(entry)?.as_ref()?.runs;
-        let bars =
-            runs.iter().enumerate().map(|(of, value)| ChartBar { of, value: *value, ..ChartBar::default() });
-        Some(BarGroup { name: sentences::test_title(test), bars: bars.collect(), ..BarGroup::default() })
+        let runs = test.spreads.get(entry)?.as_ref()?.runs.iter().enumerate();
+        let bars = runs.map(|(of, value)| ChartBar { of, value: *value, ..ChartBar::default() }).collect();
+        Some(BarGroup { name: sentences::test_title(test), bars, ..BarGroup::default() })
     };
     let groups: Vec<BarGroup> = comparison.tests.iter().filter_map(group).collect();
     let runs = groups.iter().map(|group| group.bars.len()).max().unwrap_or(0);
-    let settings: Vec<String> = card.settings.iter().map(sentences::setting_line).collect();
+    let names = (1..=runs).map(|run| format!("Run {run}")).collect();
+    let (amount, settings) = (sentences::measured_amount(card), sentences::setting_lines(card));
     bar_chart(
         &format!("Every run of {}", card.name),
-        ChartCaption::new(
-            SPEED_UNIT,
-            sentences::measured_amount(card),
-            "no interval: single runs",
-            settings.join(" | "),
-        ),
-        BarGroups {
-            unit: "MB/s".into(),
-            names: (1..=runs).map(|run| format!("Run {run}")).collect(),
-            groups,
-            ..BarGroups::default()
-        },
+        ChartCaption::new(SPEED_UNIT, amount, "no interval: single runs", settings),
+        BarGroups { unit: "MB/s".into(), names, groups, ..BarGroups::default() },
     )
 }
 
@@ -145,31 +121,25 @@ const MOST_PLACES: usize = 60;
 /// Places of a ranking, limited to the first ones.
 pub fn bars_by_place(ranking: &Ranking) -> Option<Chart> {
     let places = &ranking.places[..ranking.places.len().min(MOST_PLACES)];
-    let bars = places.iter().enumerate().map(|(of, place)| ChartBar {
+    let bar = |(of, place): (usize, &RankedCard)| ChartBar {
         of,
         value: place.value,
         interval: place.ci95,
         ..ChartBar::default()
-    });
-    let names = places.iter().map(|p| format!("{}  {}", p.placement.place, p.entry.name));
+    };
+    let bars = places.iter().enumerate().map(bar).collect();
+    let names = places.iter().map(|p| format!("{}  {}", p.placement.place, p.entry.name)).collect();
     let (unit, name) = match &ranking.by {
         RankedBy::Job(job) => (SCORE_UNIT, job.clone()),
         RankedBy::Test(test) => ("MB/s", test.to_string()),
     };
+    let axis = if unit == SCORE_UNIT { "points of 100" } else { SPEED_UNIT };
+    let runs = sentences::range_of_runs(places.iter().map(|p| p.entry.runs));
+    let groups = vec![BarGroup { name, bars, ..BarGroup::default() }];
     bar_chart(
         &ranking::ranking_title(ranking),
-        ChartCaption::new(
-            if unit == SCORE_UNIT { "points of 100" } else { SPEED_UNIT },
-            sentences::range_of_runs(places.iter().map(|p| p.entry.runs)),
-            "whiskers: 95 % interval",
-            ranking_condition(ranking, places),
-        ),
-        BarGroups {
-            unit: unit.into(),
-            names: names.collect(),
-            groups: vec![BarGroup { name, bars: bars.collect(), ..BarGroup::default() }],
-            ..BarGroups::default()
-        },
+        ChartCaption::new(axis, runs, "whiskers: 95 % interval", ranking_condition(ranking, places)),
+        BarGroups { unit: unit.into(), names, groups, ..BarGroups::default() },
     )
 }
 

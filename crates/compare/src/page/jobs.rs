@@ -21,15 +21,11 @@ pub fn job_page(job: &Job) -> Page {
     let weights: f64 = job.work.iter().map(|work| work.weight).sum();
     for work in &job.work {
         let share = without_trailing_zeros(100.0 * work.weight / weights, 0);
-        page.add_section(
-            to_sentence(&work.what).trim_end_matches('.'),
-            [PageBlock::Facts(work_facts(work, &share))],
-        );
+        let facts = PageBlock::Facts(work_facts(work, &share));
+        page.add_section(to_sentence(&work.what).trim_end_matches('.'), [facts]);
     }
-    page.add_section(
-        "What a card must reach",
-        [PageBlock::Lines(job.demand.iter().map(demand_sentence).collect())],
-    );
+    let demands = PageBlock::Lines(job.demand.iter().map(demand_sentence).collect());
+    page.add_section("What a card must reach", [demands]);
     page.add_step("Rank cards for it:", Some(format!("cardscope rank --for {}", job.name)));
     page
 }
@@ -37,9 +33,8 @@ pub fn job_page(job: &Job) -> Page {
 fn work_facts(work: &JobWork, share: &str) -> Vec<(String, String)> {
     let asks = work.needed_amounts().into_iter().filter(|(_, amount)| *amount > 0.0);
     let asks = asks.map(|(figure, amount)| fact(figure.name_and_unit().0, amount_text(figure, amount)));
-    let limit = work
-        .other_side_mb_s
-        .map(|mb_s| fact("limited to", format!("{} MB/s", without_trailing_zeros(mb_s, 1))));
+    let limit = |mb_s| fact("limited to", format!("{} MB/s", without_trailing_zeros(mb_s, 1)));
+    let limit = work.other_side_mb_s.map(limit);
     let scored = [
         fact("100 points", format!("up to {}", duration(work.good_s))),
         fact("0 points", format!("{} or more", duration(work.poor_s))),

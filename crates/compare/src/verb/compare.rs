@@ -4,7 +4,6 @@ use crate::card_lookup::{CardLookup, disambiguate_titles, select_card};
 use crate::judge::comparison::{AGE, ComparedColumn, RunDivision, build_comparison, divide_runs};
 use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::comparison::Comparison;
-use cardscope_model::run::CardRun;
 use cardscope_model::setting::{Setting, WantedSetting};
 use cardscope_model::statistics::distinct_values;
 use cardscope_model::test_name::TestName;
@@ -81,8 +80,8 @@ pub fn compare_cards(request: &CompareRequest) -> Result<Comparison> {
     let mut source = request.choice.open_source()?;
     let cards = chosen_cards(request, &mut source)?;
     let division = requested_division(request)?;
-    let columns = read_columns(request, &cards, &division, &mut source)?
-        .ok_or_else(|| too_many_columns(cards.len()))?;
+    let columns = read_columns(request, &cards, &division, &mut source)?;
+    let columns = columns.ok_or_else(|| too_many_columns(cards.len()))?;
     let mut compared = build_comparison(columns, &division, &source.spreads()?);
     compared.details = source.details_by_card(&compared.entries)?;
     Ok(compared)
@@ -95,11 +94,16 @@ pub(crate) fn read_columns(
     division: &RunDivision,
     source: &mut CardLookup,
 ) -> Result<Option<Vec<ComparedColumn>>> {
+    let MeasurementChoice { settings, tests, .. } = &request.choice;
     let mut found = Vec::new();
     for (card, wanted) in cards {
-        let runs = matching_runs(request, card, wanted, source)?;
+        let mut runs = source.measurements(std::slice::from_ref(&card.id))?;
+        runs.retain(|run| settings.iter().chain(wanted).all(|wanted| wanted.is_met_by(&run.setting)));
+        for run in &mut runs {
+            run.run.results.retain(|f| tests.is_empty() || tests.contains(&f.name()));
+        }
+        runs.retain(|run| !run.run.results.is_empty());
         if runs.is_empty() && !request.cards.is_empty() {
-            let MeasurementChoice { settings, tests, .. } = &request.choice;
             let selected = !(wanted.is_empty() && settings.is_empty() && tests.is_empty());
             let under = if selected { " under the selected condition" } else { "" };
             return Err(Failure::refused(format!("{:?} has no measurements{under}", card.title)));
@@ -109,32 +113,11 @@ pub(crate) fn read_columns(
             return Ok(None);
         }
     }
-    match found.is_empty() {
-        true => Err(Failure::refused(
-            "nothing to compare: the archive has no runs; add some with `cardscope bench` or `cardscope \
-             import`",
-        )),
-        false => Ok(Some(found)),
+    if found.is_empty() {
+        let advice = "add some with `cardscope bench` or `cardscope import`";
+        return Err(Failure::refused(format!("nothing to compare: the archive has no runs; {advice}")));
     }
-}
-
-/// Runs of a card that match the request.
-fn matching_runs(
-    request: &CompareRequest,
-    card: &StoredCard,
-    wanted: &[WantedSetting],
-    source: &mut CardLookup,
-) -> Result<Vec<CardRun>> {
-    let mut runs = source.measurements(std::slice::from_ref(&card.id))?;
-    runs.retain(|run| {
-        request.choice.is_met_by(&run.setting) && wanted.iter().all(|w| w.is_met_by(&run.setting))
-    });
-    let tests = &request.choice.tests;
-    for run in &mut runs {
-        run.run.results.retain(|f| tests.is_empty() || tests.contains(&f.name()));
-    }
-    runs.retain(|run| !run.run.results.is_empty());
-    Ok(runs)
+    Ok(Some(found))
 }
 
 /// Refusal of more than [`MOST_COLUMNS`] columns.

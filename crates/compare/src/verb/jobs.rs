@@ -39,8 +39,16 @@ pub fn find_job(name: &str) -> Result<Job> {
     }
 }
 
+/// A host by its name, or from a file.
+pub(crate) fn find_host(name: &str) -> Result<Host> {
+    match read_own_file(name)? {
+        Some(text) => host::parse_host(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e)),
+        None => host::find_host(name).map_err(Failure::refused),
+    }
+}
+
 /// Text of a file, if the name is that of one (`.toml`).
-pub(crate) fn read_own_file(name: &str) -> Result<Option<String>> {
+fn read_own_file(name: &str) -> Result<Option<String>> {
     if Path::new(name).extension().is_none_or(|e| e != "toml") {
         return Ok(None);
     }

@@ -44,6 +44,8 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut parts: Vec<FigureGroup> = Vec::new();
     let mut indices: HashMap<String, usize> = HashMap::new();
     let mut doubts: Vec<String> = Vec::new();
+    // A report lists averages and intervals in addition to the runs.
+    let is_run = |row: &TableRow<'_>| row.get("figure").is_none_or(|what| what == "run");
     for (number, row) in (1..).zip(table.rows()).filter(|(_, row)| is_run(row)) {
         let head = row_head(&row);
         // The key is text, since a card has neither an order nor a hash.
@@ -65,11 +67,6 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     first.doubts.extend(doubts);
     first.doubts.extend((more > 0).then(|| format!("{more} more rows could not be read")));
     Ok(logs)
-}
-
-/// False for averages and intervals, which a report lists in addition to the runs.
-fn is_run(row: &TableRow<'_>) -> bool {
-    row.get("figure").is_none_or(|what| what == "run")
 }
 
 /// Rows of one card under one condition.

@@ -3,7 +3,7 @@
 //! Readers of pages, tables and scripts consume the whole text. The formats listed below read only their own lines, so
 //! another reader may find its log in the rest.
 
-use crate::readers::formats::{LogFormat, formats};
+use crate::readers::formats::formats;
 use crate::readers::{ImportError, LogText};
 use cardscope_model::log::CardLog;
 use cardscope_model::untrusted_text::shorten_text;
@@ -39,22 +39,22 @@ pub(crate) fn logs_in_text(text: &LogText) -> Result<Vec<CardLog>, ImportError> 
     let mut rows: Vec<usize> = Vec::new();
     let mut refused = None;
     for format in formats() {
-        let row = compatible_row(format);
+        let row = COMPATIBLE_FORMATS.iter().position(|row| row.contains(&format.name));
         let is_read = !logs.is_empty() && row.is_none_or(|row| rows.contains(&row));
         if is_read || !(format.recognise)(text) {
             continue;
         }
-        match format.read_plausible(text) {
-            Ok(read) => logs.extend(read),
-            Err(error) => {
-                refused.get_or_insert(error);
-                continue;
+        match (format.read_plausible(text), row) {
+            (Err(error), _) => refused = refused.or(Some(error)),
+            (Ok(read), Some(row)) => {
+                logs.extend(read);
+                rows.push(row);
             }
-        }
-        // Any other format reads the whole text, so no other log can be in it.
-        match row {
-            Some(row) => rows.push(row),
-            None => break,
+            // Any other format reads the whole text, so no other log can be in it.
+            (Ok(read), None) => {
+                logs.extend(read);
+                break;
+            }
         }
     }
     if logs.is_empty() {
@@ -64,10 +64,6 @@ pub(crate) fn logs_in_text(text: &LogText) -> Result<Vec<CardLog>, ImportError> 
         share_single_card(&mut logs);
     }
     Ok(logs)
-}
-
-fn compatible_row(format: &LogFormat) -> Option<usize> {
-    COMPATIBLE_FORMATS.iter().position(|row| row.contains(&format.name))
 }
 
 /// Gives all logs the card that only one of them names.

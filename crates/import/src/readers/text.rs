@@ -160,9 +160,8 @@ fn repair_encoding(text: &str) -> Option<String> {
     while let Some(start) = text[at..].find(|c: char| !c.is_ascii()).map(|start| at + start) {
         let length = text[start..].find(|c: char| c.is_ascii()).unwrap_or(text.len() - start);
         at = start + length;
-        if let Some(original) =
-            (length <= LONGEST_GARBLED).then(|| original_letters(&text[start..at])).flatten()
-        {
+        let garbled = Some(&text[start..at]).filter(|_| length <= LONGEST_GARBLED);
+        if let Some(original) = garbled.and_then(original_letters) {
             out += &text[taken..start];
             out += &original;
             taken = at;
@@ -195,11 +194,8 @@ fn remove_escapes(text: Cow<'_, str>) -> Cow<'_, str> {
                 characters.next_if_eq(&'\n');
                 out.push('\n');
             }
-            '\u{8}' => {
-                if !out.ends_with('\n') {
-                    out.pop();
-                }
-            }
+            '\u{8}' if out.ends_with('\n') => {}
+            '\u{8}' => _ = out.pop(),
             '\u{feff}' => {}
             other => out.push(other),
         }
@@ -211,19 +207,14 @@ fn remove_escapes(text: Cow<'_, str>) -> Cow<'_, str> {
 /// one character, after any from blank to `/` (ECMA-35 13.2): `ESC ( B` selects a character set.
 fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     match characters.next() {
-        Some('[') => {
-            while let Some(c) = characters.next_if(|c| *c != '\n') {
-                if ('@'..='~').contains(&c) {
-                    break;
-                }
-            }
-        }
+        Some('[') => while characters.next_if(|c| *c != '\n').is_some_and(|c| !('@'..='~').contains(&c)) {},
         Some(']') => {
-            while let Some(c) = characters.next_if(|c| *c != '\n') {
-                if c == '\u{7}' || (c == '\u{1b}' && characters.next_if_eq(&'\\').is_some()) {
-                    break;
+            while let Some(c) = characters.next_if(|c| *c != '\n' && *c != '\u{7}') {
+                if c == '\u{1b}' && characters.next_if_eq(&'\\').is_some() {
+                    return;
                 }
             }
+            characters.next_if_eq(&'\u{7}');
         }
         Some(' '..='/') => {
             while characters.next_if(|c| (' '..='/').contains(c)).is_some() {}

@@ -50,7 +50,9 @@ pub(super) fn assign_shared_cards(batch: &mut [ParsedFile]) -> Vec<JoinedFiles> 
         let among = (0..batch.len()).filter(is_among);
         let facts = among.flat_map(|at| &batch[at].logs).map(|log| &log.card);
         let named: Vec<&CardFacts> = facts.filter(|card| is_named(card)).collect();
-        let nameless = members.iter().copied().filter(|at| nameless_log(&batch[*at]).is_some());
+        // A log that names no card must be the only one of its file.
+        let is_nameless = |at: &usize| matches!(&batch[*at].logs[..], [log] if !is_named(&log.card));
+        let nameless = members.iter().copied().filter(is_nameless);
         let nameless: Vec<usize> = nameless.collect();
         joined.extend(match (combine_cards(&named), &group) {
             (Some(card), _) => assign_card(batch, &nameless, &card),
@@ -87,12 +89,6 @@ fn card_words(file: &Path) -> String {
     }
 }
 
-/// The single log of a file, if it names no card.
-fn nameless_log(file: &ParsedFile) -> Option<&CardLog> {
-    let [log] = &file.logs[..] else { return None };
-    (!is_named(&log.card)).then_some(log)
-}
-
 /// Facts of all cards combined; `None` if there are no cards, or two differ.
 fn combine_cards(named: &[&CardFacts]) -> Option<CardFacts> {
     let (first, others) = named.split_first()?;
@@ -118,19 +114,15 @@ fn assign_card(batch: &mut [ParsedFile], nameless: &[usize], card: &CardFacts) -
 }
 
 /// Lets several files share a card without a name.
-fn share_nameless_card(
-    batch: &mut [ParsedFile],
-    nameless: &[usize],
-    calls: &[String],
-) -> Option<JoinedFiles> {
-    let cards: Vec<&CardFacts> = nameless.iter().map(|at| &batch[*at].logs[0].card).collect();
+fn share_nameless_card(all: &mut [ParsedFile], nameless: &[usize], calls: &[String]) -> Option<JoinedFiles> {
+    let cards: Vec<&CardFacts> = nameless.iter().map(|at| &all[*at].logs[0].card).collect();
     if nameless.len() < 2 || combine_cards(&cards).is_none() {
         return None;
     }
     let card = calls[nameless[0]].clone();
     let mut files = Vec::new();
     for at in nameless {
-        let file = &mut batch[*at];
+        let file = &mut all[*at];
         file.shared = Some((nameless[0], card.clone()));
         file.logs[0].doubts.push(format!("one card with the files that are called alike: {card}"));
         files.push(file.file.clone());

@@ -58,30 +58,26 @@ fn unpack_failure(error: impl std::error::Error + Send + Sync + 'static) -> Erro
     ErrorCause::with_message(format!("it cannot be unpacked ({error})"), error)
 }
 
-fn unzip<E>(
-    bytes: &[u8],
-    mut left: u64,
-    take: &mut impl FnMut(PackedFile) -> Result<(), E>,
-) -> Result<(), E> {
+fn unzip<E>(bytes: &[u8], mut left: u64, to: &mut impl FnMut(PackedFile) -> Result<(), E>) -> Result<(), E> {
     let broken = |why: ErrorCause| PackedFile { name: String::new(), bytes: Err(why) };
     let mut archive = match zip::ZipArchive::new(Cursor::new(bytes)) {
         Ok(archive) if archive.len() <= MOST_FILES => archive,
         Ok(archive) => {
             let why = format!("it contains {} files, more than {MOST_FILES}", archive.len());
-            return take(broken(why.into()));
+            return to(broken(why.into()));
         }
-        Err(error) => return take(broken(unpack_failure(error))),
+        Err(error) => return to(broken(unpack_failure(error))),
     };
     for at in 0..archive.len() {
         if left == 0 {
             let (of, rest) = (archive.len(), archive.len() - at);
             let why = format!("too large; its last {rest} of {of} files were skipped");
-            return take(broken(why.into()));
+            return to(broken(why.into()));
         }
         let (used, member) = unpack_file(&mut archive, at, left.min(MOST_BYTES));
         left -= used.min(left);
         if let Some(member) = member {
-            take(member)?;
+            to(member)?;
         }
     }
     Ok(())

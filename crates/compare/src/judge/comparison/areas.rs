@@ -47,9 +47,8 @@ pub(super) fn speed_differences(columns: &[ComparedColumn]) -> Vec<TestRange> {
     let cards = columns_by_card(columns);
     let of = |key: &TestKey| {
         let value = |own: &Vec<&ComparedColumn>| {
-            let with =
-                own.iter().rev().filter_map(|column| Some((area_bytes(column), column.mean_speed(key)?)));
-            Some((card_name(own), with.max_by_key(|(size, _)| *size)?.1))
+            let speeds = own.iter().rev().filter_map(|c| Some((area_bytes(c), c.mean_speed(key)?)));
+            Some((card_name(own), speeds.max_by_key(|(size, _)| *size)?.1))
         };
         let mut all: Vec<(String, f64)> = cards.iter().filter_map(value).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -76,22 +75,16 @@ pub(super) fn area_effects(columns: &[ComparedColumn]) -> Vec<AreaEffect> {
 pub(super) fn card_area_effects(own: &[&ComparedColumn]) -> Vec<AreaEffect> {
     let sized = own.iter().filter(|column| area_bytes(column) > 0);
     let smallest = sized.clone().min_by_key(|column| area_bytes(column));
-    let (Some(small), Some(large)) = (smallest, sized.max_by_key(|column| area_bytes(column))) else {
-        return Vec::new();
-    };
-    if area_bytes(large) < LEAST_AREA_RATIO.saturating_mul(area_bytes(small)) {
+    let both = smallest.zip(sized.max_by_key(|column| area_bytes(column)));
+    let Some((small, large)) = both else { return Vec::new() };
+    let bytes = [area_bytes(small), area_bytes(large)];
+    if bytes[1] < LEAST_AREA_RATIO.saturating_mul(bytes[0]) {
         return Vec::new();
     }
     let effect = |(key, _): &(TestKey, _)| {
         let mb_s = [small.mean_speed(key)?, large.mean_speed(key)?];
         let (test, step) = key.clone();
-        Some(AreaEffect {
-            name: card_name(own),
-            test,
-            step,
-            bytes: [area_bytes(small), area_bytes(large)],
-            mb_s,
-        })
+        Some(AreaEffect { name: card_name(own), test, step, bytes, mb_s })
     };
     small.tests.iter().filter_map(effect).collect()
 }

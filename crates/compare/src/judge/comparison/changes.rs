@@ -50,20 +50,20 @@ fn division_value(column: &ComparedColumn, by: &[&str]) -> String {
 fn build_change((from, to, pairs): ChangePairs) -> Option<ChangeEffect> {
     let tests = changed_tests(&pairs);
     let all: Vec<f64> = tests.iter().map(|test| test.factor.ln()).collect();
-    if mean(&all)? < 0.0 {
-        let turned: Vec<_> = pairs.into_iter().map(|(first, second)| (second, first)).collect();
-        return Some(ChangeEffect { from: to, to: from, tests: self::changed_tests(&turned) });
-    }
-    Some(ChangeEffect { from, to, tests })
+    Some(match mean(&all)? < 0.0 {
+        true => {
+            let turned: Vec<_> = pairs.into_iter().map(|(first, second)| (second, first)).collect();
+            ChangeEffect { from: to, to: from, tests: changed_tests(&turned) }
+        }
+        false => ChangeEffect { from, to, tests },
+    })
 }
 
 fn changed_tests(pairs: &[(&ComparedColumn, &ComparedColumn)]) -> Vec<ChangedTest> {
     let all = test_keys(pairs.iter().flat_map(|(first, second)| [*first, *second]));
     let test = |key: &TestKey| {
-        let log = |(a, b): &(&ComparedColumn, &ComparedColumn)| {
-            Some((b.mean_speed(key)? / a.mean_speed(key)?).ln())
-        };
-        let logs: Vec<f64> = pairs.iter().filter_map(log).collect();
+        let logs = pairs.iter().filter_map(|(a, b)| Some((b.mean_speed(key)? / a.mean_speed(key)?).ln()));
+        let logs: Vec<f64> = logs.collect();
         let over = estimate_values(&logs)?;
         let (test, step) = key.clone();
         Some(ChangedTest {
@@ -92,12 +92,10 @@ pub(super) fn cooling_gains(columns: &[ComparedColumn], table: &SpreadTable) -> 
 
 /// True if all runs of a column had this cooling, and it did not cool anything but the card.
 fn is_cooled(column: &ComparedColumn, how: &str) -> bool {
-    let settings = &column.entry.settings;
-    let same = |word: &str, known: &str| {
-        settings.iter().all(|setting| setting.value(word).is_none_or(|value| value == known))
-    };
-    settings.iter().all(|setting| setting.value("cooling").as_deref() == Some(how))
-        && same("cooling_of", "card")
+    column.entry.settings.iter().all(|setting| {
+        setting.value("cooling").as_deref() == Some(how)
+            && setting.value("cooling_of").is_none_or(|value| value == "card")
+    })
 }
 
 fn cooling_gain(
@@ -105,12 +103,11 @@ fn cooling_gain(
     passive: &ComparedColumn,
     table: &SpreadTable,
 ) -> Option<CoolingGain> {
-    if active.entry.card_id != passive.entry.card_id {
-        return None;
-    }
     let both = [active.clone(), passive.clone()];
     let differs = find_differences(&both);
-    if !differs.iter().filter(|d| is_blamed(d, &[])).all(|d| COOLING_WORDS.contains(&d.what.as_str())) {
+    let mut blamed = differs.iter().filter(|d| is_blamed(d, &[]));
+    let alike = blamed.all(|d| COOLING_WORDS.contains(&d.what.as_str()));
+    if active.entry.card_id != passive.entry.card_id || !alike {
         return None;
     }
     let all = overall_results(&both, PairBasis { differs: &differs, by: &[], table });

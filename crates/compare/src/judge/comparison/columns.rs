@@ -123,60 +123,48 @@ impl RunDivision {
 /// Divides a card's runs into columns, in the order of their first runs.
 pub fn divide_runs(card: &StoredCard, runs: Vec<CardRun>, division: &RunDivision) -> Vec<ComparedColumn> {
     let asked = division.requested_words();
-    let words: Vec<&str> = match division {
-        RunDivision::Pooled => Vec::new(),
-        _ => {
-            let mut words = asked.to_vec();
-            for word in DIVIDING_WORDS
-                .into_iter()
-                .filter(|word| !asked.contains(word) && has_several_values(&runs, word))
-            {
-                // A word that follows from the requested ones, as the bus does from the board, needs no column name.
-                if asked.is_empty() || divides_further(&runs, &words, word) {
-                    words.push(word);
-                }
-            }
-            words
+    let mut words: Vec<&str> = asked.to_vec();
+    for word in DIVIDING_WORDS.iter().filter(|_| *division != RunDivision::Pooled) {
+        // A word that follows from the requested ones, as the bus does from the board, needs no column name.
+        let divides = || asked.is_empty() || divides_further(&runs, &words, word);
+        if !asked.contains(word) && has_several_values(&runs, word) && divides() {
+            words.push(word);
         }
-    };
-    let pieces: Vec<Option<String>> = match division {
-        RunDivision::ByAge => {
-            runs.iter().map(|run| run.unit.clone()).collect::<BTreeSet<_>>().into_iter().collect()
-        }
-        _ => Vec::new(),
-    };
+    }
+    let by_age = *division == RunDivision::ByAge;
+    let units: BTreeSet<Option<String>> =
+        runs.iter().filter(|_| by_age).map(|run| run.unit.clone()).collect();
     let mut groups: Vec<(Vec<String>, Vec<CardRun>)> = Vec::new();
     for run in runs {
         let mut key = setting_words(&run, &words);
-        if let Some(piece) = pieces.iter().position(|piece| *piece == run.unit).filter(|_| pieces.len() > 1) {
-            key.push(format!("unit {}", piece + 1));
+        if let Some(unit) = units.iter().position(|unit| *unit == run.unit).filter(|_| units.len() > 1) {
+            key.push(format!("unit {}", unit + 1));
         }
-        if *division == RunDivision::ByAge {
-            key.push(run.measured_at.as_deref().map_or(UNKNOWN, month).to_owned());
+        if by_age {
+            // The month of a date of any length: `2026-11`.
+            let month = run.measured_at.as_deref().map_or(UNKNOWN, |date| date.get(..7).unwrap_or(date));
+            key.push(month.to_owned());
         }
         match groups.iter_mut().find(|(k, _)| *k == key) {
             Some((_, members)) => members.push(run),
             None => groups.push((key, vec![run])),
         }
     }
-    if *division == RunDivision::ByAge {
+    if by_age {
         groups.sort_by(|a, b| a.0.cmp(&b.0));
     }
-    let shared = |key: &[String]| if *division == RunDivision::ByAge { key.len() - 1 } else { key.len() };
+    let shared = |key: &[String]| key.len() - usize::from(by_age);
     groups.into_iter().map(|(key, runs)| build_column(card, &key, shared(&key), &runs)).collect()
 }
 
 fn has_several_values(runs: &[CardRun], word: &str) -> bool {
-    let mut values = runs.iter().map(|run| run.setting.value(word));
-    let first = values.next();
-    values.any(|value| Some(value) != first)
+    runs.windows(2).any(|pair| pair[0].setting.value(word) != pair[1].setting.value(word))
 }
 
 /// True if a word splits runs that are in one group by these words.
 fn divides_further(runs: &[CardRun], words: &[&str], word: &str) -> bool {
-    let groups =
-        |words: &[&str]| runs.iter().map(|run| setting_words(run, words)).collect::<BTreeSet<_>>().len();
-    groups(&[words, &[word]].concat()) > groups(words)
+    let keys = |words: &[&str]| runs.iter().map(|run| setting_words(run, words)).collect::<BTreeSet<_>>();
+    keys(&[words, &[word]].concat()).len() > keys(words).len()
 }
 
 /// Values of these words for a run, as they appear in the name of its column.
@@ -195,11 +183,6 @@ pub(super) fn displayed_value(word: &str, value: Option<String>) -> String {
         Some(value) => format!("{called} {value}"),
         None => format!("{called} {UNKNOWN}"),
     }
-}
-
-/// Month of a date of any length: `2026-11`.
-fn month(date: &str) -> &str {
-    date.get(..7).unwrap_or(date)
 }
 
 /// Builds a column. The first `shared` words of its key are those of its series.
@@ -258,16 +241,16 @@ pub(super) fn find_differences<'a>(
     columns: impl IntoIterator<Item = &'a ComparedColumn>,
 ) -> Vec<SettingDifference> {
     let entries: Vec<&ComparedEntry> = columns.into_iter().map(|column| &column.entry).collect();
-    let mut found: Vec<SettingDifference> = Setting::all_words()
-        .map(|word| SettingDifference {
-            what: displayed_word(word).to_owned(),
-            values: entries.iter().map(|entry| joined_values(entry, word)).collect(),
-        })
-        .collect();
-    found.push(count_difference("runs", &entries, |e| e.runs));
-    found.push(count_difference("units", &entries, |e| e.specimens));
-    found.retain(|d| d.values.windows(2).any(|pair| pair[0] != pair[1]));
-    found
+    let difference = |what: &str, value: &dyn Fn(&ComparedEntry) -> Option<String>| SettingDifference {
+        what: what.to_owned(),
+        values: entries.iter().map(|entry| value(entry)).collect(),
+    };
+    let words = Setting::all_words();
+    let words = words.map(|word| difference(displayed_word(word), &|entry| joined_values(entry, word)));
+    let runs = difference("runs", &|entry| Some(entry.runs.to_string()));
+    let units = difference("units", &|entry| Some(entry.specimens.to_string()));
+    let all = words.chain([runs, units]);
+    all.filter(|d| d.values.windows(2).any(|pair| pair[0] != pair[1])).collect()
 }
 
 /// Displayed form of a word: the size of a test must not pass for that of a card.
@@ -282,25 +265,11 @@ pub(super) fn is_blamed(differs: &SettingDifference, by: &[&str]) -> bool {
         && by.iter().all(|by| differs.what != displayed_word(by))
 }
 
-fn count_difference(
-    what: &str,
-    entries: &[&ComparedEntry],
-    of: fn(&ComparedEntry) -> u32,
-) -> SettingDifference {
-    SettingDifference {
-        what: what.to_owned(),
-        values: entries.iter().map(|entry| Some(of(entry).to_string())).collect(),
-    }
-}
-
 /// Values of a word in a column, joined; `None` if all are unknown.
 fn joined_values(entry: &ComparedEntry, word: &str) -> Option<String> {
     let values = distinct_values(entry.settings.iter().map(|setting| setting.value(word)));
-    if values.iter().all(Option::is_none) {
-        return None;
-    }
-    let words: Vec<String> = values.into_iter().map(|v| v.unwrap_or_else(|| "unknown".to_owned())).collect();
-    Some(words.join(" / "))
+    let words: Vec<&str> = values.iter().map(|value| value.as_deref().unwrap_or(UNKNOWN)).collect();
+    values.iter().any(Option::is_some).then(|| words.join(" / "))
 }
 
 /// Context in which each pair is compared.
@@ -332,11 +301,11 @@ impl<'a> OtherDifferences<'a> {
     }
 
     pub(super) fn difference_phrases(&self) -> Vec<String> {
-        let said = |value: Option<&str>| value.unwrap_or("unknown").to_owned();
-        let line = |(d, [a, b]): &(&SettingDifference, [Option<&str>; 2])| {
-            format!("{}: {} against {}", word_in_sentence(&d.what), said(*a), said(*b))
+        let phrase = |(d, values): &(&SettingDifference, [Option<&str>; 2])| {
+            let [a, b] = values.map(|value| value.unwrap_or(UNKNOWN));
+            format!("{}: {a} against {b}", word_in_sentence(&d.what))
         };
-        self.differences.iter().map(line).collect()
+        self.differences.iter().map(phrase).collect()
     }
 
     /// Differing words of rig, tool, size and cooling, which affect speeds as much as cards do. A single such word between two
@@ -385,8 +354,7 @@ pub(super) fn compared_latencies(columns: &[ComparedColumn]) -> Vec<ComparedLate
 }
 
 fn column_latency(column: &ComparedColumn, key: &TestKey) -> Option<EntryLatency> {
-    let (_, values) = column.tests.iter().find(|(known, _)| known == key)?;
-    combine_latencies(&values.latencies)
+    combine_latencies(&column.test_runs(key)?.latencies)
 }
 
 fn combine_latencies(runs: &[EntryLatency]) -> Option<EntryLatency> {

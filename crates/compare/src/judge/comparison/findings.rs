@@ -38,10 +38,11 @@ fn few_runs(column: &ComparedColumn, place: usize, tests: &[ComparedTest]) -> Op
         "Only {} measured{which}: intervals rest on how much such tests usually vary.",
         runs_phrase(least, &column.entry.name)
     );
+    let advice = "Measure at least five runs; ten show whether the speed has two levels.";
     Some(
         Finding::new("few-runs", FindingWeight::Note, 1.0, verdict)
             .because("runs", least)
-            .with_advice("Measure at least five runs; ten show whether the speed has two levels."),
+            .with_advice(advice),
     )
 }
 
@@ -54,10 +55,8 @@ fn two_level_findings(columns: &[ComparedColumn], tests: &[ComparedTest]) -> Vec
     let of = |(place, column): (usize, &ComparedColumn)| {
         let jumping = tests.iter().filter_map(|test| {
             let levels = test.spreads[place].as_ref()?.levels?;
-            Some((
-                test.test.to_string(),
-                format!("{} and {}", three_digits(levels.low), SpeedMbS(levels.high)),
-            ))
+            let both = format!("{} and {}", three_digits(levels.low), SpeedMbS(levels.high));
+            Some((test.test.to_string(), both))
         });
         let evidence: Vec<(String, String)> = jumping.collect();
         let verdict = format!(
@@ -90,12 +89,9 @@ fn undecided_pairs(tests: &[ComparedTest]) -> Option<Finding> {
         return None;
     }
     let more = open.iter().filter_map(|p| p.more_runs).max();
-    let advice = |more| format!("Measure about {more} more runs of each card.");
+    let advice = more.map(|more| format!("Measure about {more} more runs of each card."));
     let verdict = format!("{} of {} comparisons do not show which card is faster.", open.len(), all.len());
-    Some(Finding {
-        advice: more.map(advice),
-        ..Finding::new("cannot-tell", FindingWeight::Note, 1.0, verdict)
-    })
+    Some(Finding { advice, ..Finding::new("cannot-tell", FindingWeight::Note, 1.0, verdict) })
 }
 
 /// Single units: a difference between two models needs more than one unit of each.
@@ -120,22 +116,15 @@ pub(super) fn ageing_findings(columns: &[ComparedColumn]) -> Vec<Finding> {
 }
 
 fn ageing_finding(first: &ComparedColumn, same: &[&ComparedColumn]) -> Option<Finding> {
-    let ages: Vec<(&TestKey, AgeEffect)> = test_keys(same.iter().copied())
-        .into_iter()
-        .filter_map(|key| Some((key, significance::age_trend(&dated_speeds(same, key))?)))
-        .collect();
+    let keys = test_keys(same.iter().copied()).into_iter();
+    let ages = keys.filter_map(|key| Some((key, significance::age_trend(&dated_speeds(same, key))?)));
+    let ages: Vec<(&TestKey, AgeEffect)> = ages.collect();
     // All tests are examined at once, so their p values are corrected together.
     let corrected = significance::correct_by_holm(&ages.iter().map(|(_, age)| age.p).collect::<Vec<_>>());
-    let real: Vec<&(&TestKey, AgeEffect)> = ages
-        .iter()
-        .zip(corrected)
-        .filter(|((_, age), p)| age.real && *p < SIGNIFICANCE_LEVEL)
-        .map(|(known, _)| known)
-        .collect();
-    let (sessions, years) = ages
-        .iter()
-        .map(|(_, age)| (age.sessions, age.years))
-        .max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
+    let real = ages.iter().zip(corrected).filter(|((_, age), p)| age.real && *p < SIGNIFICANCE_LEVEL);
+    let real: Vec<&(&TestKey, AgeEffect)> = real.map(|(known, _)| known).collect();
+    let spans = ages.iter().map(|(_, age)| (age.sessions, age.years));
+    let (sessions, years) = spans.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
     let watched = format!("over {sessions} sessions in {years:.1} years");
     let name = &first.series;
     if real.is_empty() {
@@ -150,9 +139,8 @@ fn ageing_finding(first: &ComparedColumn, same: &[&ComparedColumn]) -> Option<Fi
     };
     let weight = if slower > 0 { FindingWeight::Hint } else { FindingWeight::Note };
     let advice = "Save the data, erase the card and measure again: a full card writes slower.";
-    let mut finding = Finding::new("age", weight, 0.9, claim);
-    finding.evidence =
-        real.iter().map(|((test, step), age)| ageing_evidence(test, step.as_deref(), age)).collect();
+    let evidence = real.into_iter().map(ageing_evidence).collect();
+    let finding = Finding { evidence, ..Finding::new("age", weight, 0.9, claim) };
     Some(if slower > 0 { finding.with_advice(advice) } else { finding })
 }
 
@@ -160,12 +148,8 @@ fn became_phrase(tests: usize, name: &str) -> String {
     if tests == 1 { format!("One test of {name} became") } else { format!("{tests} tests of {name} became") }
 }
 
-fn ageing_evidence(
-    test: &cardscope_model::test_name::TestName,
-    step: Option<&str>,
-    age: &AgeEffect,
-) -> (String, String) {
-    let name = step.map_or_else(|| test.to_string(), |step| format!("{test} {step}"));
+fn ageing_evidence(((test, step), age): &(&TestKey, AgeEffect)) -> (String, String) {
+    let name = step.as_ref().map_or_else(|| test.to_string(), |step| format!("{test} {step}"));
     let [low, high] = age.ci95;
     let share = age.percent_per_year.map_or(String::new(), |percent| format!(", {percent:+.1} %"));
     (name, format!("{:+.3} MB/s a year ({low:+.3} … {high:+.3}){share}", age.per_year))
@@ -173,18 +157,16 @@ fn ageing_evidence(
 
 /// Day and speed of each run with a known day.
 fn dated_speeds(columns: &[&ComparedColumn], key: &TestKey) -> Vec<(f64, f64)> {
-    let of = columns.iter().flat_map(|column| &column.tests).filter(|(k, _)| k == key);
-    of.flat_map(|(_, values)| values.at.iter().zip(&values.mb_s))
-        .filter_map(|(at, mb_s)| Some((days_since_1970(at.as_deref()?)?, *mb_s)))
-        .collect()
+    let runs = columns.iter().filter_map(|column| column.test_runs(key));
+    let dated = runs.flat_map(|runs| runs.at.iter().zip(&runs.mb_s));
+    dated.filter_map(|(at, mb_s)| Some((days_since_1970(at.as_deref()?)?, *mb_s))).collect()
 }
 
 /// Days since 1970 with the time of day as their fraction; `None` without a day.
 pub(super) fn days_since_1970(at: &str) -> Option<f64> {
     let date: Date = at.get(..10)?.parse().ok()?;
-    let seconds = at.trim_end_matches('Z').parse::<DateTime>().map_or(0.0, |time| {
-        f64::from(time.hour()) * 3600.0 + f64::from(time.minute()) * 60.0 + f64::from(time.second())
-    });
+    let time = at.trim_end_matches('Z').parse::<DateTime>().unwrap_or(date.into());
+    let seconds = time.hour() as i32 * 3600 + time.minute() as i32 * 60 + time.second() as i32;
     let since = date.since(jiff::civil::date(1970, 1, 1)).ok()?;
-    Some(f64::from(since.get_days()) + seconds / 86_400.0)
+    Some(f64::from(since.get_days()) + f64::from(seconds) / 86_400.0)
 }

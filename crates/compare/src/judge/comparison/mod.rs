@@ -37,24 +37,17 @@ pub fn build_comparison(
     if *division == RunDivision::ByAge {
         findings.extend(findings::ageing_findings(&columns));
     }
-    let overall = overall::overall_results(&columns, asked);
-    let remarks = remarks::card_remarks(&columns);
-    let (apart, areas) = (areas::speed_differences(&columns), areas::area_effects(&columns));
-    let cooling = changes::cooling_gains(&columns, table);
-    let changes = changes::find_changes(&columns, by);
-    let latencies = columns::compared_latencies(&columns);
-    let entries = columns.into_iter().map(|column| column.entry).collect();
     Comparison {
-        entries,
         by: division.name(),
+        overall: overall::overall_results(&columns, asked),
+        remarks: remarks::card_remarks(&columns),
+        apart: areas::speed_differences(&columns),
+        areas: areas::area_effects(&columns),
+        cooling: changes::cooling_gains(&columns, table),
+        changes: changes::find_changes(&columns, by),
+        latencies: columns::compared_latencies(&columns),
+        entries: columns.into_iter().map(|column| column.entry).collect(),
         tests,
-        overall,
-        remarks,
-        apart,
-        areas,
-        cooling,
-        changes,
-        latencies,
         differs,
         findings,
         // Registers and geometry come from the archive.
@@ -65,31 +58,30 @@ pub fn build_comparison(
 /// Every test of any column, with speeds and pairs. p values are corrected over all tests of the same two columns, since a
 /// comparison of two cards asks all these questions at once. The order of many cards is a question for `rank`.
 fn compare_tests(columns: &[ComparedColumn], asked: PairBasis) -> Vec<ComparedTest> {
-    let mut found: Vec<ComparedTest> = Vec::new();
-    let mut differences: Vec<CardDifference> = Vec::new();
-    for key in test_keys(columns.iter()) {
-        found.push(compare_test(columns, key, asked, &mut differences));
-    }
-    let mut pairs: Vec<(&mut ComparedPair, CardDifference)> =
-        found.iter_mut().flat_map(|test| &mut test.pairs).zip(differences).collect();
+    let keys = test_keys(columns.iter()).into_iter();
+    let (mut found, differences): (Vec<ComparedTest>, Vec<Vec<CardDifference>>) =
+        keys.map(|key| compare_test(columns, key, asked)).unzip();
+    let pairs = found.iter_mut().flat_map(|test| &mut test.pairs).zip(differences.into_iter().flatten());
+    let mut pairs: Vec<(&mut ComparedPair, CardDifference)> = pairs.collect();
     // Pairs of the same two columns become neighbours, as `chunk_by_mut` needs them.
     pairs.sort_by_key(|(pair, _)| (pair.first, pair.second));
     for same in pairs.chunk_by_mut(|a, b| (a.0.first, a.0.second) == (b.0.first, b.0.second)) {
         let all: Vec<f64> = same.iter().filter_map(|(_, d)| d.p).collect();
         let known = same.iter_mut().filter(|(_, d)| d.p.is_some());
         for ((pair, difference), p) in known.zip(significance::correct_by_holm(&all)) {
-            apply_correction(pair, difference.clone().with_corrected_p(p));
+            let corrected = difference.clone().with_corrected_p(p);
+            (pair.p, pair.verdict, pair.more_runs) = (corrected.p, corrected.verdict, corrected.more_runs);
         }
     }
     found
 }
 
+/// Speeds and pairs of a test, and the difference of each pair.
 fn compare_test(
     columns: &[ComparedColumn],
     key: &TestKey,
     asked: PairBasis,
-    differences: &mut Vec<CardDifference>,
-) -> ComparedTest {
+) -> (ComparedTest, Vec<CardDifference>) {
     let (test, step) = key.clone();
     let block_bytes = test.pattern.block;
     let of = |column: &ComparedColumn| {
@@ -98,21 +90,17 @@ fn compare_test(
         Some((summarise_runs(values, usual.as_ref(), block_bytes)?, usual))
     };
     let sides: Vec<Option<(Spread, Option<UsualSpeed>)>> = columns.iter().map(of).collect();
-    let mut pairs = Vec::new();
-    for (first, second) in column_pairs(&sides) {
-        if let (Some((a, known_a)), Some((b, known_b))) = (&sides[first], &sides[second]) {
-            let besides = OtherDifferences::new(columns, asked.differs, (first, second), asked.by);
-            let variance = besides.added_variance(asked.table);
-            let found = compare_speeds(known_a.as_ref(), known_b.as_ref(), asked.table, variance);
-            pairs.push(ComparedPair {
-                levels: level_ratios(a, b),
-                ..build_pair((first, second), &found, &besides)
-            });
-            differences.push(found);
-        }
-    }
+    let pair = |(first, second): (usize, usize)| {
+        let ((a, known_a), (b, known_b)) = (sides[first].as_ref()?, sides[second].as_ref()?);
+        let besides = OtherDifferences::new(columns, asked.differs, (first, second), asked.by);
+        let variance = besides.added_variance(asked.table);
+        let found = compare_speeds(known_a.as_ref(), known_b.as_ref(), asked.table, variance);
+        let pair = build_pair((first, second), &found, &besides);
+        Some((ComparedPair { levels: level_ratios(a, b), ..pair }, found))
+    };
+    let (pairs, differences) = column_pairs(&sides).filter_map(pair).unzip();
     let spreads = sides.into_iter().map(|side| side.map(|(spread, _)| spread)).collect();
-    ComparedTest { test, step, block_bytes, spreads, pairs }
+    (ComparedTest { test, step, block_bytes, spreads, pairs }, differences)
 }
 
 /// Ratios between the levels of two columns, if the runs of both alternate between two levels.
@@ -156,11 +144,6 @@ fn build_pair(
         confounded_by: besides.confounders().map(str::to_owned).collect(),
         levels: None,
     }
-}
-
-/// Applies the correction of p for the number of tests.
-fn apply_correction(pair: &mut ComparedPair, corrected: CardDifference) {
-    (pair.p, pair.verdict, pair.more_runs) = (corrected.p, corrected.verdict, corrected.more_runs);
 }
 
 /// Summary of the runs of one test; `None` without runs.

@@ -7,7 +7,7 @@ use super::columns::{
     ComparedColumn, OtherDifferences, PairBasis, TestKey, TestRuns, find_differences, test_keys,
 };
 use cardscope_model::comparison::OverallFactor;
-use cardscope_model::statistics::distinct_values;
+use cardscope_model::statistics::{distinct_values, mean};
 use cardscope_statistics::priors::{NormalMixture, SpreadTable, UsualSpeed};
 use cardscope_statistics::significance::{RankedValue, probabilities_of_best};
 
@@ -26,10 +26,9 @@ pub(super) fn overall_results(columns: &[ComparedColumn], asked: PairBasis) -> V
     if !found.is_empty() || cards.len() == columns.len() || cards.len() < 2 {
         return found;
     }
-    let joined: Vec<ComparedColumn> =
-        columns_by_card(columns).iter().filter_map(|own| combine_columns(own)).collect();
-    let differs = find_differences(&joined);
-    compare_entries(&joined, PairBasis { differs: &differs, ..asked })
+    let joined = columns_by_card(columns);
+    let joined: Vec<ComparedColumn> = joined.iter().filter_map(|own| combine_columns(own)).collect();
+    compare_entries(&joined, PairBasis { differs: &find_differences(&joined), ..asked })
 }
 
 /// Columns over the largest area, if several cards were measured over it and some of them also over smaller ones, which may
@@ -48,10 +47,8 @@ fn largest_area_columns(columns: &[ComparedColumn]) -> Option<Vec<ComparedColumn
 }
 
 fn compare_entries(columns: &[ComparedColumn], asked: PairBasis) -> Vec<OverallFactor> {
-    let shared: Vec<&TestKey> = test_keys(columns.iter())
-        .into_iter()
-        .filter(|key| columns.iter().all(|c| c.test_runs(key).is_some()))
-        .collect();
+    let mut shared = test_keys(columns.iter());
+    shared.retain(|key| columns.iter().all(|c| c.test_runs(key).is_some()));
     if columns.len() < 2 || shared.is_empty() {
         return Vec::new();
     }
@@ -66,11 +63,12 @@ fn compare_entries(columns: &[ComparedColumn], asked: PairBasis) -> Vec<OverallF
     let Some(known) = known else { return Vec::new() };
     let chances = probabilities_of_best(&known);
     let wins = count_wins(columns, &shared);
+    let mut order: Vec<usize> = (0..known.len()).collect();
+    order.sort_by(|a, b| known[*b].value.total_cmp(&known[*a].value));
+    // Of equal entries the last counts as first.
     let Some(first) = (0..known.len()).max_by(|a, b| known[*a].value.total_cmp(&known[*b].value)) else {
         return Vec::new();
     };
-    let mut order: Vec<usize> = (0..known.len()).collect();
-    order.sort_by(|a, b| known[*b].value.total_cmp(&known[*a].value));
     let of = |entry: usize| {
         let log = known[entry].value - known[first].value;
         let [low, high] = known[entry].known.difference(&known[first].known).central95();
@@ -89,14 +87,10 @@ fn compare_entries(columns: &[ComparedColumn], asked: PairBasis) -> Vec<OverallF
 }
 
 /// Words of rig, tool, size and cooling in which an entry differs from any other, and the largest variance they add.
-fn entry_confounders<'a>(
-    columns: &[ComparedColumn],
-    asked: PairBasis<'a>,
-    entry: usize,
-) -> (Vec<&'a str>, f64) {
-    let others = (0..columns.len()).filter(|other| *other != entry);
-    let between: Vec<OtherDifferences> =
-        others.map(|other| OtherDifferences::new(columns, asked.differs, (entry, other), asked.by)).collect();
+fn entry_confounders<'a>(all: &[ComparedColumn], asked: PairBasis<'a>, entry: usize) -> (Vec<&'a str>, f64) {
+    let others = (0..all.len()).filter(|other| *other != entry);
+    let between = others.map(|other| OtherDifferences::new(all, asked.differs, (entry, other), asked.by));
+    let between: Vec<OtherDifferences> = between.collect();
     let most = between.iter().map(|besides| besides.added_variance(asked.table)).fold(0.0, f64::max);
     (distinct_values(between.iter().flat_map(OtherDifferences::confounders)), most)
 }
@@ -135,15 +129,10 @@ fn run_mean_logs(tests: &[&TestRuns]) -> Option<Vec<f64>> {
 fn count_wins(columns: &[ComparedColumn], shared: &[&TestKey]) -> Vec<u32> {
     let mut wins = vec![0; columns.len()];
     for key in shared {
-        let mean = |column: &ComparedColumn| {
-            let runs = &column.test_runs(key)?.mb_s;
-            cardscope_model::statistics::mean(runs)
-        };
-        let means: Vec<f64> = columns.iter().map(|column| mean(column).unwrap_or(0.0)).collect();
+        let means = columns.iter().map(|column| mean(&column.test_runs(key)?.mb_s));
+        let means: Vec<f64> = means.map(Option::unwrap_or_default).collect();
         let fastest = (0..means.len()).rev().max_by(|a, b| means[*a].total_cmp(&means[*b]));
-        if let Some(entry) = fastest {
-            wins[entry] += 1;
-        }
+        fastest.into_iter().for_each(|entry| wins[entry] += 1);
     }
     wins
 }

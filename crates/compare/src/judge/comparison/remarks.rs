@@ -81,11 +81,8 @@ fn area_remark(own: &[&ComparedColumn]) -> Option<String> {
     let worst = effects.iter().min_by(|a, b| a.large_area_share().total_cmp(&b.large_area_share()))?;
     let (test, [from, to]) = (worst.test, worst.bytes.map(BinarySize));
     let fall = || {
-        let [small, large] = worst.mb_s.map(SpeedMbS);
-        format!(
-            "{test} falls by {:.0} % from {from} to {to} ({small} to {large})",
-            100.0 * (1.0 - worst.large_area_share())
-        )
+        let ([small, large], percent) = (worst.mb_s.map(SpeedMbS), 100.0 * (1.0 - worst.large_area_share()));
+        format!("{test} falls by {percent:.0} % from {from} to {to} ({small} to {large})")
     };
     match worst.large_area_share() {
         share if share < COLLAPSED_SHARE && test.op == TestOp::Write => {
@@ -104,19 +101,13 @@ fn op_word(op: TestOp) -> &'static str {
 /// Effect of a queue on small writes and small reads.
 fn queue_remark(column: &ComparedColumn) -> Option<String> {
     let of = |op: TestOp| {
-        let (single, deep) = (
-            best_speed(column, is_small_random(op, 1))?,
-            best_speed(column, is_small_random(op, DEEP_QUEUE))?,
-        );
-        Some((op, single, deep))
+        let best = |queue| best_speed(column, is_small_random(op, queue));
+        Some((op, best(1)?, best(DEEP_QUEUE)?))
     };
     let each: Vec<(TestOp, f64, f64)> = [TestOp::Write, TestOp::Read].into_iter().filter_map(of).collect();
     if let Some((op, single, deep)) = each.iter().find(|(_, single, deep)| deep / single < FAKE_QUEUE_SHARE) {
-        let (from, to) = (SpeedMbS(*single), SpeedMbS(*deep));
-        return Some(format!(
-            "its queue is fake: {DEEP_QUEUE} {} at once drop from {from} to {to}",
-            op_word(*op)
-        ));
+        let (ops, from, to) = (op_word(*op), SpeedMbS(*single), SpeedMbS(*deep));
+        return Some(format!("its queue is fake: {DEEP_QUEUE} {ops} at once drop from {from} to {to}"));
     }
     let gains = each.iter().filter(|(_, single, deep)| deep / single > QUEUE_GAIN);
     let gains = gains.map(|(op, single, deep)| format!("queued {} are {:.1} ×", op_word(*op), deep / single));
@@ -132,14 +123,9 @@ fn half_mib_remark(column: &ComparedColumn) -> Option<String> {
             test.op == op && blocks && pattern.queue == 1
         };
         let (half, whole) = (best_speed(column, half)?, best_speed(column, is_sequential(op))?);
-        (half > RANDOM_GAIN * whole).then(|| {
-            format!(
-                "{} 512 KiB blocks at random faster than data in order ({} against {})",
-                op_word(op),
-                SpeedMbS(half),
-                SpeedMbS(whole)
-            )
-        })
+        let (ops, speeds) = (op_word(op), format!("{} against {}", SpeedMbS(half), SpeedMbS(whole)));
+        let remark = || format!("{ops} 512 KiB blocks at random faster than data in order ({speeds})");
+        (half > RANDOM_GAIN * whole).then(remark)
     };
     of(TestOp::Write).or_else(|| of(TestOp::Read))
 }
@@ -164,10 +150,8 @@ fn class_remark(column: &ComparedColumn) -> Option<String> {
     let reached = CLASS_RATES.iter().position(|(_, read, write)| reads >= *read && writes >= *write);
     let reached = reached.map(|at| CLASS_RATES[at].0);
     let rates = format!("{reads:.0} reads and {writes:.0} writes a second");
-    let borne = marks_with_letters(&column.entry.card, &['A'])
-        .max_by_key(|mark| mark.number())
-        .map(|mark| mark.to_string());
-    match (borne, reached) {
+    let borne = marks_with_letters(&column.entry.card, &['A']).max_by_key(|mark| mark.number());
+    match (borne.map(|mark| mark.to_string()), reached) {
         (Some(borne), Some(class)) if borne.as_str() > class => {
             Some(format!("marked {borne}, but reaches the rates of {class} only ({rates})"))
         }
@@ -216,13 +200,12 @@ fn lead_remark(cards: &[ComparedColumn], own: &ComparedColumn) -> Option<String>
         ("small reads", &is_small_random(TestOp::Read, 1)),
         ("small writes", &is_small_random(TestOp::Write, 1)),
     ];
-    let others: Vec<&ComparedColumn> =
-        cards.iter().filter(|card| card.entry.card_id != own.entry.card_id).collect();
     let leads = |wanted: TestFilter| {
-        let best = others.iter().filter_map(|column| best_speed(column, wanted)).max_by(f64::total_cmp)?;
+        let others = cards.iter().filter(|card| card.entry.card_id != own.entry.card_id);
+        let best = others.filter_map(|column| best_speed(column, wanted)).max_by(f64::total_cmp)?;
         Some(best_speed(own, wanted)? > best)
     };
-    let led: Vec<&str> =
-        kinds.iter().filter(|(_, wanted)| leads(wanted) == Some(true)).map(|k| k.0).collect();
+    let led = kinds.iter().filter(|(_, wanted)| leads(wanted) == Some(true));
+    let led: Vec<&str> = led.map(|(kind, _)| *kind).collect();
     (!led.is_empty()).then(|| format!("the fastest at {}", led.join(", ")))
 }

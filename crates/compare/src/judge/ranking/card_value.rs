@@ -1,6 +1,6 @@
 //! Computes the one value by which a card is ranked.
 
-use super::figures::{self, CardFigures, KnownFigure, PurchaseBasis, interval_around};
+use super::figures::{self, CardFigures, PurchaseBasis, interval_around};
 use super::sustained::SustainedFigures;
 use cardscope_model::archive_rows::{StoredCard, SummaryRow};
 use cardscope_model::comparison::NOTABLE_CHANGE;
@@ -120,35 +120,26 @@ fn slower_bus_doubt(asked: &RankingGoal, card: &StoredCard) -> Option<String> {
 /// Doubt about best cases among the figures that the job requires.
 fn best_case_doubts(job: &Job, of: &CardFigures, score: &JobScore) -> Vec<String> {
     let figures = of.mean_figures();
-    let asks = |figure: Figure| {
-        job.demand.iter().any(|demand| demand.figure == figure)
-            || job
-                .work
-                .iter()
-                .flat_map(job::JobWork::needed_amounts)
-                .any(|(f, amount)| f == figure && amount > 0.0)
-    };
-    let rests = |figure: &&Figure| asks(**figure) && figures.get(**figure).is_some();
-    let named: Vec<&str> =
-        of.best_cases.iter().filter(rests).map(|figure| figure.name_and_unit().0).collect();
-    if named.is_empty() || !score.missed.is_empty() {
-        return Vec::new();
-    }
-    vec![format!(
-        "{} at best, from short writes; `cardscope sustain` measures sustained writes",
-        named.join(" and ")
-    )]
+    let demanded = job.demand.iter().map(|demand| demand.figure);
+    let amounts = job.work.iter().flat_map(job::JobWork::needed_amounts).filter(|(_, amount)| *amount > 0.0);
+    let needed: Vec<Figure> = demanded.chain(amounts.map(|(figure, _)| figure)).collect();
+    let rests =
+        of.best_cases.iter().filter(|figure| needed.contains(figure) && figures.get(**figure).is_some());
+    let named: Vec<&str> = rests.map(|figure| figure.name_and_unit().0).collect();
+    let doubt = "at best, from short writes; `cardscope sustain` measures sustained writes";
+    let doubt =
+        (score.missed.is_empty() && !named.is_empty()).then(|| format!("{} {doubt}", named.join(" and ")));
+    doubt.into_iter().collect()
 }
 
 /// Interval of the score that follows from the intervals of the figures.
-fn score_interval(
+fn score_interval<P: Fn(&Figures) -> Option<f64>>(
     asked: &RankingGoal,
     of: &CardFigures,
-    points: impl Fn(&Figures) -> Option<f64>,
+    points: P,
 ) -> Option<[f64; 2]> {
-    let known = |k: &KnownFigure| significance::FigureInterval { mean: k.mean, ci95: k.ci95 };
-    let known: Vec<significance::FigureInterval> = of.figures.iter().map(known).collect();
-    significance::propagate_intervals(&known, |values| {
+    let known = of.figures.iter().map(|k| significance::FigureInterval { mean: k.mean, ci95: k.ci95 });
+    significance::propagate_intervals(&known.collect::<Vec<_>>(), |values| {
         let figures = of.figures_with_values(values);
         let figures = asked.host.as_ref().map_or(figures, |host| host.cap_figures(&figures).0);
         points(&figures).unwrap_or(0.0)
@@ -157,17 +148,13 @@ fn score_interval(
 
 /// Capacity in bytes according to the registers, else to the label.
 fn capacity_bytes(card: &StoredCard) -> Option<u64> {
-    card.facts.capacity_bytes.or_else(|| label_bytes(card))
+    let label = card.facts.capacity_label.as_deref();
+    card.facts.capacity_bytes.or_else(|| cardscope_model::units::parse_size(label?).ok())
 }
 
 /// Capacity in GB (10^9 bytes).
 pub(super) fn gigabytes(card: &StoredCard) -> Option<f64> {
     capacity_bytes(card).map(|bytes| bytes as f64 / 1e9)
-}
-
-/// Bytes of a label such as `64GB`.
-fn label_bytes(card: &StoredCard) -> Option<u64> {
-    cardscope_model::units::parse_size(card.facts.capacity_label.as_deref()?).ok()
 }
 
 fn value_for_test<'a>(
@@ -183,19 +170,17 @@ fn value_for_test<'a>(
     let known = bought.unit_speed(row).ok_or_else(|| format!("{test} has no speed"))?;
     let limit = asked.host.as_ref().and_then(|host| limit_mb_s(host, test));
     let under = |mb_s: f64| limit.map_or(mb_s, |limit| mb_s.min(limit));
-    let capped = limit
-        .filter(|limit| row.mean > *limit)
-        .map(|limit| format!("{} → {}", three_digits(row.mean), SpeedMbS(limit)));
+    let capped = limit.filter(|limit| row.mean > *limit);
+    let capped = capped.map(|limit| format!("{} → {}", three_digits(row.mean), SpeedMbS(limit)));
     let settings = vec![row.setting.clone()];
     let mut doubts = figures::setting_doubts(&settings, row.n, rows);
     doubts.extend(slower_bus_doubt(asked, card));
     let ci95 = interval_around(row.mean, &known);
     let value = under(row.mean);
     // At the limit of a host, the card's own uncertainty no longer matters.
-    let known = if value < row.mean {
-        NormalMixture::single(value.ln(), NOTABLE_CHANGE.powi(2) / 100.0)
-    } else {
-        known
+    let known = match value < row.mean {
+        true => NormalMixture::single(value.ln(), NOTABLE_CHANGE.powi(2) / 100.0),
+        false => known,
     };
     Ok(ValuedCard {
         card,

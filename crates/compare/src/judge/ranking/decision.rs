@@ -68,17 +68,14 @@ fn missing_runs(first: &RankedCard, rival: &RankedCard, between_units: f64) -> O
 /// Price below which a worse card is the better value: its value then costs less than the first card's.
 fn cheaper_alternative(first: &RankedCard, other: &RankedCard) -> Option<AlternativeCard> {
     let paid = first.price.as_ref().filter(|price| price.amount > 0.0)?;
-    let below =
-        CardPrice { amount: paid.amount * other.value / first.value, currency: paid.currency.clone() };
+    let amount = paid.amount * other.value / first.value;
+    let below = CardPrice { amount, currency: paid.currency.clone() };
     let cheaper = |price: &&CardPrice| price.currency == below.currency && price.amount < below.amount;
     let costs = other.price.as_ref();
     // A price above that makes the card no alternative.
     let of_use = below.amount > 0.0 && costs.is_none_or(|price| cheaper(&price));
-    of_use.then(|| AlternativeCard {
-        name: other.entry.name.clone(),
-        below: below.clone(),
-        costs: costs.cloned(),
-    })
+    let name = other.entry.name.clone();
+    of_use.then(|| AlternativeCard { name, below: below.clone(), costs: costs.cloned() })
 }
 
 #[cfg(test)]

@@ -137,11 +137,8 @@ impl CardFigures {
     fn apply_long_runs(&mut self, bought: PurchaseBasis<'_>, lasting: SustainedFigures) {
         match lasting.after_cache {
             AfterCache::Measured(mb_s) => {
-                self.set_figure(
-                    Figure::SustainedWriteMbS,
-                    mb_s,
-                    bought.single_run_interval(mb_s, LONG_WRITE),
-                );
+                let interval = bought.single_run_interval(mb_s, LONG_WRITE);
+                self.set_figure(Figure::SustainedWriteMbS, mb_s, interval);
             }
             AfterCache::NoCache => {}
             AfterCache::Unknown => self.best_cases.push(Figure::SustainedWriteMbS),
@@ -183,19 +180,14 @@ fn deciding_row<'a>(
     bought: PurchaseBasis<'_>,
     rows: &'a [SummaryRow],
 ) -> Option<(KnownFigure, &'a SummaryRow)> {
-    let usable = |row: &&SummaryRow| {
-        contributes_to(figure, row.test)
-            && figure_value(figure, row).is_some()
-            && !is_page_cache(row.step.as_deref())
-    };
+    let value = |row: &SummaryRow| figure_value(figure, row).filter(|_| contributes_to(figure, row.test));
+    let usable = |row: &&SummaryRow| value(row).is_some() && !is_page_cache(row.step.as_deref());
     // Of two equally near settings the one measured first counts; `max_by_key` returns the last, hence `rev`.
     let nearest = rows.iter().rev().filter(usable).max_by_key(|row| nearness(row))?;
     let same = rows.iter().filter(usable).filter(|row| row.setting == nearest.setting && row.n == nearest.n);
     // For the longest write this is the greatest of all, for a speed the fastest pattern.
-    let row = same.max_by(|a, b| {
-        figure_value(figure, a).unwrap_or(0.0).total_cmp(&figure_value(figure, b).unwrap_or(0.0))
-    })?;
-    let mean = figure_value(figure, row)?;
+    let valued = same.filter_map(|row| Some((row, value(row)?)));
+    let (row, mean) = valued.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
     let ci95 = match figure {
         Figure::LongestWriteS => [mean; 2],
         _ => interval_around(mean, &bought.unit_speed(row)?),
@@ -218,14 +210,10 @@ fn queue_collapse(rows: &[SummaryRow]) -> Option<String> {
     let slowest = queued.min_by(|a, b| a.mean.total_cmp(&b.mean))?;
     let alone = |row: &&SummaryRow| flight(row) == 1 && row.setting == slowest.setting;
     let single = rows.iter().filter(small).find(alone)?;
-    (slowest.mean < COLLAPSED_SHARE * single.mean).then(|| {
-        format!(
-            "writes with {} requests in flight collapse to {} (one at a time: {})",
-            flight(slowest),
-            SpeedMbS(slowest.mean),
-            SpeedMbS(single.mean)
-        )
-    })
+    let (requests, to, from) = (flight(slowest), SpeedMbS(slowest.mean), SpeedMbS(single.mean));
+    let phrase =
+        || format!("writes with {requests} requests in flight collapse to {to} (one at a time: {from})");
+    (slowest.mean < COLLAPSED_SHARE * single.mean).then(phrase)
 }
 
 /// True for a step that readers marked as answered by the host's page cache instead of the card.
@@ -428,9 +416,8 @@ impl PurchaseBasis<'_> {
     pub(super) fn single_run_interval(&self, mean: f64, test: TestName) -> [f64; 2] {
         let spread = self.table.spread_of_kind(SpreadKind::new(&self.card.facts, None, test));
         let usual = UsualSpeed::from_mean(mean, None, 1, spread);
-        usual.map_or([mean; 2], |usual| {
-            interval_around(mean, &usual.log_speed().widened(self.between_units()))
-        })
+        let known = usual.map(|usual| usual.log_speed().widened(self.between_units()));
+        known.map_or([mean; 2], |known| interval_around(mean, &known))
     }
 
     /// Variance between units of a model; it decreases with the number of measured units.

@@ -27,18 +27,15 @@ fn tools_finding(places: &[RankedCard]) -> Option<Finding> {
 
 /// Different conditions, which affect the order in addition to the cards.
 fn rig_finding(places: &[RankedCard]) -> Option<Finding> {
-    let differing: Vec<(String, String)> =
-        RIG_WORDS.iter().filter_map(|word| differing_values(word, places)).collect();
+    let differing = RIG_WORDS.iter().filter_map(|word| differing_values(word, places));
+    let differing: Vec<(String, String)> = differing.collect();
     let words: Vec<String> = differing.iter().map(|(word, _)| word_in_sentence(word)).collect();
-    let verdict = format!(
-        "The cards were measured under different conditions ({}), which affects their order.",
-        words.join(", ")
-    );
-    (!words.is_empty()).then(|| Finding {
-        evidence: differing.clone(),
-        ..Finding::new("not-the-card-alone", FindingWeight::Hint, 1.0, verdict)
-            .with_advice("Select one with --condition WORD=VALUE.")
-    })
+    let words = words.join(", ");
+    let verdict =
+        format!("The cards were measured under different conditions ({words}), which affects their order.");
+    let finding = Finding::new("not-the-card-alone", FindingWeight::Hint, 1.0, verdict);
+    let finding = finding.with_advice("Select one with --condition WORD=VALUE.");
+    (!words.is_empty()).then(|| Finding { evidence: differing, ..finding })
 }
 
 /// Values of a word, if there are several; unknown counts as one.

@@ -43,13 +43,10 @@ impl GroupBy {
             GroupBy::Mark => highest_mark(facts, &['V', 'U', 'C']),
             GroupBy::AppMark => highest_mark(facts, &['A']),
             GroupBy::Maker => facts.brand.clone().or_else(|| facts.maker.clone()),
-            GroupBy::Year => {
-                facts.made.as_deref().or(bought).and_then(|date| date.get(..4)).map(str::to_owned)
-            }
+            GroupBy::Year => Some(facts.made.as_deref().or(bought)?.get(..4)?.to_owned()),
             GroupBy::Capacity => facts.capacity_label.clone().or_else(|| {
-                facts.capacity_bytes.map(|_| {
-                    CardFacts { capacity_bytes: facts.capacity_bytes, ..CardFacts::default() }.title()
-                })
+                let capacity_bytes = Some(facts.capacity_bytes?);
+                Some(CardFacts { capacity_bytes, ..CardFacts::default() }.title())
             }),
         }
     }
@@ -64,25 +61,16 @@ fn highest_mark(facts: &CardFacts, letters: &[char]) -> Option<String> {
 
 /// Groups ranked cards, and tests how much of the spread of `what` the groups explain.
 pub fn group_cards(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], what: &str) -> GroupDivision {
-    let values: Vec<(String, f64)> = cards
-        .iter()
-        .map(|(card, bought, value)| {
-            (
-                by.group_name(&card.facts, bought.as_deref()).unwrap_or_else(|| UNKNOWN_GROUP.to_owned()),
-                *value,
-            )
-        })
-        .collect();
-    let found = significance::divide_by_group(&values, SEED);
+    let value = |(card, bought, value): &(&StoredCard, Option<String>, f64)| {
+        let name = by.group_name(&card.facts, bought.as_deref());
+        (name.unwrap_or_else(|| UNKNOWN_GROUP.to_owned()), *value)
+    };
+    let values: Vec<(String, f64)> = cards.iter().map(value).collect();
+    let significance::DivisionEffect { groups, explained, p, .. } =
+        significance::divide_by_group(&values, SEED);
     let known = values.iter().filter(|(name, _)| name != UNKNOWN_GROUP).count();
-    let verdict = group_verdict(by, found.explained, found.p, known, what);
-    GroupDivision {
-        by: by.word().to_owned(),
-        groups: found.groups,
-        explained: found.explained,
-        p: found.p,
-        verdict,
-    }
+    let verdict = group_verdict(by, explained, p, known, what);
+    GroupDivision { by: by.word().to_owned(), groups, explained, p, verdict }
 }
 
 /// Sentence on the explained share of the spread and its probability by chance. `cards` have a known group.

@@ -51,16 +51,6 @@ pub struct MeasuredCards {
     pub sustained: HashMap<String, SustainedFigures>,
 }
 
-impl MeasuredCards {
-    fn card_rows(&self, card: &str) -> &[SummaryRow] {
-        self.rows.get(card).map_or(&[][..], Vec::as_slice)
-    }
-
-    fn card_sustained(&self, card: &str) -> SustainedFigures {
-        self.sustained.get(card).copied().unwrap_or_default()
-    }
-}
-
 /// Places of all cards with a value, best first, and the other cards with the reason.
 fn place_cards(
     asked: &RankingGoal,
@@ -70,8 +60,9 @@ fn place_cards(
 ) -> (Vec<RankedCard>, Vec<(String, String)>) {
     let (mut valued, mut not_placed) = (Vec::new(), Vec::new());
     for card in cards {
-        match card_value(asked, table, card, measured.card_rows(&card.id), measured.card_sustained(&card.id))
-        {
+        let rows = measured.rows.get(&card.id).map_or(&[][..], Vec::as_slice);
+        let sustained = measured.sustained.get(&card.id).copied().unwrap_or_default();
+        match card_value(asked, table, card, rows, sustained) {
             Ok(found) => valued.push(found),
             Err(why) => not_placed.push((card.title.clone(), why)),
         }
@@ -107,11 +98,6 @@ fn is_unnoticeable(job: &Job, first: &ValuedCard<'_>, second: &ValuedCard<'_>) -
         })
 }
 
-/// Day of a time of any length.
-fn day(time: &str) -> String {
-    time.get(..10).unwrap_or(time).to_owned()
-}
-
 fn to_place(valued: &ValuedCard<'_>, placement: Placement) -> RankedCard {
     let card = valued.card;
     let entry = ComparedEntry {
@@ -122,7 +108,10 @@ fn to_place(valued: &ValuedCard<'_>, placement: Placement) -> RankedCard {
         specimens: card.units,
         sessions: card.sessions,
         runs: valued.runs,
-        measured: card.measured.clone().map(|days| days.map(|time| day(&time))),
+        measured: card
+            .measured
+            .clone()
+            .map(|times| times.map(|time| time.get(..10).unwrap_or(&time).to_owned())),
         sources: Vec::new(),
     };
     let paid = card.price.as_ref().filter(|price| price.amount > 0.0);

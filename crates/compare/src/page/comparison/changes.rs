@@ -26,10 +26,8 @@ pub(crate) fn add_changes(page: &mut Page, comparison: &Comparison) {
     if !table.rows().is_empty() {
         let meaning = "Geometric mean over the cards measured both ways and otherwise alike; in brackets how many of them gain \
                        more than 3 %.";
-        page.add_section(
-            "What each change is worth",
-            [PageBlock::Table(table), PageBlock::Words(meaning.to_owned())],
-        );
+        let meaning = PageBlock::Words(meaning.to_owned());
+        page.add_section("What each change is worth", [PageBlock::Table(table), meaning]);
     }
 }
 
@@ -63,10 +61,9 @@ fn change_sentence(change: &ChangeEffect) -> Option<String> {
     let least = change.tests.iter().min_by(by_factor)?;
     let most = change.tests.iter().max_by(by_factor)?;
     let cards = pluralize(change.tests.iter().map(|test| test.cards).max()?, "card");
-    let range = if change.tests.len() > 1 {
-        format!("{}, {}", test_phrase(most), test_phrase(least))
-    } else {
-        test_phrase(most)
+    let range = match change.tests.len() {
+        1 => test_phrase(most),
+        _ => format!("{}, {}", test_phrase(most), test_phrase(least)),
     };
     Some(format!("{} against {}: {range} ({cards}).", change.to, change.from))
 }

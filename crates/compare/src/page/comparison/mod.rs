@@ -42,15 +42,10 @@ pub fn comparison_page(comparison: &Comparison, how: ComparisonLayout) -> Page {
     add_figures(&mut page, comparison, how);
     add_differences(&mut page, comparison);
     add_compared(&mut page, comparison);
-    page.add_detail(
-        "Runs that jump between two levels",
-        [PageBlock::Lines(sentences::two_level_sentences(comparison))],
-    );
+    add_levels(&mut page, comparison);
     if how.every_run {
-        page.add_section(
-            "Every run, MB/s, in the order of measuring",
-            [PageBlock::Lines(run_lines(comparison))],
-        );
+        let runs = PageBlock::Lines(run_lines(comparison));
+        page.add_section("Every run, MB/s, in the order of measuring", [runs]);
     }
     page.add_detail("Findings", [PageBlock::Remarks(findings::merge_findings(&comparison.findings))]);
     page.add_detail("Sources", [PageBlock::Lines(source_lines(comparison))]);
@@ -84,16 +79,19 @@ pub(crate) fn add_overall(page: &mut Page, comparison: &Comparison) {
     page.add_detail("Small against large test area", [PageBlock::Table(tables::area_table(comparison))]);
 }
 
+pub(crate) fn add_levels(page: &mut Page, comparison: &Comparison) {
+    let sentences = PageBlock::Lines(sentences::two_level_sentences(comparison));
+    page.add_detail("Runs that jump between two levels", [sentences]);
+}
+
 /// Adds the compared entries, and differences other than the card.
 pub(crate) fn add_compared(page: &mut Page, comparison: &Comparison) {
     if comparison.entries.is_empty() {
         return;
     }
     let common = format!("Measured by: {}.", sentences::common_setting(comparison));
-    page.add_section(
-        "Compared",
-        [PageBlock::Table(tables::entry_table(comparison)), PageBlock::Words(common)],
-    );
+    let entries = PageBlock::Table(tables::entry_table(comparison));
+    page.add_section("Compared", [entries, PageBlock::Words(common)]);
     page.add_detail("Also different", [PageBlock::Table(tables::difference_table(comparison))]);
     page.add_detail("Known of the cards", [PageBlock::Table(tables::details_table(comparison))]);
 }
@@ -124,12 +122,10 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: Compari
     if how.as_printed {
         let true_ones = "A tool's MB/s need not be 10^6 bytes a second; without --as-printed all figures are in true MB/s.";
         let unknown = comparison.tests.iter().flat_map(|t| t.spreads.iter().flatten());
-        let own = unknown.into_iter().any(|spread| spread.as_printed.is_none()).then(|| {
-            format!(
-                "{}  no figure of the tool's own is known: MB/s of 10^6 bytes, as measured.",
-                NOT_PRINTED.trim()
-            )
-        });
+        let mark = NOT_PRINTED.trim();
+        let own =
+            || format!("{mark}  no figure of the tool's own is known: MB/s of 10^6 bytes, as measured.");
+        let own = unknown.into_iter().any(|spread| spread.as_printed.is_none()).then(own);
         page.add_section("", [true_ones.to_owned()].into_iter().chain(own).map(PageBlock::Words));
     }
 }

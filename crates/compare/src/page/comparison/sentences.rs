@@ -2,14 +2,14 @@
 
 use cardscope_model::comparison::{
     AreaEffect, ChanceGrade, ComparedEntry, ComparedPair, ComparedTest, Comparison, LevelPair, PairVerdict,
-    Spread, TestRange,
+    PrintedSpread, Spread, TestRange,
 };
 use cardscope_model::condition::{Condition, ConditionOrigin, word_in_sentence};
+use cardscope_model::result::ToolPrints;
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics::distinct_values;
 use cardscope_model::test_name::TestName;
-use cardscope_model::units::three_digits as speed;
-use cardscope_model::units::{BinarySize, three_digits};
+use cardscope_model::units::{BinarySize, NO_NUMBER, three_digits, three_digits as speed};
 use cardscope_page::figure::{condition_line, interval_text, join_names, pluralize, test_with_step};
 
 /// Pairs of equal cards of which one differs by chance, at 95 % confidence.
@@ -47,32 +47,27 @@ impl RunMeasure {
         [RunMeasure::Average, RunMeasure::Worst, RunMeasure::Best, RunMeasure::Median];
 
     pub fn word(self) -> &'static str {
-        match self {
-            RunMeasure::Average => "Average",
-            RunMeasure::Worst => "Worst",
-            RunMeasure::Best => "Best",
-            RunMeasure::Median => "Median",
-        }
+        self.pick(["Average", "Worst", "Best", "Median"])
     }
 
     /// Meaning, for a sentence.
     pub fn meaning(self) -> &'static str {
-        match self {
-            RunMeasure::Average => "the mean of all runs",
-            RunMeasure::Worst => "the slowest run",
-            RunMeasure::Best => "the fastest run",
-            RunMeasure::Median => "the run in the middle",
-        }
+        self.pick(["the mean of all runs", "the slowest run", "the fastest run", "the run in the middle"])
     }
 
     /// MB/s.
     pub fn value_in(self, spread: &Spread) -> f64 {
-        match self {
-            RunMeasure::Average => spread.mean,
-            RunMeasure::Worst => spread.worst,
-            RunMeasure::Best => spread.best,
-            RunMeasure::Median => spread.median,
-        }
+        self.pick([spread.mean, spread.worst, spread.best, spread.median])
+    }
+
+    /// Figure as the tool printed it.
+    pub fn printed_in(self, own: &PrintedSpread) -> &ToolPrints {
+        self.pick([&own.mean, &own.worst, &own.best, &own.median])
+    }
+
+    /// Value of this figure among those of [`Self::ALL`].
+    fn pick<T: Copy>(self, values: [T; 4]) -> T {
+        values[self as usize]
     }
 }
 
@@ -90,20 +85,20 @@ pub fn setting_line(setting: &Setting) -> String {
     words.join(" · ")
 }
 
+/// Settings of an entry in one line.
+pub fn setting_lines(entry: &ComparedEntry) -> String {
+    entry.settings.iter().map(setting_line).collect::<Vec<_>>().join(" | ")
+}
+
 /// Amount of measurements of an entry: `10 runs in 2 sessions of 1 card, 2025-05-01 to 2025-05-17`.
 pub fn measured_amount(entry: &ComparedEntry) -> String {
-    let mut out = format!(
-        "{} in {} of {}",
-        pluralize(entry.runs, "run"),
-        pluralize(entry.sessions, "session"),
-        pluralize(entry.specimens, "card")
-    );
-    match &entry.measured {
-        Some([first, last]) if first == last => out.push_str(&format!(", {first}")),
-        Some([first, last]) => out.push_str(&format!(", {first} to {last}")),
-        None => {}
-    }
-    out
+    let (runs, sessions) = (pluralize(entry.runs, "run"), pluralize(entry.sessions, "session"));
+    let days = match &entry.measured {
+        Some([first, last]) if first == last => format!(", {first}"),
+        Some([first, last]) => format!(", {first} to {last}"),
+        None => String::new(),
+    };
+    format!("{runs} in {sessions} of {}{days}", pluralize(entry.specimens, "card"))
 }
 
 /// Runs of all entries, for the caption of a chart: `10 runs each`, `2 to 10 runs each`.
@@ -138,12 +133,11 @@ pub fn shared_conditions(entries: &[&ComparedEntry], differing: bool) -> String 
         common.condition = shared_words(&common.condition, &other.condition);
     }
     let words = setting_line(&common);
-    let differing =
-        differing || entries.iter().flat_map(|e| &e.settings).any(|other| !is_same_setting(other, &common));
-    match (words.is_empty(), differing) {
-        (true, _) => "conditions differ".to_owned(),
-        (false, true) => format!("{words}; other settings differ"),
-        (false, false) => words,
+    let mut settings = entries.iter().flat_map(|e| &e.settings);
+    match differing || settings.any(|other| !is_same_setting(other, &common)) {
+        _ if words.is_empty() => "conditions differ".to_owned(),
+        true => format!("{words}; other settings differ"),
+        false => words,
     }
 }
 
@@ -165,7 +159,7 @@ fn shared_words(one: &Condition, other: &Condition) -> Condition {
 /// Probability by chance alone.
 pub fn p_value_text(p: f64) -> String {
     match p {
-        p if !p.is_finite() => cardscope_model::units::NO_NUMBER.to_owned(),
+        p if !p.is_finite() => NO_NUMBER.to_owned(),
         p if p < 0.001 => "below 0.001".to_owned(),
         p => format!("{p:.3}"),
     }
@@ -270,29 +264,24 @@ pub fn area_effect_sentence(comparison: &Comparison) -> Option<String> {
         |a: &[&AreaEffect], b: &[&AreaEffect]| a.len().cmp(&b.len()).then(deepest(b).total_cmp(&deepest(a)));
     let (name, fallen) = all.iter().max_by(|a, b| more(&a.1, &b.1))?;
     if fallen.is_empty() {
-        return Some(format!(
-            "{over}, {} as fast.",
-            if cards == 1 { "the card is" } else { "all cards are about" }
-        ));
+        let are = if cards == 1 { "the card is" } else { "all cards are about" };
+        return Some(format!("{over}, {are} as fast."));
     }
     let percent = |share: f64| format!("{:.0}", 100.0 * (1.0 - share));
-    let [least, most] =
-        [fallen.iter().map(|e| e.large_area_share()).fold(0.0, f64::max), deepest(fallen)].map(percent);
+    let highest = fallen.iter().map(|e| e.large_area_share()).fold(0.0, f64::max);
+    let [least, most] = [highest, deepest(fallen)].map(percent);
     let by = if least == most { format!("{most} %") } else { format!("{least} to {most} %") };
-    let hold =
-        tests.iter().filter(|test| of(test).iter().all(|e| e.large_area_share() > HOLDING_SHARE)).count();
-    let hold = match hold {
+    let holds =
+        |test: &&(TestName, Option<String>)| of(test).iter().all(|e| e.large_area_share() > HOLDING_SHARE);
+    let hold = match tests.iter().filter(holds).count() {
         0 => String::new(),
         n => {
             let holds = if n == 1 { "holds" } else { "hold" };
             format!("; {n} of {} {holds} on every card", pluralize(tests.len() as u64, "test"))
         }
     };
-    Some(format!(
-        "{over}, {name} falls on {} of {} by {by}{hold}.",
-        fallen.len(),
-        pluralize(cards as u64, "card")
-    ))
+    let (fallen, cards) = (fallen.len(), pluralize(cards as u64, "card"));
+    Some(format!("{over}, {name} falls on {fallen} of {cards} by {by}{hold}."))
 }
 
 /// True if the difference of a pair is significant after correction.
@@ -302,18 +291,13 @@ fn is_significant(pair: &ComparedPair) -> bool {
 
 /// Relative difference: `+12.3 %`.
 pub fn signed_percent(percent: f64) -> String {
-    if percent.is_finite() {
-        format!("{percent:+.1} %")
-    } else {
-        cardscope_model::units::NO_NUMBER.to_owned()
-    }
+    if percent.is_finite() { format!("{percent:+.1} %") } else { NO_NUMBER.to_owned() }
 }
 
 /// Interval of a pair's ratio, as percent of the first entry.
 pub fn percent_interval(pair: &ComparedPair) -> String {
-    pair.factor_ci95
-        .map(|ends| interval_text(ends.map(|end| (end - 1.0) * 100.0), signed_percent))
-        .unwrap_or_default()
+    let percent = |ends: [f64; 2]| interval_text(ends.map(|end| (end - 1.0) * 100.0), signed_percent);
+    pair.factor_ci95.map(percent).unwrap_or_default()
 }
 
 /// Result for two entries, by their names.
@@ -345,24 +329,17 @@ pub fn pair_result(pair: &ComparedPair, name: impl Fn(usize) -> String) -> Strin
 
 /// Levels of two alternating cards: `fast level +1.2 %, slow level −3.0 %, 60 % against 70 % of the runs slow`.
 fn level_phrase(levels: LevelPair) -> String {
-    let more = |factor: f64| signed_percent((factor - 1.0) * 100.0);
+    let [fast, slow] =
+        [levels.high_factor, levels.low_factor].map(|factor| signed_percent((factor - 1.0) * 100.0));
     let [first, second] = levels.share_low.map(cardscope_page::figure::percent);
-    format!(
-        "fast level {}, slow level {}, {first} against {second} of the runs slow",
-        more(levels.high_factor),
-        more(levels.low_factor)
-    )
+    format!("fast level {fast}, slow level {slow}, {first} against {second} of the runs slow")
 }
 
 /// Phrase for a speed that alternates between two levels.
 pub fn two_level_phrase(spread: &Spread) -> Option<String> {
     let levels = spread.levels?;
-    Some(format!(
-        "jumps between {} MB/s ({:.0} % of the runs) and {} MB/s",
-        speed(levels.low),
-        (levels.share_low * 100.0).clamp(0.0, 100.0),
-        speed(levels.high)
-    ))
+    let (low, high, share) = (speed(levels.low), speed(levels.high), levels.share_low * 100.0);
+    Some(format!("jumps between {low} MB/s ({:.0} % of the runs) and {high} MB/s", share.clamp(0.0, 100.0)))
 }
 
 /// Sentences for all speeds that alternate between two levels.
@@ -395,10 +372,8 @@ pub fn order_with_signs(test: &ComparedTest, name: impl Fn(usize) -> String) -> 
 
 /// Sign between a faster and a slower entry: `>` likely or surer, `=` equal, `?` open.
 fn order_sign(test: &ComparedTest, faster: usize, slower: usize) -> char {
-    let pair = test
-        .pairs
-        .iter()
-        .find(|p| (p.first, p.second) == (faster, slower) || (p.first, p.second) == (slower, faster));
+    let both = [(faster, slower), (slower, faster)];
+    let pair = test.pairs.iter().find(|p| both.contains(&(p.first, p.second)));
     let Some(pair) = pair else { return '?' };
     let first_leads = pair.probability_first_faster > 0.5;
     match pair.verdict {

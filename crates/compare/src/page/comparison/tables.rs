@@ -4,7 +4,7 @@
 use super::sentences::{self, RunMeasure};
 use crate::page::details;
 use cardscope_model::comparison::{
-    AreaEffect, ComparedEntry, ComparedPair, Comparison, EntryLatency, PrintedSpread, SettingDifference,
+    AreaEffect, ComparedEntry, ComparedPair, ComparedTest, Comparison, EntryLatency, SettingDifference,
     Spread,
 };
 use cardscope_model::result::ToolPrints;
@@ -58,11 +58,10 @@ pub fn overall_table(comparison: &Comparison) -> Table {
 
 /// Averages in MB/s with a row for each card, in the order of the overall result.
 fn rows_by_card(comparison: &Comparison, measure: RunMeasure) -> Table {
-    let tests: Vec<_> =
-        comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some)).collect();
-    let mut table = Table::new(
-        ["card".to_owned()].into_iter().chain(tests.iter().map(|test| sentences::test_title(test))),
-    );
+    let tests = comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some));
+    let tests: Vec<_> = tests.collect();
+    let heads = tests.iter().map(|test| sentences::test_title(test));
+    let mut table = Table::new(["card".to_owned()].into_iter().chain(heads));
     let rank = |name: &str| comparison.overall.iter().position(|all| all.name == name);
     let mut order: Vec<usize> = (0..comparison.entries.len()).collect();
     order.sort_by_key(|entry| rank(&comparison.entries[*entry].name).unwrap_or(usize::MAX));
@@ -126,9 +125,8 @@ pub fn relative_table(comparison: &Comparison) -> Table {
                 Some(mean) => (format!("{:.0} %", mean / best * 100.0), Some(mean / best)),
                 None => (NONE.to_owned(), None),
             };
-            table.add_heat_row(
-                [(sentences::test_title(test), None)].into_iter().chain(means.iter().map(cell)),
-            );
+            let head = (sentences::test_title(test), None);
+            table.add_heat_row([head].into_iter().chain(means.iter().map(cell)));
         }
     }
     table
@@ -138,7 +136,7 @@ fn figure_cell(spread: Option<&Spread>, measure: RunMeasure, as_printed: bool) -
     let Some(spread) = spread else { return NONE.to_owned() };
     if as_printed {
         return match &spread.as_printed {
-            Some(own) => printed_text(printed_figure(own, measure)),
+            Some(own) => printed_text(measure.printed_in(own)),
             None => format!("{} MB/s{NOT_PRINTED}", speed(measure.value_in(spread))),
         };
     }
@@ -163,16 +161,6 @@ pub fn iops_table(comparison: &Comparison) -> Table {
     table
 }
 
-/// Figure as the tool printed it.
-pub fn printed_figure(own: &PrintedSpread, measure: RunMeasure) -> &ToolPrints {
-    match measure {
-        RunMeasure::Average => &own.mean,
-        RunMeasure::Worst => &own.worst,
-        RunMeasure::Best => &own.best,
-        RunMeasure::Median => &own.median,
-    }
-}
-
 fn printed_text(prints: &ToolPrints) -> String {
     format!("{} {}", format_printed(prints.value), prints.unit).trim_end().to_owned()
 }
@@ -180,11 +168,12 @@ fn printed_text(prints: &ToolPrints) -> String {
 /// Entries of each test, fastest first, by these names.
 pub fn order_table(comparison: &Comparison, name: impl Fn(usize) -> String) -> Table {
     let mut table = Table::new(["test", "fastest first"]).left_aligned(["fastest first"]);
-    let orders = comparison
-        .tests
-        .iter()
-        .map(|test| [sentences::test_title(test), sentences::order_with_signs(test, &name)]);
-    orders.filter(|[_, order]| !order.is_empty()).for_each(|row| table.add_row(row));
+    for test in &comparison.tests {
+        let order = sentences::order_with_signs(test, &name);
+        if !order.is_empty() {
+            table.add_row([sentences::test_title(test), order]);
+        }
+    }
     table
 }
 
@@ -260,16 +249,11 @@ pub(super) fn bus_table(comparison: &Comparison) -> Table {
     let ceilings: Vec<Option<f64>> = comparison.entries.iter().map(ComparedEntry::bus_ceiling_mb_s).collect();
     let shown = |value: Option<String>| value.unwrap_or_else(|| NONE.to_owned());
     let sequential = comparison.tests.iter().filter(|test| test.test.pattern.order == IoOrder::Sequential);
-    let rows: Vec<Vec<Option<String>>> = sequential
-        .clone()
-        .map(|test| {
-            let share = |(spread, ceiling): (&Option<_>, &Option<f64>)| {
-                let spread: &cardscope_model::comparison::Spread = spread.as_ref()?;
-                Some(format!("{:.0} %", 100.0 * spread.mean / (*ceiling)?))
-            };
-            test.spreads.iter().zip(&ceilings).map(share).collect()
-        })
-        .collect();
+    let share = |(spread, ceiling): (&Option<Spread>, &Option<f64>)| {
+        Some(format!("{:.0} %", 100.0 * spread.as_ref()?.mean / (*ceiling)?))
+    };
+    let shares = |test: &ComparedTest| test.spreads.iter().zip(&ceilings).map(share).collect();
+    let rows: Vec<Vec<Option<String>>> = sequential.clone().map(shares).collect();
     if rows.iter().flatten().all(Option::is_none) {
         return table;
     }
@@ -290,16 +274,10 @@ fn entry_facts(comparison: &Comparison, entry: &ComparedEntry) -> Vec<(String, S
 
 /// Table with a row for each detail of any card; the columns of one card repeat its details.
 pub(super) fn details_table(comparison: &Comparison) -> Table {
-    let known: Vec<Vec<(String, String)>> =
-        comparison.entries.iter().map(|entry| entry_facts(comparison, entry)).collect();
-    let mut names: Vec<&String> = Vec::new();
-    for (name, _) in known.iter().flatten() {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let known = comparison.entries.iter().map(|entry| entry_facts(comparison, entry));
+    let known: Vec<Vec<(String, String)>> = known.collect();
     let mut table = entry_columns(comparison, "");
-    for name in names {
+    for name in distinct_values(known.iter().flatten().map(|(name, _)| name)) {
         let of = |facts: &Vec<(String, String)>| {
             let value = facts.iter().find(|(known, _)| known == name);
             value.map_or(NONE.to_owned(), |(_, value)| value.clone())

@@ -19,12 +19,10 @@ pub(super) fn all_charts(publication: &Publication) -> Vec<(String, Chart)> {
     let of_all = |measure: &RunMeasure| {
         bars::bars_by_card(comparison, *measure).map(|chart| with_owner(chart, &publication.title))
     };
-    let mut all: Vec<(String, Option<Chart>)> =
-        RunMeasure::ALL.iter().map(|measure| (measure.word().to_lowercase(), of_all(measure))).collect();
-    all.extend(
-        (0..comparison.entries.len())
-            .map(|n| (format!("card-{}-runs", n + 1), bars::bars_by_run(comparison, n))),
-    );
+    let measures = RunMeasure::ALL.iter().map(|measure| (measure.word().to_lowercase(), of_all(measure)));
+    let mut all: Vec<(String, Option<Chart>)> = measures.collect();
+    let entries = 0..comparison.entries.len();
+    all.extend(entries.map(|n| (format!("card-{}-runs", n + 1), bars::bars_by_run(comparison, n))));
     let places = publication.rankings.iter().enumerate();
     all.extend(places.map(|(n, ranking)| (format!("order-{}", n + 1), bars::bars_by_place(ranking))));
     for (number, part) in publication.cards.iter().enumerate() {
@@ -82,10 +80,8 @@ fn file_name_part(text: &str) -> String {
 pub(super) fn group_by_test(series: &[TestSeries]) -> Vec<Vec<&TestSeries>> {
     let mut all: Vec<Vec<&TestSeries>> = Vec::new();
     for one in series {
-        let same = |of: &&mut Vec<&TestSeries>| {
-            (of[0].test, &of[0].step, &of[0].entry) == (one.test, &one.step, &one.entry)
-        };
-        match all.iter_mut().find(same) {
+        let key = |series: &TestSeries| (series.test, series.step.clone(), series.entry.clone());
+        match all.iter_mut().find(|of| key(of[0]) == key(one)) {
             Some(of) => of.push(one),
             None => all.push(vec![one]),
         }
@@ -98,19 +94,17 @@ pub(super) fn flash_charts(part: &CardPart) -> [(&'static str, Option<Chart>); 6
     let latencies = |writes: bool| -> Vec<&TestLatencies> {
         part.latencies.iter().filter(|l| l.test.op.writes() == writes).collect()
     };
-    let axis =
-        part.map.as_ref().and_then(|map| Some((map.body.measured.axis.as_ref()?, &map.header.condition)));
-    let proof =
-        part.verify.as_ref().and_then(|verify| Some((verify.body.map.as_ref()?, &verify.header.condition)));
+    let axis = part.map.as_ref().and_then(|m| Some((m.body.measured.axis.as_ref()?, &m.header.condition)));
+    let proof = part.verify.as_ref().and_then(|v| Some((v.body.map.as_ref()?, &v.header.condition)));
+    let addresses = proof.or(axis);
+    let addresses =
+        addresses.and_then(|(map, of)| card_map::address_chart(map, of, card_map::PICTURE_COLUMNS));
     [
         ("long-run", part.sustain.as_ref().and_then(cardscope_endurance::page::sustain::combined_chart)),
         ("latency-of-reads", latency::latency_chart("How long reads took", &latencies(false))),
         ("latency-of-writes", latency::latency_chart("How long writes took", &latencies(true))),
         ("size", part.map.as_ref().and_then(card_map::speed_by_size_chart)),
         ("flash", part.map.as_ref().and_then(card_map::flash_chart)),
-        (
-            "addresses",
-            proof.or(axis).and_then(|(map, of)| card_map::address_chart(map, of, card_map::PICTURE_COLUMNS)),
-        ),
+        ("addresses", addresses),
     ]
 }

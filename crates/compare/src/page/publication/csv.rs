@@ -2,7 +2,7 @@
 //! decide comparability. Text that a spreadsheet would take for a formula is escaped.
 
 use crate::page::comparison::sentences::RunMeasure;
-use crate::page::comparison::tables::printed_figure;
+use cardscope_model::card::CardFacts;
 use cardscope_model::card_details::CardDetails;
 use cardscope_model::card_map::property::Property;
 use cardscope_model::comparison::{
@@ -51,9 +51,8 @@ pub(super) fn to_csv(publication: &Publication) -> Result<Vec<u8>, ::csv::Error>
     let mut writer = ::csv::WriterBuilder::new().terminator(::csv::Terminator::CRLF).from_writer(Vec::new());
     let heads = column_names();
     writer.write_record(&heads)?;
-    for cells in
-        figure_rows(&publication.comparison).chain(publication.rankings.iter().flat_map(ranking_rows))
-    {
+    let rankings = publication.rankings.iter().flat_map(ranking_rows);
+    for cells in figure_rows(&publication.comparison).chain(rankings) {
         let value = |head: &String| cells.iter().find(|(of, _)| of == head).map_or("", |(_, value)| value);
         writer.write_record(heads.iter().map(value))?;
     }
@@ -78,26 +77,21 @@ fn figure_rows(comparison: &Comparison) -> impl Iterator<Item = Vec<CsvCell>> {
 }
 
 /// Latencies of an entry in one test.
-fn find_latency<'c>(
-    comparison: &'c Comparison,
-    test: &ComparedTest,
-    entry: usize,
-) -> Option<&'c EntryLatency> {
-    let mut of = comparison.latencies.iter();
-    let of = of.find(|latency| latency.test == test.test && latency.step == test.step)?;
-    of.entries.get(entry)?.as_ref()
+fn find_latency<'c>(all: &'c Comparison, test: &ComparedTest, entry: usize) -> Option<&'c EntryLatency> {
+    let same = all.latencies.iter().find(|known| (known.test, &known.step) == (test.test, &test.step));
+    same?.entries.get(entry)?.as_ref()
 }
 
 fn latency_cells(latency: &EntryLatency) -> Vec<CsvCell> {
     let known = |us: Option<f64>| us.map(number_text).unwrap_or_default();
     let LatencyPercentiles { p50, p99, p999 } = latency.percentiles_us;
-    vec![
-        cell("latency_us", number_text(latency.mean_us)),
-        cell("p50_us", known(p50)),
-        cell("p99_us", known(p99)),
-        cell("p999_us", known(p999)),
-        cell("max_latency_us", known(latency.max_us)),
-    ]
+    let mean = Some(latency.mean_us);
+    let heads = ["latency_us", "p50_us", "p99_us", "p999_us", "max_latency_us"];
+    heads
+        .into_iter()
+        .zip([mean, p50, p99, p999, latency.max_us])
+        .map(|(head, us)| cell(head, known(us)))
+        .collect()
 }
 
 /// Figures of one test: every run, then their summary.
@@ -108,11 +102,9 @@ fn test_rows(test: &ComparedTest, spread: &Spread) -> Vec<Vec<CsvCell>> {
         runs.map(|(i, mb_s)| [figure_cells(test, "run", *mb_s), run(i + 1)].concat()).collect();
     for (measure, what) in RunMeasure::ALL.into_iter().zip(["average", "worst", "best", "median"]) {
         let mut row = figure_cells(test, what, measure.value_in(spread));
-        if let Some(own) = spread.as_printed.as_ref().map(|own| printed_figure(own, measure)) {
-            row.extend([
-                cell("printed_value", number_text(own.value)),
-                cell("printed_unit", escape_text(&own.unit)),
-            ]);
+        if let Some(own) = spread.as_printed.as_ref().map(|own| measure.printed_in(own)) {
+            row.push(cell("printed_value", number_text(own.value)));
+            row.push(cell("printed_unit", escape_text(&own.unit)));
         }
         all.push(row);
     }
@@ -143,20 +135,18 @@ fn entry_cells(entry: &ComparedEntry) -> Vec<CsvCell> {
         escape_text(&all.join(" | "))
     };
     let bytes = |bytes: Option<u64>| bytes.map(|bytes| bytes.to_string());
-    let mut cells = vec![
+    let CardFacts { brand, name, model, generation, capacity_label, firmware, .. } = &entry.card;
+    let facts = ["brand", "name", "model", "generation", "capacity", "firmware"];
+    let facts = facts.into_iter().zip([brand, name, model, generation, capacity_label, firmware]);
+    let mut cells: Vec<CsvCell> = facts.map(|(head, value)| cell(head, text_or_blank(value))).collect();
+    cells.extend([
         cell("card", escape_text(&entry.name)),
         cell("card_id", escape_text(&entry.card_id)),
-        cell("brand", text_or_blank(&entry.card.brand)),
-        cell("name", text_or_blank(&entry.card.name)),
-        cell("model", text_or_blank(&entry.card.model)),
-        cell("generation", text_or_blank(&entry.card.generation)),
-        cell("capacity", text_or_blank(&entry.card.capacity_label)),
         cell("capacity_bytes", bytes(entry.card.capacity_bytes).unwrap_or_default()),
-        cell("firmware", text_or_blank(&entry.card.firmware)),
         cell("recipe", joined(&|setting| Some(setting.recipe.clone()))),
         cell("test_size_bytes", joined(&|setting| bytes(setting.size_bytes))),
         cell("sources", escape_text(&entry.sources.join(" | "))),
-    ];
+    ]);
     cells.extend(WORDS.iter().map(|(word, _)| {
         (condition_column(word), joined(&|setting| setting.condition.get(word).map(str::to_owned)))
     }));
@@ -214,12 +204,9 @@ fn place_cells(place: &RankedCard) -> Vec<CsvCell> {
 }
 
 fn group_rows(group: &ValueGroup) -> [Vec<CsvCell>; 4] {
-    let figures = [
-        ("group_mean", group.mean),
-        ("group_median", group.median),
-        ("group_worst", group.worst),
-        ("group_best", group.best),
-    ];
+    let ValueGroup { mean, median, worst, best, .. } = *group;
+    let figures =
+        [("group_mean", mean), ("group_median", median), ("group_worst", worst), ("group_best", best)];
     figures.map(|(what, value)| {
         vec![
             cell("figure", what),

@@ -53,22 +53,18 @@ pub enum PublishError {
 
 pub const FORMATS: &[PublicationFormat] = &[
     new_format("html", "html", "one page that needs nothing else, with live charts", |p| {
-        Ok(html::render_document(&publication_page(p)).into_bytes())
+        Ok(html::render_document(&publication_page(p)).into())
     }),
     new_format("markdown", "md", "tables for a forge, wiki or blog", |p| {
-        Ok(render_markdown(&publication_page(p)).into_bytes())
+        Ok(render_markdown(&publication_page(p)).into())
     }),
     new_format("csv", "csv", "one row a figure, for spreadsheets and scripts", |p| {
         to_csv(p).map_err(|error| unwritable("CSV", &error))
     }),
     new_format("json", "json", "the document itself", to_json),
-    new_format("svg", "svg", "the averages as a picture", |p| {
-        draw_chart(&main_chart(p)?, PictureFormat::Svg, p)
-    }),
-    new_format("png", "png", "the same as pixels", |p| draw_chart(&main_chart(p)?, PictureFormat::Png, p)),
-    new_format("plotly", "plotly.md", "a page for Hugo with Plotly blocks", |p| {
-        Ok(plotly_page(p).into_bytes())
-    }),
+    new_format("svg", "svg", "the averages as a picture", |p| draw_main_chart(p, PictureFormat::Svg)),
+    new_format("png", "png", "the same as pixels", |p| draw_main_chart(p, PictureFormat::Png)),
+    new_format("plotly", "plotly.md", "a page for Hugo with Plotly blocks", |p| Ok(plotly_page(p).into())),
     new_format("crystaldiskmark", "cdm.txt", "CrystalDiskMark's text layout", |p| {
         refuse_empty(p, crystaldiskmark(p))
     }),
@@ -78,20 +74,22 @@ pub const FORMATS: &[PublicationFormat] = &[
 ];
 
 const fn new_format(
-    name: &'static str,
-    extension: &'static str,
-    what: &'static str,
-    write: fn(&Publication) -> Result<Vec<u8>, PublishError>,
+    name: Word,
+    extension: Word,
+    what: Word,
+    write: fn(&Publication) -> Written,
 ) -> PublicationFormat {
     PublicationFormat { name, extension, what, write }
 }
 
+type Word = &'static str;
+
+/// Content of a file.
+type Written = Result<Vec<u8>, PublishError>;
+
 /// Refuses an empty text: these layouts have reports of cards only, and no place for a ranking.
-fn refuse_empty(publication: &Publication, text: String) -> Result<Vec<u8>, PublishError> {
-    match text.is_empty() {
-        true => Err(PublishError::NoFigures(publication.title.clone())),
-        false => Ok(text.into_bytes()),
-    }
+fn refuse_empty(publication: &Publication, text: String) -> Written {
+    if text.is_empty() { Err(PublishError::NoFigures(publication.title.clone())) } else { Ok(text.into()) }
 }
 
 pub fn format_by_name(name: &str) -> Option<&'static PublicationFormat> {
@@ -107,30 +105,27 @@ pub fn format_by_file(file: &str) -> Option<&'static PublicationFormat> {
 
 /// The document, with the answer of its page.
 fn to_json(publication: &Publication) -> Result<Vec<u8>, PublishError> {
-    json::to_answered_json(&publication_page(publication).answer, publication)
-        .map(String::into_bytes)
-        .map_err(|error| unwritable("JSON", &error))
+    let json = json::to_answered_json(&publication_page(publication).answer, publication);
+    json.map(String::into_bytes).map_err(|error| unwritable("JSON", &error))
 }
 
 fn unwritable(format: &'static str, reason: &dyn std::error::Error) -> PublishError {
     PublishError::Unwritable { format, reason: reason.to_string() }
 }
 
-/// Averages of all cards, else the first ranking.
-fn main_chart(publication: &Publication) -> Result<Chart, PublishError> {
-    charts::main_chart(publication).ok_or_else(|| PublishError::NothingToDraw(publication.title.clone()))
+/// Draws the averages of all cards, else the first ranking.
+fn draw_main_chart(publication: &Publication, what: PictureFormat) -> Written {
+    let title = &publication.title;
+    let chart = charts::main_chart(publication).ok_or_else(|| PublishError::NothingToDraw(title.clone()))?;
+    draw_chart(&chart, what, title)
 }
 
 /// Draws a chart as a picture without context.
-fn draw_chart(
-    chart: &Chart,
-    what: PictureFormat,
-    publication: &Publication,
-) -> Result<Vec<u8>, PublishError> {
+fn draw_chart(chart: &Chart, what: PictureFormat, title: &str) -> Written {
+    let refused = |reason| PublishError::Picture { title: title.to_owned(), reason };
     match what {
         PictureFormat::Svg => Ok(svg::render_svg(chart, SvgMedium::File).into_bytes()),
-        PictureFormat::Png => render_png(chart)
-            .map_err(|reason| PublishError::Picture { title: publication.title.clone(), reason }),
+        PictureFormat::Png => render_png(chart).map_err(refused),
     }
 }
 
@@ -154,16 +149,15 @@ pub fn draw_all(
     publication: &Publication,
     what: PictureFormat,
 ) -> Result<Vec<(String, Vec<u8>)>, PublishError> {
+    let title = &publication.title;
     let ending =
         PictureFormat::ALL.into_iter().find(|(_, picture)| *picture == what).map_or("", |(word, _)| word);
-    let named = |(name, chart): (String, Chart)| {
-        Ok((format!("{name}.{ending}"), draw_chart(&chart, what, publication)?))
-    };
-    let all = all_charts(publication).into_iter().map(named).collect::<Result<Vec<_>, _>>()?;
-    if all.is_empty() {
-        return Err(PublishError::NothingToDraw(publication.title.clone()));
+    let charts = all_charts(publication);
+    if charts.is_empty() {
+        return Err(PublishError::NothingToDraw(title.clone()));
     }
-    Ok(all)
+    let named = |(name, chart)| Ok((format!("{name}.{ending}"), draw_chart(&chart, what, title)?));
+    charts.into_iter().map(named).collect()
 }
 
 #[cfg(test)]

@@ -20,14 +20,8 @@ const MOST_UNFOLDED: usize = 3;
 pub fn publication_page(publication: &Publication) -> Page {
     let compared = &publication.comparison;
     let mut page = Page::new(&publication.title, NewsTone::Plain, publication_answer(publication));
-    page.add_reasons(
-        NewsTone::Plain,
-        publication
-            .rankings
-            .iter()
-            .skip(usize::from(has_only_rankings(publication)))
-            .map(ranking::ranking_answer),
-    );
+    let rankings = publication.rankings.iter().skip(usize::from(has_only_rankings(publication)));
+    page.add_reasons(NewsTone::Plain, rankings.map(ranking::ranking_answer));
     comparison::add_reasons(&mut page, compared);
     page.figures = key_figures(publication);
     let speeds = match compared.entries.len() {
@@ -37,26 +31,18 @@ pub fn publication_page(publication: &Publication) -> Page {
     page.add_section("Speed", speeds.map(PageBlock::from_chart));
     page.add_section("Relative to the best", [PageBlock::Table(tables::relative_table(compared))]);
     for order in &publication.rankings {
-        page.add_section(
-            &ranking::ranking_title(order),
-            bars::bars_by_place(order).map(PageBlock::from_chart),
-        );
+        let chart = bars::bars_by_place(order).map(PageBlock::from_chart);
+        page.add_section(&ranking::ranking_title(order), chart);
         ranking::add_ranking(&mut page, "", &ranking::criterion_phrase(order), order);
     }
     comparison::add_overall(&mut page, compared);
     comparison::add_figures(&mut page, compared, ComparisonLayout::default());
     comparison::add_differences(&mut page, compared);
-    page.add_detail(
-        "Runs that jump between two levels",
-        [PageBlock::Lines(sentences::two_level_sentences(compared))],
-    );
+    comparison::add_levels(&mut page, compared);
+    let folds = publication.cards.len() > MOST_UNFOLDED;
     let cards = publication.cards.iter().map(|part| {
         let section = card::card_section(part, compared.details.get(&part.card_id));
-        PageBlock::Section(if publication.cards.len() <= MOST_UNFOLDED {
-            section
-        } else {
-            section.into_detail()
-        })
+        PageBlock::Section(if folds { section.into_detail() } else { section })
     });
     page.add_section("Card by card", cards);
     page.add_detail("Findings", [PageBlock::Remarks(findings::merge_findings(&compared.findings))]);
@@ -125,22 +111,13 @@ const READING_GUIDE: [(&str, &str); 6] = [
 ];
 
 pub(super) fn add_methods(page: &mut Page, compared: &Comparison) {
-    let settings = |entry: &ComparedEntry| {
-        let settings: Vec<String> = entry.settings.iter().map(sentences::setting_line).collect();
-        fact(&entry.name, settings.join(" | "))
-    };
+    let settings = |entry: &ComparedEntry| fact(&entry.name, sentences::setting_lines(entry));
     let sources = compared.entries.iter().filter(|entry| !entry.sources.is_empty());
     let sources = sources.map(|entry| fact(&entry.name, entry.sources.join(", ")));
     let part = |head: &str, facts: Vec<PageFact>| {
         PageBlock::Section(PageSection::new(head, [PageBlock::Facts(facts)]))
     };
-    let reading = READING_GUIDE.iter().map(|(word, meaning)| fact(word, meaning)).collect();
-    page.add_detail(
-        "Method and sources",
-        [
-            PageBlock::Facts(reading),
-            part("Recipes and conditions", compared.entries.iter().map(settings).collect()),
-            part("Sources", sources.collect()),
-        ],
-    );
+    let reading = PageBlock::Facts(READING_GUIDE.iter().map(|(word, meaning)| fact(word, meaning)).collect());
+    let settings = part("Recipes and conditions", compared.entries.iter().map(settings).collect());
+    page.add_detail("Method and sources", [reading, settings, part("Sources", sources.collect())]);
 }

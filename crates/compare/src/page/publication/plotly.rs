@@ -39,44 +39,32 @@ pub(super) fn plotly_page(publication: &Publication) -> String {
     for (number, entry) in compared.entries.iter().enumerate() {
         let _ = writeln!(out, "\n### {}\n", escape_text(&entry.name));
         let details = compared.details.get(&entry.card_id);
-        publication
-            .card_part(&entry.card_id)
-            .into_iter()
-            .for_each(|part| out += &render_facts(&card::card_facts(part, details)));
+        if let Some(part) = publication.card_part(&entry.card_id) {
+            out += &render_facts(&card::card_facts(part, details));
+        }
         for heat in details.map(details::heat_sentences).unwrap_or_default() {
             let _ = writeln!(out, "\n{}", escape_text(&heat));
         }
-        let settings: Vec<String> = entry.settings.iter().map(sentences::setting_line).collect();
-        let _ = writeln!(
-            out,
-            "\n{}. Measured by: {}.",
-            escape_text(&sentences::measured_amount(entry)),
-            escape_text(&settings.join(" | "))
-        );
+        let amount = escape_text(&sentences::measured_amount(entry));
+        let _ = writeln!(out, "\n{amount}. Measured by: {}.", escape_text(&sentences::setting_lines(entry)));
         bars::bars_by_run(compared, number).into_iter().for_each(|chart| out += &plotly_block(&chart, false));
     }
-    for (measure, head) in
-        [(RunMeasure::Average, "averages"), (RunMeasure::Worst, "worsts"), (RunMeasure::Best, "bests")]
-    {
+    for (measure, head, interval) in [
+        (RunMeasure::Average, "averages", ", with its 95 % interval"),
+        (RunMeasure::Worst, "worsts", ""),
+        (RunMeasure::Best, "bests", ""),
+    ] {
         if let Some(chart) = bars::bars_by_card(compared, measure) {
-            let interval = if measure == RunMeasure::Average { ", with its 95 % interval" } else { "" };
-            let _ = writeln!(
-                out,
-                "\n## Comparison of {head}\n\nFor every card and test {}{interval}.",
-                measure.meaning()
-            );
+            let figures = format!("For every card and test {}{interval}.", measure.meaning());
+            let _ = writeln!(out, "\n## Comparison of {head}\n\n{figures}");
             out += &plotly_block(&chart, true);
         }
     }
     let mut page = Page::default();
     comparison::add_differences(&mut page, compared);
     for order in &publication.rankings {
-        ranking::add_ranking(
-            &mut page,
-            &ranking::ranking_title(order),
-            &ranking::criterion_phrase(order),
-            order,
-        );
+        let title = ranking::ranking_title(order);
+        ranking::add_ranking(&mut page, &title, &ranking::criterion_phrase(order), order);
     }
     page::add_methods(&mut page, compared);
     out + &render_sections(&page) + &format!("\n{}\n", escape_text(&page::signature_line(publication)))
@@ -100,11 +88,8 @@ fn escape_markup(json: &str) -> String {
 fn plotly_block(chart: &Chart, with_values: bool) -> String {
     let ChartKind::Bars(bars) = &chart.kind else { return String::new() };
     let figure = serde_json::to_string_pretty(&plotly_figure(bars, with_values)).unwrap_or_default();
-    let figure = escape_markup(&figure);
-    format!(
-        "\n{{{{< plotly >}}}}\n{figure}\n{{{{< /plotly >}}}}\n\n{}\n",
-        escape_text(&chart.caption.joined_parts())
-    )
+    let (figure, caption) = (escape_markup(&figure), escape_text(&chart.caption.joined_parts()));
+    format!("\n{{{{< plotly >}}}}\n{figure}\n{{{{< /plotly >}}}}\n\n{caption}\n")
 }
 
 /// Figure in the form of the published ones.

@@ -51,20 +51,10 @@ pub(super) fn test_blocks(part: &CardPart) -> Vec<PageBlock> {
     let tests = card_tests(part);
     let Some((_, first)) = tests.first() else { return Vec::new() };
     let alike = tests.iter().all(|(_, condition)| condition == first);
-    let heads = [
-        "test",
-        "speed over time",
-        "runs",
-        "slowest s, MB/s",
-        "fastest s, MB/s",
-        "max °C",
-        "median",
-        "p99",
-        "p99.9",
-        "longest",
-    ];
-    let mut table =
-        Table::new(heads).least_important(["runs", "p99.9", "slowest s, MB/s", "fastest s, MB/s", "p99"]);
+    let (slowest, fastest) = ("slowest s, MB/s", "fastest s, MB/s");
+    let speeds = ["test", "speed over time", "runs", slowest, fastest, "max °C"];
+    let heads = speeds.into_iter().chain(["median", "p99", "p99.9", "longest"]);
+    let mut table = Table::new(heads).least_important(["runs", "p99.9", slowest, fastest, "p99"]);
     for (key, condition) in &tests {
         table.add_row(test_row(part, key, if alike { "" } else { condition }));
     }

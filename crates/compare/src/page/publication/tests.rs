@@ -159,7 +159,7 @@ fn format_is_found_by_name_and_file_ending() {
 
 #[test]
 fn picture_without_figures_is_refused_with_alternatives() {
-    let error = main_chart(&sample::publication(0, 0, 0)).unwrap_err().to_string();
+    let error = draw_main_chart(&sample::publication(0, 0, 0), PictureFormat::Svg).unwrap_err().to_string();
     assert!(error.contains("no card in it has a speed") && error.contains(".html"), "{error}");
 }
 

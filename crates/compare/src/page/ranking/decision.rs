@@ -13,15 +13,14 @@ pub(crate) fn ranking_answer(ranking: &Ranking) -> String {
         return match (ranking.places.is_empty(), ranking.excluded.iter().any(|card| card.avoid)) {
             (false, _) => format!("No card measured so far is fit {}.", criterion_phrase(ranking)),
             (true, true) => "No card can be recommended: each of them loses data.".to_owned(),
-            (true, false) if !ranking.excluded.is_empty() => answer_line(&format!(
-                "No card could be ranked {}: {} left out; name one to rank it",
-                criterion_phrase(ranking),
-                match ranking.excluded.len() {
-                    1 => "1 is".to_owned(),
-                    n => format!("{n} are"),
-                }
-            )),
-            (true, false) => answer_line(&format!("No card could be ranked {}", criterion_phrase(ranking))),
+            (true, false) => {
+                let excluded = match ranking.excluded.len() {
+                    0 => String::new(),
+                    1 => ": 1 is left out; name one to rank it".to_owned(),
+                    n => format!(": {n} are left out; name one to rank it"),
+                };
+                answer_line(&format!("No card could be ranked {}{excluded}", criterion_phrase(ranking)))
+            }
         };
     };
     let whole = purchase_sentence(ranking, decision, &decision.buy);
@@ -30,10 +29,8 @@ pub(crate) fn ranking_answer(ranking: &Ranking) -> String {
     }
     let all: Vec<&str> = ranking.places.iter().map(|place| place.entry.name.as_str()).collect();
     let short = short_names(&all);
-    let named = |name: &String| {
-        all.iter().position(|known| known == name).map_or(name.clone(), |at| short[at].clone())
-    };
-    let names: Vec<String> = decision.buy.iter().map(named).collect();
+    let short = |name: &String| Some(short[all.iter().position(|known| known == name)?].clone());
+    let names: Vec<String> = decision.buy.iter().map(|name| short(name).unwrap_or(name.clone())).collect();
     answer_line(&purchase_sentence(ranking, decision, &names))
 }
 
@@ -70,14 +67,11 @@ pub(crate) fn purchase_reasons(ranking: &Ranking) -> Vec<String> {
     let Some(decision) = &ranking.decision else { return Vec::new() };
     let mut said = Vec::new();
     let bought = |place: &&RankedCard| decision.buy.contains(&place.entry.name);
-    let caveat =
-        |place: &RankedCard| Some(format!("Caveat of {}: {}.", place.entry.name, place.caveat.as_ref()?));
+    let caveat = |p: &RankedCard| Some(format!("Caveat of {}: {}.", p.entry.name, p.caveat.as_ref()?));
     if let [first, second, ..] = &decision.buy[..] {
         let chance = percent(decision.probability);
-        let more = match decision.more_runs {
-            Some(more) => format!("; {} of each would probably settle it", pluralize(more, "more run")),
-            None => String::new(),
-        };
+        let settle = |more| format!("; {} of each would probably settle it", pluralize(more, "more run"));
+        let more = decision.more_runs.map(settle).unwrap_or_default();
         said.push(format!("Undecided between {first} ({chance} to be the best) and {second}{more}."));
     }
     said.extend(ranking.places.iter().filter(bought).filter_map(caveat));
@@ -90,8 +84,8 @@ pub(crate) fn purchase_reasons(ranking: &Ranking) -> Vec<String> {
             None => format!("{} is the better value if it costs less than {below}.", instead.name),
         });
     }
-    let avoid: Vec<String> =
-        decision.avoid.iter().map(|(name, reason)| format!("{name} ({reason})")).collect();
+    let avoid = decision.avoid.iter().map(|(name, reason)| format!("{name} ({reason})"));
+    let avoid: Vec<String> = avoid.collect();
     said.extend((!avoid.is_empty()).then(|| format!("Avoid {}.", join_names(&avoid))));
     said
 }

@@ -51,10 +51,8 @@ pub(crate) fn add_ranking(page: &mut Page, head: &str, of: &str, ranking: &Ranki
     let predicts = ranking.groups.iter().map(|found| to_sentence(&found.verdict));
     page.add_section(&head_of("What predicts the order"), [PageBlock::Lines(predicts.collect())]);
     for found in &ranking.groups {
-        page.add_detail(
-            &format!("By {}, {}", found.by, value_unit(ranking)),
-            [PageBlock::Table(group_table(found, ranking))],
-        );
+        let head = format!("By {}, {}", found.by, value_unit(ranking));
+        page.add_detail(&head, [PageBlock::Table(group_table(found, ranking))]);
     }
     page.add_detail(&head_of("Findings"), [PageBlock::Remarks(findings::merge_findings(&ranking.findings))]);
 }

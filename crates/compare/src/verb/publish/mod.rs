@@ -20,10 +20,12 @@ use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::comparison::Comparison;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::publication::{CardPart, Publication};
+use cardscope_model::statistics::distinct_values;
 use cardscope_model::test_name::TestName;
 use cardscope_session::error::Result;
 use clap::{ArgGroup, Args};
 use jiff::Zoned;
+use std::collections::BTreeSet;
 
 /// Content of a publication. Many cards are ranked by default.
 #[derive(Debug, Clone, Default, Args)]
@@ -78,12 +80,9 @@ pub fn gather_publication(request: &PublishRequest) -> Result<Publication> {
     let chosen = compare::chosen_cards(compared, &mut source)?;
     let division = compare::requested_division(compared)?;
     let columns = compare::read_columns(compared, &chosen, &division, &mut source)?;
-    let mut cards: Vec<StoredCard> = Vec::new();
-    for (card, _) in chosen {
-        if cards.iter().all(|known| known.id != card.id) {
-            cards.push(card);
-        }
-    }
+    let mut known = BTreeSet::new();
+    let cards = chosen.into_iter().map(|(card, _)| card).filter(|card| known.insert(card.id.clone()));
+    let cards: Vec<StoredCard> = cards.collect();
     let mut orders = request.ranking_keys();
     let is_asked = !orders.is_empty();
     // Differences between many cards are unreadable, so a ranking replaces them.
@@ -91,12 +90,12 @@ pub fn gather_publication(request: &PublishRequest) -> Result<Publication> {
     if many && !is_asked {
         orders = default_rankings::default_keys(&compared.choice, &cards, &mut source)?;
     }
-    let mut rankings = Vec::new();
-    for by in &orders {
-        let named = !compared.cards.is_empty();
-        let order = RankingOptions { by, on: request.on.as_deref(), group_by: &request.group_by, named };
-        rankings.push(rank::rank_selected(order, &compared.choice, cards.clone(), &mut source)?);
-    }
+    let (on, group_by, named) = (request.on.as_deref(), &request.group_by[..], !compared.cards.is_empty());
+    let ranking = |by| {
+        let order = RankingOptions { by, on, group_by, named };
+        rank::rank_selected(order, &compared.choice, cards.clone(), &mut source)
+    };
+    let rankings = orders.iter().map(ranking).collect::<Result<Vec<_>>>()?;
     let (comparison, parts) = match columns {
         Some(columns) => {
             let parts = card_parts(request, &columns, &mut source)?;
@@ -123,17 +122,13 @@ fn card_parts(
     columns: &[ComparedColumn],
     source: &mut CardLookup,
 ) -> Result<Vec<CardPart>> {
-    let mut ids: Vec<&str> = Vec::new();
-    for column in columns {
-        if !ids.contains(&column.entry.card_id.as_str()) {
-            ids.push(&column.entry.card_id);
-        }
-    }
-    let of = |id: &str| columns.iter().filter(|column| column.entry.card_id == id).collect::<Vec<_>>();
-    let shown = (request.serials, pictures::bytes_per_card(ids.len()));
-    ids.into_iter()
-        .map(|id| part::gather_part(source, id, &of(id), &request.compared.choice.tests, shown))
-        .collect()
+    let ids = distinct_values(columns.iter().map(|column| column.entry.card_id.as_str()));
+    let limits = (request.serials, pictures::bytes_per_card(ids.len()));
+    let part = |id: &str| {
+        let own: Vec<_> = columns.iter().filter(|column| column.entry.card_id == id).collect();
+        part::gather_part(source, id, &own, &request.compared.choice.tests, limits)
+    };
+    ids.into_iter().map(part).collect()
 }
 
 /// Replaces a comparison of too many cards. `asked` is true if the user chose the rankings.

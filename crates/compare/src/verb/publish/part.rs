@@ -10,9 +10,7 @@ use cardscope_model::card::CardFacts;
 use cardscope_model::finding::Finding;
 use cardscope_model::publication::CardPart;
 use cardscope_model::session_file::CardUnit;
-use cardscope_model::sustain::SustainReport;
 use cardscope_model::test_name::TestName;
-use cardscope_model::verify::VerifyReport;
 use cardscope_session::error::Result;
 use cardscope_store::{SessionId, StoredSession};
 use serde::Deserialize as _;
@@ -119,18 +117,17 @@ fn add_record(part: &mut CardPart, record: StoredSession, hidden: &Redactor) {
     let Some(mut document) = record.file.document else { return };
     hidden.redact_document(&mut document);
     match record.summary.kind.as_str() {
-        "map" => keep_last(&mut part.map, &document),
-        "verify" => keep_surest(&mut part.verify, &document),
-        "sustain" => keep_longest(&mut part.sustain, &document),
+        "map" => keep_best(&mut part.map, &document, |_| 0.0),
+        "verify" => keep_best(&mut part.verify, &document, |test| test.body.evidence_rank()),
+        // A check writes for a minute only, which shows less than a longer run.
+        "sustain" => keep_best(&mut part.sustain, &document, |run| run.body.moved.seconds),
         "check" => {
-            keep_last(&mut part.map, &document["map"]);
-            keep_surest(&mut part.verify, &document["verify"]);
+            keep_best(&mut part.map, &document["map"], |_| 0.0);
+            keep_best(&mut part.verify, &document["verify"], |test| test.body.evidence_rank());
         }
         _ => return,
     }
-    let findings = document.get_mut("findings").map(serde_json::Value::take);
-    let findings: Vec<Finding> =
-        findings.and_then(|found| serde_json::from_value(found).ok()).unwrap_or_default();
+    let findings = Vec::deserialize(&document["findings"]).unwrap_or_default();
     findings.into_iter().for_each(|finding| add_finding(part, finding));
 }
 
@@ -141,26 +138,14 @@ fn add_finding(part: &mut CardPart, finding: Finding) {
     }
 }
 
-/// Keeps the last readable record; records come oldest first.
-fn keep_last<T: DeserializeOwned>(place: &mut Option<T>, document: &serde_json::Value) {
-    if let Ok(found) = T::deserialize(document) {
-        *place = Some(found);
-    }
-}
-
-/// Keeps the surest verification, of equal ones the last.
-fn keep_surest(place: &mut Option<VerifyReport>, document: &serde_json::Value) {
-    let Ok(found) = VerifyReport::deserialize(document) else { return };
-    if place.as_ref().is_none_or(|known| known.body.evidence_rank() <= found.body.evidence_rank()) {
-        *place = Some(found);
-    }
-}
-
-/// Keeps the longest run, of equal ones the last. A check writes for a minute only, which shows less than a longer run.
-fn keep_longest(place: &mut Option<SustainReport>, document: &serde_json::Value) {
-    let Ok(found) = SustainReport::deserialize(document) else { return };
-    let lasted = |run: &SustainReport| run.body.moved.seconds;
-    if place.as_ref().is_none_or(|known| lasted(known) <= lasted(&found)) {
+/// Keeps the record of the highest rank, of equal ones the last; records come oldest first.
+fn keep_best<T, R>(place: &mut Option<T>, document: &serde_json::Value, rank: fn(&T) -> R)
+where
+    T: DeserializeOwned,
+    R: PartialOrd,
+{
+    let Ok(found) = T::deserialize(document) else { return };
+    if place.as_ref().is_none_or(|known| rank(known) <= rank(&found)) {
         *place = Some(found);
     }
 }
@@ -168,6 +153,8 @@ fn keep_longest(place: &mut Option<SustainReport>, document: &serde_json::Value)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_model::sustain::SustainReport;
+    use cardscope_model::verify::VerifyReport;
     use cardscope_model::verify::{TestMethod, Verdict};
 
     fn unit(serial: Option<&str>, cid: Option<&str>) -> CardUnit {
@@ -202,7 +189,8 @@ mod tests {
         let mut after = |verdict: Verdict, method: TestMethod| {
             let mut report = VerifyReport::default();
             (report.body.verdict, report.body.method) = (verdict, method);
-            keep_surest(&mut shown, &serde_json::to_value(report).unwrap());
+            let document = serde_json::to_value(report).unwrap();
+            keep_best(&mut shown, &document, |report: &VerifyReport| report.body.evidence_rank());
             shown.as_ref().map(|shown| (shown.body.verdict, shown.body.method))
         };
         assert_eq!(
@@ -225,7 +213,8 @@ mod tests {
         };
         let mut shown = None;
         for (seconds, target) in [(30.0, "first"), (600.0, "long"), (60.0, "visit"), (600.0, "again")] {
-            keep_longest(&mut shown, &lasting(seconds, target));
+            let rank = |run: &SustainReport| run.body.moved.seconds;
+            keep_best(&mut shown, &lasting(seconds, target), rank);
         }
         assert_eq!(shown.unwrap().header.target, "again");
     }

@@ -26,11 +26,8 @@ pub(super) fn card_pictures(
     mut room: u64,
     hidden: &Redactor,
 ) -> Result<CardPictures> {
-    let mut attached: Vec<StoredAttachment> = archive
-        .attachments(card)?
-        .into_iter()
-        .filter(|file| SAFE_MEDIA_TYPES.contains(&file.file.media_type.as_str()))
-        .collect();
+    let mut attached = archive.attachments(card)?;
+    attached.retain(|file| SAFE_MEDIA_TYPES.contains(&file.file.media_type.as_str()));
     let mut known = std::collections::BTreeSet::new();
     attached.retain(|file| known.insert(file.file.hash.clone()));
     let mut pictures = CardPictures::default();
@@ -41,9 +38,8 @@ pub(super) fn card_pictures(
         }
         let bytes = archive.attachment(&file.hash)?;
         // The stored media type may come from anyone, so the first bytes decide.
-        let Some(media_type) = SAFE_MEDIA_TYPES.into_iter().find(|shown| *shown == media_type(&bytes)) else {
-            continue;
-        };
+        let media_type = SAFE_MEDIA_TYPES.into_iter().find(|safe| *safe == media_type(&bytes));
+        let Some(media_type) = media_type else { continue };
         // The place and the author of a picture must not be published.
         let Some(bytes) = without_metadata(media_type, &bytes) else {
             pictures.skipped += 1;

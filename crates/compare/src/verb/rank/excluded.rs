@@ -56,8 +56,8 @@ pub fn exclusion_reasons(
 fn failed_cards(source: &mut CardLookup, cards: &[StoredCard]) -> Result<HashMap<String, String>> {
     let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
     let mut found = HashMap::new();
-    let records: Vec<_> =
-        newest_records(archive, cards, &["verify", "check", "endure", "import"])?.into_iter().collect();
+    let kinds = ["verify", "check", "endure", "import"];
+    let records: Vec<_> = newest_records(archive, cards, &kinds)?.into_iter().collect();
     for some in records.chunks(CARDS_AT_ONCE) {
         let ids: Vec<_> = some.iter().flat_map(|(_, records)| records).copied().collect();
         let conclusions = archive.conclusions(&ids)?;
@@ -83,11 +83,12 @@ fn failure_reason(last: &[&CardConclusion]) -> Option<String> {
 
 fn parse_verification(test: &CardConclusion) -> Option<Verification> {
     let document = test.document.as_ref()?;
-    match test.kind.as_str() {
-        "check" => parse_document::<VerifyReport>(document.get("verify")?).map(|report| report.body),
-        "verify" => parse_document::<VerifyReport>(document).map(|report| report.body),
-        _ => None,
-    }
+    let report = match test.kind.as_str() {
+        "check" => document.get("verify")?,
+        "verify" => document,
+        _ => return None,
+    };
+    parse_document::<VerifyReport>(report).map(|report| report.body)
 }
 
 fn has_worn_out(test: &CardConclusion) -> bool {
@@ -105,7 +106,7 @@ fn tool_verdict(record: &CardConclusion) -> Option<String> {
         one => vec![(tool, one)],
     });
     let mut verdicts =
-        each.filter_map(|(tool, of)| Some((tool, parse_document::<Verdict>(of.get("verdict")?)?)));
+        each.filter_map(|(tool, of)| Some((tool, Verdict::deserialize(of.get("verdict")?).ok()?)));
     let (tool, verdict) = verdicts.find(|(_, verdict)| verdict.is_bad())?;
     Some(format!("{} according to {tool}", verdict_word(verdict)))
 }

@@ -12,7 +12,6 @@ use cardscope_model::archive_rows::{StoredCard, SummaryRow};
 use cardscope_model::card_map::MapReport;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, FindingWeight};
-use cardscope_model::host;
 use cardscope_model::job::Job;
 use cardscope_model::ranking::{GroupDivision, RankedCard, Ranking};
 use cardscope_model::setting::Setting;
@@ -77,8 +76,8 @@ pub struct RankRequest {
 /// Parser for the words of `--group-by`.
 pub fn group_parser() -> impl TypedValueParser<Value = GroupBy> {
     let group = |word: String| GroupBy::ALL.into_iter().find(|(known, _)| *known == word).map(|(_, by)| by);
-    PossibleValuesParser::new(GroupBy::ALL.map(|(word, _)| word))
-        .try_map(move |word| group(word).ok_or("unknown group"))
+    let words = PossibleValuesParser::new(GroupBy::ALL.map(|(word, _)| word));
+    words.try_map(move |word| group(word).ok_or("unknown group"))
 }
 
 /// Ranks cards of the archive by one test, or for a job.
@@ -135,10 +134,9 @@ fn old_price_finding(places: &[RankedCard]) -> Option<Finding> {
     let (first, last) = (*years.iter().min()?, *years.iter().max()?);
     let old = i64::from(Zoned::now().year()) - first >= OLD_YEARS;
     let span = if first == last { first.to_string() } else { format!("{first} to {last}") };
-    old.then(|| {
-        Finding::new("old-prices", FindingWeight::Hint, 1.0, format!("Prices are those of {span}."))
-            .with_advice("Look up today's; `cardscope archive edit CARD --price` takes them.")
-    })
+    let finding =
+        Finding::new("old-prices", FindingWeight::Hint, 1.0, format!("Prices are those of {span}."));
+    old.then(|| finding.with_advice("Look up today's; `cardscope archive edit CARD --price` takes them."))
 }
 
 fn group_places(
@@ -168,16 +166,7 @@ fn ranking_goal(order: RankingOptions<'_>) -> Result<RankingGoal> {
         RankingKey::Job(name) => RankingMeasure::Job(jobs::find_job(name)?),
         RankingKey::CustomJob(job) => RankingMeasure::Job((**job).clone()),
     };
-    let host = match order.on {
-        None => None,
-        Some(name) => Some(match jobs::read_own_file(name)? {
-            Some(text) => {
-                host::parse_host(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e))?
-            }
-            None => host::find_host(name).map_err(Failure::refused)?,
-        }),
-    };
-    Ok(RankingGoal { measure, host })
+    Ok(RankingGoal { measure, host: order.on.map(jobs::find_host).transpose()? })
 }
 
 fn requested_cards(request: &RankRequest, source: &mut CardLookup) -> Result<Vec<StoredCard>> {
@@ -205,13 +194,11 @@ fn read_measurements(
 ) -> Result<MeasuredCards> {
     let (read, lasting) = match &asked.measure {
         RankingMeasure::Test(one) => (source.summaries(|test| test == *one)?, HashMap::new()),
-        RankingMeasure::Job(job) => {
-            let lasting = match ranking::needs_long_runs(job) {
-                true => read_sustained(source, cards, choice)?,
-                false => HashMap::new(),
-            };
+        RankingMeasure::Job(job) if ranking::needs_long_runs(job) => {
+            let lasting = read_sustained(source, cards, choice)?;
             (source.summaries(ranking::is_relevant_test)?, lasting)
         }
+        RankingMeasure::Job(_) => (source.summaries(ranking::is_relevant_test)?, HashMap::new()),
     };
     let mut rows: HashMap<String, Vec<SummaryRow>> = HashMap::new();
     for row in read.into_iter().filter(|row| choice.is_met_by(&row.setting)) {
@@ -250,25 +237,28 @@ fn sustained_in_record(record: &StoredSession, choice: &MeasurementChoice) -> Su
         let condition = condition.clone();
         choice.is_met_by(&Setting { recipe: kind.to_owned(), size_bytes: None, condition })
     };
-    match kind {
-        "sustain" => parse_document::<SustainReport>(document)
-            .filter(|run| {
-                run.body.work == WorkloadKind::Write
-                    && run.body.pattern == WorkloadPattern::Sequential
-                    && met(&run.header.condition)
-            })
-            .map(|run| SustainedFigures::from_documents(Some(&run.body.measured), None)),
-        "map" => parse_document::<MapReport>(document)
-            .filter(|map| met(&map.header.condition))
-            .map(|map| SustainedFigures::from_documents(None, Some(&map.body.measured))),
+    let long_write = |run: &SustainReport| {
+        run.body.work == WorkloadKind::Write && run.body.pattern == WorkloadPattern::Sequential
+    };
+    let (long, map, condition) = match kind {
+        "sustain" => {
+            let run = parse_document::<SustainReport>(document).filter(long_write);
+            let condition = run.as_ref().map(|run| run.header.condition.clone());
+            (run.map(|run| run.body.measured), None, condition)
+        }
+        "map" => {
+            let map = parse_document::<MapReport>(document);
+            let condition = map.as_ref().map(|map| map.header.condition.clone());
+            (None, map, condition)
+        }
         _ => {
-            let map = parse_document::<MapReport>(&document["map"]);
             let long = parse_document::<sustain::MeasuredRun>(&document["sustain"]);
             let condition = parse_document::<Condition>(&document["condition"]).unwrap_or_default();
-            met(&condition).then(|| {
-                SustainedFigures::from_documents(long.as_ref(), map.as_ref().map(|map| &map.body.measured))
-            })
+            (long, parse_document::<MapReport>(&document["map"]), Some(condition))
         }
+    };
+    if !condition.is_some_and(|condition| met(&condition)) {
+        return SustainedFigures::default();
     }
-    .unwrap_or_default()
+    SustainedFigures::from_documents(long.as_ref(), map.as_ref().map(|map| &map.body.measured))
 }

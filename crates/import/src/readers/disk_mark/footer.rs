@@ -14,11 +14,17 @@ pub(super) fn read_line(line: &str, log: &mut CardLog, run: &mut Run) -> bool {
     match key.trim() {
         "Test" => read_test(value, log, run),
         "Date" => log.date = parse_date(value).or(log.date.take()),
-        "OS" => read_system(value, log),
+        "OS" => {
+            set_word(log, "kernel", trimmed_text(&value.split_whitespace().collect::<Vec<_>>().join(" ")))
+        }
         "Target" => read_drive(value, log),
         "Profile" | "Mode" | "Time" | "Mix Ratio" => note_setting(key.trim(), value, log),
         "Comment" => add_note(&mut log.condition, value, ConditionOrigin::Stated),
-        "Volume" => read_volume(value, log),
+        "Volume" => {
+            set_full_percent(value, log);
+            // `Macintosh HD: 93% used (432/465 GiB)`.
+            add_note(&mut log.condition, &format!("volume {value}"), ConditionOrigin::Read);
+        }
         "Device" => log.card.model = trimmed_text(value),
         "CPU" => log.condition.set("board", value, ConditionOrigin::Read),
         _ => return false,
@@ -45,23 +51,12 @@ fn read_drive(value: &str, log: &mut CardLog) {
     add_note(&mut log.condition, &format!("drive {}", place.trim()), ConditionOrigin::Read);
 }
 
-/// `Macintosh HD: 93% used (432/465 GiB)`.
-fn read_volume(value: &str, log: &mut CardLog) {
-    set_full_percent(value, log);
-    add_note(&mut log.condition, &format!("volume {value}"), ConditionOrigin::Read);
-}
-
 /// Sets the fill level from the number before the percent sign.
 fn set_full_percent(value: &str, log: &mut CardLog) {
     let percent = value.split_once('%').and_then(|(before, _)| before.split_whitespace().next_back());
     if let Some(percent) = percent.and_then(parse_number).filter(|percent| (0.0..=100.0).contains(percent)) {
         log.condition.set("full_percent", percent.to_string(), ConditionOrigin::Read);
     }
-}
-
-fn read_system(value: &str, log: &mut CardLog) {
-    let name = trimmed_text(&value.split_whitespace().collect::<Vec<_>>().join(" "));
-    set_word(log, "kernel", name);
 }
 
 /// Notes a setting unless it is the program's default.

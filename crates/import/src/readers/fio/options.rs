@@ -64,15 +64,12 @@ impl JobOptions {
         let asked = self.blocks[usize::from(op == TestOp::Write)];
         let block = asked.or_else(|| likely_block(measured)).unwrap_or(DEFAULT_BLOCK);
         let (order, doubt) = self.access_order(name, block);
+        let engine = self.engine.as_deref().or(self.is_complete.then_some("psync"));
+        let synchronous = engine.is_some_and(|engine| SYNCHRONOUS.contains(&engine));
         let capped = || format!("{name}: synchronous engine, so iodepth has no effect (Q1)");
-        let capped = self.depth_is_capped().then(capped);
+        let capped = (synchronous && self.depth > Some(1)).then(capped);
         let queue = if capped.is_some() { 1 } else { self.depth.unwrap_or(1) };
         (AccessPattern { order, block, queue, threads }, capped.or(doubt))
-    }
-
-    fn depth_is_capped(&self) -> bool {
-        let engine = self.engine.as_deref().or(self.is_complete.then_some("psync"));
-        self.depth.is_some_and(|depth| depth > 1) && engine.is_some_and(|e| SYNCHRONOUS.contains(&e))
     }
 
     fn access_order(&self, name: &str, block: u64) -> (IoOrder, Option<String>) {

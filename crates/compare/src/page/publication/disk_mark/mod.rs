@@ -162,9 +162,8 @@ fn entry_lines<'a>(
 
 /// Reads, writes, and mixes by their share of reads.
 fn format_sections(lines: &[DiskMarkLine<'_>], write: impl Fn(&DiskMarkLine<'_>) -> String) -> String {
-    let ops = distinct_values(
-        [TestOp::Read, TestOp::Write].into_iter().chain(lines.iter().map(|line| line.test.test.op)),
-    );
+    let measured = lines.iter().map(|line| line.test.test.op);
+    let ops = distinct_values([TestOp::Read, TestOp::Write].into_iter().chain(measured));
     let mut out = String::new();
     for op in ops {
         let of: String = lines.iter().filter(|line| line.test.test.op == op).map(&write).collect();
@@ -227,12 +226,8 @@ fn recipe_names(entry: &ComparedEntry) -> String {
 }
 
 fn test_sizes(entry: &ComparedEntry) -> String {
-    let mut sizes: Vec<String> = entry
-        .settings
-        .iter()
-        .filter_map(|s| s.size_bytes)
-        .map(|bytes| BinarySize(bytes).to_string())
-        .collect();
+    let sizes = entry.settings.iter().filter_map(|setting| Some(BinarySize(setting.size_bytes?).to_string()));
+    let mut sizes: Vec<String> = sizes.collect();
     sizes.dedup();
     if sizes.is_empty() { "size unknown".to_owned() } else { sizes.join(", ") }
 }
@@ -247,13 +242,11 @@ fn total_loops(entry: &ComparedEntry, lines: &[DiskMarkLine<'_>]) -> u32 {
 }
 
 fn report_date(publication: &Publication, entry: &ComparedEntry) -> String {
-    untrusted_text::escape_line(entry.measured.as_ref().map_or(&publication.made_on, |[_, last]| last))
-        .into_owned()
+    let date = entry.measured.as_ref().map_or(&publication.made_on, |[_, last]| last);
+    untrusted_text::escape_line(date).into_owned()
 }
 
 fn kernel_name(entry: &ComparedEntry) -> String {
-    untrusted_text::escape_line(
-        entry.settings.iter().find_map(|s| s.condition.get("kernel")).unwrap_or("unknown"),
-    )
-    .into_owned()
+    let kernel = entry.settings.iter().find_map(|setting| setting.condition.get("kernel"));
+    untrusted_text::escape_line(kernel.unwrap_or("unknown")).into_owned()
 }

@@ -38,16 +38,8 @@ impl<'a> OverTime<'a> {
                 runs.entry(run.clone()).or_default().push((at, number));
             }
         }
-        OverTime {
-            runs,
-            columns: columns
-                .iter()
-                .map(|c| (c.entry.name.as_str(), shared_condition(&c.entry.settings)))
-                .collect(),
-            tests,
-            series: Vec::new(),
-            latencies: Vec::new(),
-        }
+        let columns = columns.iter().map(|c| (c.entry.name.as_str(), shared_condition(&c.entry.settings)));
+        OverTime { runs, columns: columns.collect(), tests, series: Vec::new(), latencies: Vec::new() }
     }
 
     /// Adds the counted runs of a session.
@@ -66,37 +58,26 @@ impl<'a> OverTime<'a> {
     }
 
     fn add_sample(&mut self, column: usize, run: u32, record: &SampleRecord) {
-        let SampleRecord { test, step, sample, .. } = record;
+        let SampleRecord { test, step, sample, .. } = record.clone();
         let (entry, condition) = &self.columns[column];
-        let seconds = thin_series(&complete_seconds(sample));
-        // A single second is not a series.
-        if seconds.len() > 1 {
-            self.series.push(TestSeries {
-                test: *test,
-                step: step.clone(),
-                run,
-                entry: (*entry).to_owned(),
-                condition: condition.clone(),
-                seconds,
-            });
-        }
-        let same = |l: &TestLatencies| l.test == *test && l.step == *step && l.entry == *entry;
+        let (entry, condition) = ((*entry).to_owned(), condition.clone());
+        let same = |l: &TestLatencies| l.test == test && l.step == step && l.entry == entry;
         match self.latencies.iter_mut().find(|(_, l)| same(l)) {
             Some((runs, known)) => {
                 runs.insert(run);
                 known.histogram.merge(&sample.histogram);
             }
-            None => self.latencies.push((
-                BTreeSet::from([run]),
-                TestLatencies {
-                    test: *test,
-                    step: step.clone(),
-                    runs: 0,
-                    entry: (*entry).to_owned(),
-                    condition: condition.clone(),
-                    histogram: sample.histogram.clone(),
-                },
-            )),
+            None => {
+                let (step, entry, condition) = (step.clone(), entry.clone(), condition.clone());
+                let histogram = sample.histogram.clone();
+                let latencies = TestLatencies { test, step, runs: 0, entry, condition, histogram };
+                self.latencies.push((BTreeSet::from([run]), latencies));
+            }
+        }
+        let seconds = thin_series(&complete_seconds(&sample));
+        // A single second is not a series.
+        if seconds.len() > 1 {
+            self.series.push(TestSeries { test, step, run, entry, condition, seconds });
         }
     }
 
@@ -104,9 +85,8 @@ impl<'a> OverTime<'a> {
     pub(super) fn into_parts(mut self) -> (Vec<TestSeries>, Vec<TestLatencies>) {
         self.series.sort_by_key(|series| series.run);
         let latencies = self.latencies.into_iter();
-        let counted =
-            latencies.map(|(runs, latencies)| TestLatencies { runs: runs.len() as u32, ..latencies });
-        (self.series, counted.collect())
+        let latencies = latencies.map(|(runs, known)| TestLatencies { runs: runs.len() as u32, ..known });
+        (self.series, latencies.collect())
     }
 }
 

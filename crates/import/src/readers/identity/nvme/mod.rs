@@ -25,14 +25,15 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 /// Reads the text; a second controller, or second counters, begin another log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    let mut seen: Vec<String> = Vec::new();
+    // Every controller, and every SMART log, has one of these fields once.
+    let mut names: Vec<&str> = Vec::new();
     let again = |line: &str| {
-        let Some(name) = first_field_name(line) else { return false };
-        let known = seen.contains(&name);
-        if known {
-            seen.clear();
-        }
-        seen.push(name);
+        let name = line.split(':').next().unwrap_or_default().trim().trim_matches('"').to_lowercase();
+        let first =
+            ["vid", "critical_warning"].into_iter().find(|first| line.contains(':') && *first == name);
+        let known = first.is_some_and(|first| names.contains(&first));
+        names.retain(|_| !known);
+        names.extend(first);
         known
     };
     let mut logs = read_each(text, again, read_answer)?;
@@ -43,12 +44,6 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
         }
     }
     Ok(logs)
-}
-
-/// Name of a field that every controller, or every SMART log, has once.
-fn first_field_name(line: &str) -> Option<String> {
-    let name = line.split_once(':')?.0.trim().trim_matches('"').to_lowercase();
-    ["vid", "critical_warning"].contains(&name.as_str()).then_some(name)
 }
 
 fn read_answer(text: &LogText) -> ReaderOutcome {
