@@ -65,9 +65,8 @@ pub struct CardEdit {
 pub fn attach_file(path: Option<&Path>, card: &str, name: &str, bytes: &[u8]) -> Result<()> {
     let media_type = attachment::media_type(bytes);
     if media_type == "application/octet-stream" {
-        return Err(Failure::refused(format!(
-            "{name:?} is not a picture, a text or a PDF; nothing was attached"
-        )));
+        let why = format!("{name:?} is not a picture, a text or a PDF; nothing was attached");
+        return Err(Failure::refused(why));
     }
     let file = NewAttachment { name, media_type, note: None, bytes };
     Ok(require_archive(path)?.edit_card(card, |_| {}, &[], &[file])?)
@@ -76,27 +75,16 @@ pub fn attach_file(path: Option<&Path>, card: &str, name: &str, bytes: &[u8]) ->
 impl CardEdit {
     /// Sets event, date and price from typed text; an empty date or price counts as not given.
     pub fn state_event(&mut self, kind: &str, when: Option<&str>, paid: Option<&str>) -> Result<(), String> {
-        let given =
-            |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        let given = |t: Option<&str>| t.map(str::trim).filter(|t| !t.is_empty()).map(str::to_owned);
         self.event = Some(parse_event_kind(kind)?);
         self.date = given(when).map(|text| parse_date(&text)).transpose()?;
         self.price = given(paid).map(|text| parse_price(&text)).transpose()?;
         Ok(())
     }
 
-    fn parse_facts(&self) -> Result<Vec<(&str, Option<String>)>> {
-        self.facts.iter().map(|text| parse_fact(text)).collect()
-    }
-
     fn build_event(&self) -> Option<CardEvent> {
-        let (date, price) = (self.date.clone(), self.price.clone());
-        Some(CardEvent {
-            date,
-            kind: self.event?,
-            price,
-            note: self.about.clone(),
-            source: self.source.clone(),
-        })
+        let CardEdit { date, price, about: note, source, .. } = self.clone();
+        Some(CardEvent { date, kind: self.event?, price, note, source })
     }
 }
 
@@ -136,15 +124,13 @@ pub fn attached_file(path: Option<&Path>, id: &str, hash: &str) -> Result<Option
 /// Changes a card and returns its new details. A refusal (ambiguous name, unknown fact, unreadable file) leaves the card
 /// unchanged.
 pub fn edit_card(path: Option<&Path>, edit: &CardEdit, answers: &AnswerCache) -> Result<CardPage> {
-    let facts = edit.parse_facts()?;
+    let facts = edit.facts.iter().map(|text| parse_fact(text)).collect::<Result<Vec<_>>>()?;
     let mut archive = require_archive(path)?;
     let card = lookup::find_card(&mut archive, &edit.card)?;
-    let files =
-        edit.attach.iter().map(|file| attachment::read_attachment(file)).collect::<Result<Vec<_>, _>>()?;
-    let attach: Vec<NewAttachment<'_>> = files
-        .iter()
-        .map(|(name, media_type, bytes)| NewAttachment { name, media_type, note: None, bytes })
-        .collect();
+    let files = edit.attach.iter().map(|f| attachment::read_attachment(f)).collect::<Result<Vec<_>, _>>()?;
+    let attach =
+        files.iter().map(|(name, kind, bytes)| NewAttachment { name, media_type: kind, note: None, bytes });
+    let attach: Vec<NewAttachment<'_>> = attach.collect();
     let change = |known: &mut CardFacts| apply_facts(known, facts, edit.marks.as_deref());
     archive.edit_card(&card.id, change, edit.build_event().as_slice(), &attach)?;
     let card = lookup::find_card(&mut archive, &card.id)?;
@@ -152,9 +138,8 @@ pub fn edit_card(path: Option<&Path>, edit: &CardEdit, answers: &AnswerCache) ->
 }
 
 fn parse_fact(text: &str) -> Result<(&str, Option<String>)> {
-    let (word, value) = text
-        .split_once('=')
-        .ok_or_else(|| Failure::refused(format!("--set {text:?} is not FACT=VALUE, e.g. brand=SanDisk")))?;
+    let refused = || Failure::refused(format!("--set {text:?} is not FACT=VALUE, e.g. brand=SanDisk"));
+    let (word, value) = text.split_once('=').ok_or_else(refused)?;
     // Refuses an unknown fact before anything is changed.
     find_fact(&mut CardFacts::default(), word)?;
     Ok((word, Some(value.trim().to_owned()).filter(|value| !value.is_empty())))
@@ -228,12 +213,9 @@ fn find_fact<'a>(of: &'a mut CardFacts, word: &str) -> Result<&'a mut Option<Str
 }
 
 fn parse_event_kind(text: &str) -> Result<EventKind, String> {
-    serde_json::from_value(text.into()).map_err(|_| {
-        format!(
-            "unknown event {text:?}; the events are bought, in-use, failed, warranty, \
-                              gone, note"
-        )
-    })
+    let events = "bought, in-use, failed, warranty, gone, note";
+    serde_json::from_value(text.into())
+        .map_err(|_| format!("unknown event {text:?}; the events are {events}"))
 }
 
 fn parse_date(text: &str) -> Result<String, String> {
@@ -249,12 +231,9 @@ fn parse_price(text: &str) -> Result<CardPrice, String> {
     let thousands = |text: &str| text.rsplit_once([',', '.']).is_some_and(|(_, rest)| rest.trim().len() == 3);
     let amount = amount.filter(|_| !thousands(&text[..split]));
     let currency = currency.trim().to_ascii_uppercase();
-    match amount {
-        Some(amount) if currency.len() == 3 && currency.chars().all(|c| c.is_ascii_alphabetic()) => {
-            Ok(CardPrice { amount, currency })
-        }
-        _ => Err(format!("{text:?} is not a price; write an amount and a currency, e.g. 12.99EUR")),
-    }
+    let amount = amount.filter(|_| currency.len() == 3 && currency.chars().all(|c| c.is_ascii_alphabetic()));
+    let error = || format!("{text:?} is not a price; write an amount and a currency, e.g. 12.99EUR");
+    amount.map(|amount| CardPrice { amount, currency }).ok_or_else(error)
 }
 
 #[cfg(test)]
@@ -265,8 +244,7 @@ mod tests {
     fn empty_value_removes_a_fact() {
         let mut facts = CardFacts::default();
         let mut set = |text: &str| {
-            let edit = CardEdit { facts: vec![text.into()], ..CardEdit::default() };
-            apply_facts(&mut facts, edit.parse_facts().unwrap(), None);
+            apply_facts(&mut facts, vec![parse_fact(text).unwrap()], None);
             facts.brand.clone()
         };
         assert_eq!(set("brand= Acme ").as_deref(), Some("Acme"));

@@ -69,10 +69,8 @@ fn write_session_file(archive: &mut Archive, session: SessionId, folder: &Path) 
     let place = folder.join(format!("{session}.json"));
     // A file that `import` would refuse is worth nothing as a copy.
     session_file::check_length(text.len() as u64).map_err(|why| {
-        Failure::refused_for(
-            format!("{session} was not exported, since it could not be read again: {why}"),
-            why,
-        )
+        let words = format!("{session} was not exported, since it could not be read again: {why}");
+        Failure::refused_for(words, why)
     })?;
     match place.symlink_metadata() {
         Ok(_) => refuse_other_content(&place, &text)?,
@@ -90,10 +88,10 @@ fn refuse_other_content(place: &Path, text: &str) -> Result<()> {
         .and_then(|file| Ok(file.take(text.len() as u64 + 1).read_to_end(&mut there)?));
     match read {
         Ok(_) if there == text.as_bytes() => Ok(()),
-        _ => Err(Failure::refused(format!(
-            "{} exists with other content; name another folder, or move it away",
-            place.display()
-        ))),
+        _ => {
+            let advice = "name another folder, or move it away";
+            Err(Failure::refused(format!("{} exists with other content; {advice}", place.display())))
+        }
     }
 }
 
@@ -114,25 +112,19 @@ pub fn import_session_files(path: Option<&Path>, files: &[PathBuf]) -> Result<Ve
 fn files_in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries =
         std::fs::read_dir(folder).map_err(|e| Failure::io_for(format!("{}: {e}", folder.display()), e))?;
-    let mut files: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|p| p.is_file()).collect();
+    let mut files: Vec<PathBuf> = entries.flatten().map(|e| e.path()).filter(|p| p.is_file()).collect();
     files.sort();
     Ok(files)
 }
 
 fn import_session_file(archive: &mut Archive, file: &Path) -> TakenFile {
     let added = read_session_file(file).and_then(|read| Ok(archive.add_file(&read)?));
-    let session = match &added {
-        Ok(ImportedSource::New { sessions, .. }) => sessions.first().map(ToString::to_string),
-        _ => None,
+    let (known, session, error) = match added {
+        Ok(ImportedSource::New { sessions, .. }) => (false, sessions.first().map(ToString::to_string), None),
+        Ok(ImportedSource::Known { .. }) => (true, None, None),
+        Err(why) => (false, None, Some(why.to_string())),
     };
-    let known = matches!(added, Ok(ImportedSource::Known { .. }));
-    TakenFile {
-        file: file.display().to_string(),
-        known,
-        session,
-        error: added.err().map(|why| why.to_string()),
-    }
+    TakenFile { file: file.display().to_string(), known, session, error }
 }
 
 fn read_session_file(file: &Path) -> Result<SessionFile, ErrorCause> {

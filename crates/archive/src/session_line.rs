@@ -26,7 +26,9 @@ pub struct SessionLine {
 }
 
 /// Renders the document of a verb (first argument) and returns answer and tone of its page, if it has one.
-pub type AnswerRenderer = fn(&str, &Value) -> Option<(Answer, NewsTone)>;
+pub type AnswerRenderer = fn(&str, &Value) -> Option<TonedAnswer>;
+
+type TonedAnswer = (Answer, NewsTone);
 
 /// Runs that are read for one list, newest sessions first. Sessions beyond the limit show only their number of runs.
 const MOST_RUNS_READ: u32 = MAX_RUNS;
@@ -47,12 +49,7 @@ impl AnswerCache {
     }
 
     /// Answer of a session; `None` while it runs, if its document cannot be read, or if it has more runs than `left`.
-    fn get(
-        &self,
-        archive: &mut Archive,
-        session: &SessionSummary,
-        left: &mut u32,
-    ) -> Option<(Answer, NewsTone)> {
+    fn get(&self, archive: &mut Archive, session: &SessionSummary, left: &mut u32) -> Option<TonedAnswer> {
         if session.running {
             return None;
         }
@@ -101,8 +98,7 @@ pub(super) fn session_lines(
         let title = session.card_id.as_ref().and_then(|id| titles.get(id));
         let answer = answered.remove(&session.id);
         let (result, tone) = answer.unwrap_or_else(|| (count_runs(session).into(), NewsTone::Plain));
-        let part_of =
-            check.filter(|check| is_part_of_check(session, check)).map(|check| check.id.to_string());
+        let part_of = check.filter(|c| is_part_of_check(session, c)).map(|check| check.id.to_string());
         if session.kind == "check" {
             check = Some(session);
         }

@@ -61,8 +61,7 @@ pub fn export_tables(
         TablesError::Stopped => Failure::InterruptedUndone("nothing was written"),
     })?;
     let tables = sum_by_table(&files);
-    let listed =
-        draft.create(Path::new(LIST_FILE)).map_err(Into::into).and_then(|file| write_list(files, file));
+    let listed = draft.create(Path::new(LIST_FILE)).map_err(Into::into).and_then(|f| write_list(files, f));
     listed.map_err(|e| place.write_failure(e))?;
     draft.place(place.earlier_files.as_ref()).map_err(|e| place.write_failure(e.into()))?;
     Ok(tables)
@@ -76,12 +75,8 @@ fn unranked_reasons(path: Option<&Path>) -> Result<HashMap<String, String>> {
 }
 
 fn write_list(files: Vec<TableFile>, mut to: std::fs::File) -> std::io::Result<()> {
-    let list = TableList {
-        format: LIST_FORMAT.to_owned(),
-        version: 1,
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        files,
-    };
+    let (format, tool_version) = (LIST_FORMAT.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    let list = TableList { format, version: 1, tool_version, files };
     to.write_all(serde_json::to_string_pretty(&list)?.as_bytes())?;
     to.sync_all()
 }
@@ -89,12 +84,15 @@ fn write_list(files: Vec<TableFile>, mut to: std::fs::File) -> std::io::Result<(
 fn sum_by_table(files: &[TableFile]) -> Vec<WrittenTable> {
     let mut tables: Vec<WrittenTable> = Vec::new();
     for file in files {
-        if tables.last().is_none_or(|table| table.table != file.table) {
-            tables.push(WrittenTable { table: file.table.to_owned(), rows: 0, bytes: 0, files: 0 });
-        }
-        if let Some(table) = tables.last_mut() {
-            (table.rows, table.bytes, table.files) =
-                (table.rows + file.rows, table.bytes + file.bytes, table.files + 1);
+        match tables.last_mut().filter(|table| table.table == file.table) {
+            Some(table) => {
+                (table.rows, table.bytes, table.files) =
+                    (table.rows + file.rows, table.bytes + file.bytes, table.files + 1);
+            }
+            None => {
+                let (table, rows, bytes) = (file.table.to_owned(), file.rows, file.bytes);
+                tables.push(WrittenTable { table, rows, bytes, files: 1 });
+            }
         }
     }
     tables
@@ -111,10 +109,8 @@ impl<'a> ExportFolder<'a> {
     fn claim(named: &'a Path) -> Result<Self> {
         let why = |e: FileError| Failure::refused_for(format!("--parquet {}: {e}", named.display()), e);
         let (Some(above), Some(last)) = (named.parent(), named.file_name()) else {
-            return Err(Failure::refused(format!(
-                "--parquet {}: that does not end in a name; name a new folder",
-                named.display()
-            )));
+            let why = "that does not end in a name; name a new folder";
+            return Err(Failure::refused(format!("--parquet {}: {why}", named.display())));
         };
         let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
         let parent = ResolvedFolder::open_or_create(above, 0o777).map_err(why)?;
@@ -146,18 +142,14 @@ fn earlier_export(parent: &ResolvedFolder, last: &OsStr) -> Result<Option<BTreeS
     if files.is_empty() {
         return if there.names().is_ok_and(|names| names.is_empty()) { Ok(None) } else { Err(other()) };
     }
-    match read_list(&there) {
-        Some(listed) if listed == files => Ok(Some(files)),
-        _ => Err(other()),
-    }
+    if read_list(&there).as_ref() == Some(&files) { Ok(Some(files)) } else { Err(other()) }
 }
 
 fn read_list(folder: &ResolvedFolder) -> Option<BTreeSet<PathBuf>> {
     let mut text = String::new();
     let file = folder.open_existing(OsStr::new(LIST_FILE)).ok()??;
     file.take(MOST_LIST_BYTES).read_to_string(&mut text).ok()?;
-    let list: TableList =
-        serde_json::from_str(&text).ok().filter(|list: &TableList| list.format == LIST_FORMAT)?;
+    let list: TableList = serde_json::from_str(&text).ok().filter(|l: &TableList| l.format == LIST_FORMAT)?;
     let names = list.files.into_iter().map(|file| PathBuf::from(file.name));
     Some(names.chain([PathBuf::from(LIST_FILE)]).collect())
 }
