@@ -106,13 +106,9 @@ impl CardLookup {
     }
 
     /// Collected cards with other titles than these. A user who imported a report has its card in the archive, too.
-    fn other_collected(
-        &self,
-        own: &[StoredCard],
-        wanted: impl Fn(&CollectedCard) -> bool,
-    ) -> Vec<StoredCard> {
+    fn other_collected(&self, own: &[StoredCard], want: impl Fn(&CollectedCard) -> bool) -> Vec<StoredCard> {
         let is_own = |title: &str| own.iter().any(|card| card.title.eq_ignore_ascii_case(title));
-        let others = self.collected.iter().filter(|c| wanted(c) && !is_own(&c.card.title));
+        let others = self.collected.iter().filter(|c| want(c) && !is_own(&c.card.title));
         others.map(|c| c.card.clone()).collect()
     }
 

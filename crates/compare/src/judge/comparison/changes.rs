@@ -86,23 +86,18 @@ const COOLING_WORDS: [&str; 2] = ["cooling", "cooling_of"];
 /// Gain of each card that was measured both ways and otherwise alike.
 pub(super) fn cooling_gains(columns: &[ComparedColumn], table: &SpreadTable) -> Vec<CoolingGain> {
     let cooled = |how: &'static str| columns.iter().filter(move |column| is_cooled(column, how));
-    let of_card = |active| cooled("passive").filter_map(move |passive| cooling_gain(active, passive, table));
+    let of_card = |active| cooled("passive").filter_map(move |passive| fan_gain(active, passive, table));
     cooled("active").flat_map(of_card).collect()
 }
 
 /// True if all runs of a column had this cooling, and it did not cool anything but the card.
 fn is_cooled(column: &ComparedColumn, how: &str) -> bool {
-    column.entry.settings.iter().all(|setting| {
-        setting.value("cooling").as_deref() == Some(how)
-            && setting.value("cooling_of").is_none_or(|value| value == "card")
+    column.entry.settings.iter().all(|s| {
+        s.value("cooling").as_deref() == Some(how) && s.value("cooling_of").is_none_or(|v| v == "card")
     })
 }
 
-fn cooling_gain(
-    active: &ComparedColumn,
-    passive: &ComparedColumn,
-    table: &SpreadTable,
-) -> Option<CoolingGain> {
+fn fan_gain(active: &ComparedColumn, passive: &ComparedColumn, table: &SpreadTable) -> Option<CoolingGain> {
     let both = [active.clone(), passive.clone()];
     let differs = find_differences(&both);
     let mut blamed = differs.iter().filter(|d| is_blamed(d, &[]));

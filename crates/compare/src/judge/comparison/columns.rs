@@ -68,11 +68,6 @@ impl ComparedColumn {
         SpreadKind::new(&self.entry.card, self.entry.settings.first(), *test)
     }
 
-    /// Kind of series to which the runs over all tests belong.
-    pub(super) fn overall_series_kind(&self) -> SpreadKind {
-        SpreadKind::over_all(&self.entry.card, self.entry.settings.first())
-    }
-
     pub(super) fn test_runs(&self, key: &TestKey) -> Option<&TestRuns> {
         self.tests.iter().find(|(of, _)| of == key).map(|(_, values)| values)
     }
@@ -347,14 +342,10 @@ pub(super) fn compared_latencies(columns: &[ComparedColumn]) -> Vec<ComparedLate
     let of = |key: &TestKey| ComparedLatency {
         test: key.0,
         step: key.1.clone(),
-        entries: columns.iter().map(|column| column_latency(column, key)).collect(),
+        entries: columns.iter().map(|c| combine_latencies(&c.test_runs(key)?.latencies)).collect(),
     };
     let all = test_keys(columns.iter()).into_iter().map(of);
     all.filter(|test| test.entries.iter().any(Option::is_some)).collect()
-}
-
-fn column_latency(column: &ComparedColumn, key: &TestKey) -> Option<EntryLatency> {
-    combine_latencies(&column.test_runs(key)?.latencies)
 }
 
 fn combine_latencies(runs: &[EntryLatency]) -> Option<EntryLatency> {

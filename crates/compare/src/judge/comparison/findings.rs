@@ -34,20 +34,13 @@ fn few_runs(column: &ComparedColumn, place: usize, tests: &[ComparedTest]) -> Op
         true => String::new(),
         false => format!(" in {few} of its {} tests", counts.len()),
     };
-    let verdict = format!(
-        "Only {} measured{which}: intervals rest on how much such tests usually vary.",
-        runs_phrase(least, &column.entry.name)
-    );
+    let (count, were) =
+        if least == 1 { ("one run".to_owned(), "was") } else { (format!("{least} runs"), "were") };
+    let name = &column.entry.name;
+    let basis = "intervals rest on how much such tests usually vary";
+    let claim = format!("Only {count} of {name} {were} measured{which}: {basis}.");
     let advice = "Measure at least five runs; ten show whether the speed has two levels.";
-    Some(
-        Finding::new("few-runs", FindingWeight::Note, 1.0, verdict)
-            .because("runs", least)
-            .with_advice(advice),
-    )
-}
-
-fn runs_phrase(n: u32, name: &str) -> String {
-    if n == 1 { format!("one run of {name} was") } else { format!("{n} runs of {name} were") }
+    Some(Finding::new("few-runs", FindingWeight::Note, 1.0, claim).because("runs", least).with_advice(advice))
 }
 
 /// Columns whose speed alternates between two levels, each with its tests.
@@ -107,8 +100,7 @@ pub(super) fn ageing_findings(columns: &[ComparedColumn]) -> Vec<Finding> {
     let mut rest: Vec<&ComparedColumn> = columns.iter().collect();
     let mut found = Vec::new();
     while let Some(first) = rest.first().copied() {
-        let (same, others): (Vec<_>, Vec<_>) =
-            rest.into_iter().partition(|column| column.is_same_series(first));
+        let (same, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(|c| c.is_same_series(first));
         found.extend(ageing_finding(first, &same));
         rest = others;
     }

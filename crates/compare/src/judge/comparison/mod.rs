@@ -24,29 +24,25 @@ use cardscope_statistics::significance::{CardDifference, compare_speeds};
 use columns::{OtherDifferences, PairBasis, TestKey, find_differences, test_keys};
 
 /// Builds the document of columns that were divided this way; `table` has the usual spread of series.
-pub fn build_comparison(
-    columns: Vec<ComparedColumn>,
-    division: &RunDivision,
-    table: &SpreadTable,
-) -> Comparison {
-    let differs = find_differences(&columns);
+pub fn build_comparison(all: Vec<ComparedColumn>, division: &RunDivision, table: &SpreadTable) -> Comparison {
+    let differs = find_differences(&all);
     let by = division.requested_words();
     let asked = PairBasis { differs: &differs, by, table };
-    let tests = compare_tests(&columns, asked);
-    let mut findings = findings::comparison_findings(&columns, &tests, &differs, by);
+    let tests = compare_tests(&all, asked);
+    let mut findings = findings::comparison_findings(&all, &tests, &differs, by);
     if *division == RunDivision::ByAge {
-        findings.extend(findings::ageing_findings(&columns));
+        findings.extend(findings::ageing_findings(&all));
     }
     Comparison {
         by: division.name(),
-        overall: overall::overall_results(&columns, asked),
-        remarks: remarks::card_remarks(&columns),
-        apart: areas::speed_differences(&columns),
-        areas: areas::area_effects(&columns),
-        cooling: changes::cooling_gains(&columns, table),
-        changes: changes::find_changes(&columns, by),
-        latencies: columns::compared_latencies(&columns),
-        entries: columns.into_iter().map(|column| column.entry).collect(),
+        overall: overall::overall_results(&all, asked),
+        remarks: remarks::card_remarks(&all),
+        apart: areas::speed_differences(&all),
+        areas: areas::area_effects(&all),
+        cooling: changes::cooling_gains(&all, table),
+        changes: changes::find_changes(&all, by),
+        latencies: columns::compared_latencies(&all),
+        entries: all.into_iter().map(|column| column.entry).collect(),
         tests,
         differs,
         findings,
@@ -77,24 +73,20 @@ fn compare_tests(columns: &[ComparedColumn], asked: PairBasis) -> Vec<ComparedTe
 }
 
 /// Speeds and pairs of a test, and the difference of each pair.
-fn compare_test(
-    columns: &[ComparedColumn],
-    key: &TestKey,
-    asked: PairBasis,
-) -> (ComparedTest, Vec<CardDifference>) {
+fn compare_test(all: &[ComparedColumn], key: &TestKey, on: PairBasis) -> (ComparedTest, Vec<CardDifference>) {
     let (test, step) = key.clone();
     let block_bytes = test.pattern.block;
     let of = |column: &ComparedColumn| {
         let values = column.test_runs(key)?;
-        let usual = UsualSpeed::from_runs(&values.mb_s, asked.table.spread_of_kind(column.series_kind(key)));
+        let usual = UsualSpeed::from_runs(&values.mb_s, on.table.spread_of_kind(column.series_kind(key)));
         Some((summarise_runs(values, usual.as_ref(), block_bytes)?, usual))
     };
-    let sides: Vec<Option<(Spread, Option<UsualSpeed>)>> = columns.iter().map(of).collect();
+    let sides: Vec<Option<(Spread, Option<UsualSpeed>)>> = all.iter().map(of).collect();
     let pair = |(first, second): (usize, usize)| {
         let ((a, known_a), (b, known_b)) = (sides[first].as_ref()?, sides[second].as_ref()?);
-        let besides = OtherDifferences::new(columns, asked.differs, (first, second), asked.by);
-        let variance = besides.added_variance(asked.table);
-        let found = compare_speeds(known_a.as_ref(), known_b.as_ref(), asked.table, variance);
+        let besides = OtherDifferences::new(all, on.differs, (first, second), on.by);
+        let variance = besides.added_variance(on.table);
+        let found = compare_speeds(known_a.as_ref(), known_b.as_ref(), on.table, variance);
         let pair = build_pair((first, second), &found, &besides);
         Some((ComparedPair { levels: level_ratios(a, b), ..pair }, found))
     };
@@ -106,11 +98,8 @@ fn compare_test(
 /// Ratios between the levels of two columns, if the runs of both alternate between two levels.
 fn level_ratios(first: &Spread, second: &Spread) -> Option<LevelPair> {
     let (a, b) = (first.levels?, second.levels?);
-    Some(LevelPair {
-        high_factor: b.high / a.high,
-        low_factor: b.low / a.low,
-        share_low: [a.share_low, b.share_low],
-    })
+    let share_low = [a.share_low, b.share_low];
+    Some(LevelPair { high_factor: b.high / a.high, low_factor: b.low / a.low, share_low })
 }
 
 /// Most columns with pairs: more have hundreds of pairs in each test. The overall result and all speeds exist for any
@@ -123,14 +112,10 @@ fn column_pairs<T>(columns: &[T]) -> impl Iterator<Item = (usize, usize)> + use<
     (0..n).flat_map(move |first| (first + 1..n).map(move |second| (first, second)))
 }
 
-fn build_pair(
-    (first, second): (usize, usize),
-    found: &CardDifference,
-    besides: &OtherDifferences,
-) -> ComparedPair {
+fn build_pair((a, b): (usize, usize), found: &CardDifference, besides: &OtherDifferences) -> ComparedPair {
     ComparedPair {
-        first,
-        second,
+        first: a,
+        second: b,
         factor: found.factor,
         factor_ci95: found.ci95,
         probability_first_faster: found.first_faster,

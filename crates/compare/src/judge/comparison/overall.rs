@@ -8,7 +8,7 @@ use super::columns::{
 };
 use cardscope_model::comparison::OverallFactor;
 use cardscope_model::statistics::{distinct_values, mean};
-use cardscope_statistics::priors::{NormalMixture, SpreadTable, UsualSpeed};
+use cardscope_statistics::priors::{NormalMixture, SpreadKind, SpreadTable, UsualSpeed};
 use cardscope_statistics::significance::{RankedValue, probabilities_of_best};
 
 /// Correlation of the errors of two tests of one card whose runs cannot be paired: heat and caches move most of them the
@@ -36,9 +36,8 @@ pub(super) fn overall_results(columns: &[ComparedColumn], asked: PairBasis) -> V
 fn largest_area_columns(columns: &[ComparedColumn]) -> Option<Vec<ComparedColumn>> {
     let cards = columns_by_card(columns);
     let largest = columns.iter().map(area_bytes).max()?;
-    let all_have_it = cards.iter().all(|own| own.iter().any(|column| area_bytes(column) == largest));
-    let found: Vec<ComparedColumn> =
-        columns.iter().filter(|column| area_bytes(column) == largest).cloned().collect();
+    let all_have_it = cards.iter().all(|own| own.iter().any(|c| area_bytes(c) == largest));
+    let found: Vec<ComparedColumn> = columns.iter().filter(|c| area_bytes(c) == largest).cloned().collect();
     let has = |card: &str, key: &TestKey| {
         found.iter().any(|column| column.entry.card_id == card && column.test_runs(key).is_some())
     };
@@ -99,7 +98,10 @@ fn entry_confounders<'a>(all: &[ComparedColumn], asked: PairBasis<'a>, entry: us
 fn build_contender(column: &ComparedColumn, shared: &[&TestKey], table: &SpreadTable) -> Option<RankedValue> {
     let tests: Vec<&TestRuns> = shared.iter().filter_map(|key| column.test_runs(key)).collect();
     if let Some(runs) = run_mean_logs(&tests) {
-        let kind = if let [key] = shared { column.series_kind(key) } else { column.overall_series_kind() };
+        let kind = match shared {
+            [key] => column.series_kind(key),
+            _ => SpreadKind::over_all(&column.entry.card, column.entry.settings.first()),
+        };
         let usual = UsualSpeed::from_logs(&runs, table.spread_of_kind(kind))?;
         return Some(RankedValue { value: usual.geometric_mean().ln(), known: usual.log_speed().clone() });
     }

@@ -168,8 +168,7 @@ fn class_remark(column: &ComparedColumn) -> Option<String> {
 fn missed_mark_remark(own: &[&ComparedColumn]) -> Option<String> {
     let largest = own.iter().map(|column| areas::area_bytes(column)).max()?;
     let nearest = own.iter().filter(|column| areas::area_bytes(column) == largest);
-    let each =
-        nearest.filter_map(|column| Some((best_speed(column, is_sequential(TestOp::Write))?, *column)));
+    let each = nearest.filter_map(|c| Some((best_speed(c, is_sequential(TestOp::Write))?, *c)));
     let (writes, column) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let highest = marks_with_letters(&column.entry.card, &['C', 'U', 'V'])
         .max_by(|a, b| a.demand().write_mb_s.total_cmp(&b.demand().write_mb_s))?;

@@ -123,8 +123,7 @@ fn best_case_doubts(job: &Job, of: &CardFigures, score: &JobScore) -> Vec<String
     let demanded = job.demand.iter().map(|demand| demand.figure);
     let amounts = job.work.iter().flat_map(job::JobWork::needed_amounts).filter(|(_, amount)| *amount > 0.0);
     let needed: Vec<Figure> = demanded.chain(amounts.map(|(figure, _)| figure)).collect();
-    let rests =
-        of.best_cases.iter().filter(|figure| needed.contains(figure) && figures.get(**figure).is_some());
+    let rests = of.best_cases.iter().filter(|f| needed.contains(f) && figures.get(**f).is_some());
     let named: Vec<&str> = rests.map(|figure| figure.name_and_unit().0).collect();
     let doubt = "at best, from short writes; `cardscope sustain` measures sustained writes";
     let doubt =
@@ -177,6 +176,7 @@ fn value_for_test<'a>(
     doubts.extend(slower_bus_doubt(asked, card));
     let ci95 = interval_around(row.mean, &known);
     let value = under(row.mean);
+    let measured = figures::test_figures(row, ci95);
     // At the limit of a host, the card's own uncertainty no longer matters.
     let known = match value < row.mean {
         true => NormalMixture::single(value.ln(), NOTABLE_CHANGE.powi(2) / 100.0),
@@ -190,12 +190,7 @@ fn value_for_test<'a>(
         job: None,
         spread: Some(Spread { ci95: Some(ci95), ..row_spread(row) }),
         contender: RankedValue { known, value: value.max(f64::MIN_POSITIVE).ln() },
-        figures: CardFigures {
-            figures: figures::test_figures(row, ci95),
-            settings,
-            doubts,
-            ..CardFigures::default()
-        },
+        figures: CardFigures { figures: measured, settings, doubts, ..CardFigures::default() },
         capped: capped.into_iter().collect(),
     })
 }

@@ -28,8 +28,7 @@ pub(super) fn decide_purchase(
         place.placement.tier == first.placement.tier && place.placement.probability_best >= RIVAL_CHANCE
     });
     let rival = rival.max_by(|a, b| a.placement.probability_best.total_cmp(&b.placement.probability_best));
-    let avoid =
-        excluded.iter().filter(|card| card.avoid).map(|card| (card.name.clone(), card.reason.clone()));
+    let avoid = excluded.iter().filter(|c| c.avoid).map(|card| (card.name.clone(), card.reason.clone()));
     let misses = |place: &RankedCard| {
         let missed = place.job.as_ref()?.missed.first()?;
         // The reason after the figure is listed with the card.

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 const MOST_NAMED: usize = 4;
 
 pub(super) fn ranking_findings(places: &[RankedCard]) -> Vec<Finding> {
-    [tools_finding(places), rig_finding(places), currencies_finding(places)].into_iter().flatten().collect()
+    [tools_finding, rig_finding, currencies_finding].iter().filter_map(|find| find(places)).collect()
 }
 
 fn tools_finding(places: &[RankedCard]) -> Option<Finding> {

@@ -108,10 +108,7 @@ fn to_place(valued: &ValuedCard<'_>, placement: Placement) -> RankedCard {
         specimens: card.units,
         sessions: card.sessions,
         runs: valued.runs,
-        measured: card
-            .measured
-            .clone()
-            .map(|times| times.map(|time| time.get(..10).unwrap_or(&time).to_owned())),
+        measured: card.measured.clone().map(|t| t.map(|time| time.get(..10).unwrap_or(&time).to_owned())),
         sources: Vec::new(),
     };
     let paid = card.price.as_ref().filter(|price| price.amount > 0.0);

@@ -1,9 +1,9 @@
 //! Sustained performance of a card: its speed after the cache and its longest write, from documents of `sustain`, `map` and
 //! `check`. A short benchmark shows neither, since it writes into the cache, and stalls are rare.
 
-use cardscope_model::card_map::{self, property::PropertyStatus};
+use cardscope_model::card_map::{MeasuredMap, property::PropertyStatus};
 use cardscope_model::job::{Figure, Job};
-use cardscope_model::sustain;
+use cardscope_model::sustain::MeasuredRun;
 
 /// Speed of sequential writes after the end of a cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -18,10 +18,7 @@ pub enum AfterCache {
 }
 
 /// Result of a long write and of a map. The long write takes precedence; one with failed I/Os does not count.
-pub fn speed_after_cache(
-    long: Option<&sustain::MeasuredRun>,
-    map: Option<&card_map::MeasuredMap>,
-) -> AfterCache {
+pub fn speed_after_cache(long: Option<&MeasuredRun>, map: Option<&MeasuredMap>) -> AfterCache {
     let long = without_failures(long);
     let map = map.filter(|map| map.failed_ios == 0);
     let caches = [long.map(|long| &long.cache_bytes), map.map(|map| &map.slc_cache_bytes)];
@@ -35,7 +32,7 @@ pub fn speed_after_cache(
     }
 }
 
-fn without_failures(long: Option<&sustain::MeasuredRun>) -> Option<&sustain::MeasuredRun> {
+fn without_failures(long: Option<&MeasuredRun>) -> Option<&MeasuredRun> {
     long.filter(|long| long.failed_ios == 0)
 }
 
@@ -53,11 +50,8 @@ pub fn needs_long_runs(job: &Job) -> bool {
 }
 
 impl SustainedFigures {
-    pub fn from_documents(
-        long: Option<&sustain::MeasuredRun>,
-        map: Option<&card_map::MeasuredMap>,
-    ) -> SustainedFigures {
-        let stall = |run: &sustain::MeasuredRun| run.stalls.as_ref().map_or(0.0, |stalls| stalls.longest_s);
+    pub fn from_documents(long: Option<&MeasuredRun>, map: Option<&MeasuredMap>) -> SustainedFigures {
+        let stall = |run: &MeasuredRun| run.stalls.as_ref().map_or(0.0, |stalls| stalls.longest_s);
         SustainedFigures {
             after_cache: speed_after_cache(long, map),
             longest_write_s: without_failures(long).map(stall),
@@ -82,6 +76,7 @@ impl SustainedFigures {
 mod tests {
     use super::*;
     use cardscope_model::card_map::property::{Property, PropertyEvidence};
+    use cardscope_model::{card_map, sustain};
 
     fn long(mb_s: f64) -> sustain::MeasuredRun {
         sustain::MeasuredRun {

@@ -11,11 +11,10 @@ use unicode_width::UnicodeWidthStr;
 pub(crate) fn comparison_answer(comparison: &Comparison) -> String {
     let sides = compared_sides(comparison);
     let names = side_names(comparison, &sides);
-    if names.len() < 2 {
-        return match names.first() {
-            Some(one) => format!("One card only: {one}. Name a second card to compare it with."),
-            None => "Nothing to compare.".to_owned(),
-        };
+    match &names[..] {
+        [] => return "Nothing to compare.".to_owned(),
+        [one] => return format!("One card only: {one}. Name a second card to compare it with."),
+        _ => {}
     }
     // Of several settings, those count that represent their card in the overall result.
     let counted = |entries: &Vec<usize>| -> Vec<usize> {
@@ -27,15 +26,12 @@ pub(crate) fn comparison_answer(comparison: &Comparison) -> String {
     let tests: Vec<Vec<(usize, f64)>> =
         comparison.tests.iter().map(|test| side_means(test, &sides)).filter(|all| all.len() > 1).collect();
     if tests.is_empty() {
-        return format!(
-            "{} share no test, so no speed can be compared.",
-            pluralize(names.len() as u64, "card")
-        );
+        let cards = pluralize(names.len() as u64, "card");
+        return format!("{cards} share no test, so no speed can be compared.");
     }
-    let leads = |side: usize| {
-        tests.iter().filter(|all| fastest_side(all).is_some_and(|(fastest, _)| fastest == side)).count()
-    };
-    let chances: Vec<f64> = sides.iter().map(|entries| chance_of_best(comparison, entries)).collect();
+    let leads = |s: usize| tests.iter().filter(|all| fastest_side(all).is_some_and(|(f, _)| f == s)).count();
+    let chance = |entries: &Vec<usize>| overall_of(comparison, entries).map(|all| all.probability_best).sum();
+    let chances: Vec<f64> = sides.iter().map(chance).collect();
     // If no card is likelier to be the best, the one that leads in most tests comes first; of equal ones the first.
     let even = chances.iter().all(|chance| ChanceGrade::from_chance(*chance) == ChanceGrade::Even);
     let before = |a: &usize, b: &usize| {
@@ -43,14 +39,12 @@ pub(crate) fn comparison_answer(comparison: &Comparison) -> String {
         chance(*a).total_cmp(&chance(*b)).then(leads(*a).cmp(&leads(*b)))
     };
     let Some(winner) = (0..names.len()).rev().max_by(before) else { return "Nothing to compare.".to_owned() };
-    let typical =
-        typical_ratio(&tests, winner).map(|factor| format!(", typically {} ×", three_digits(factor)));
-    let lead = format!(
-        "{} of {}{}",
-        leads(winner),
-        pluralize(tests.len() as u64, "test"),
-        typical.unwrap_or_default()
-    );
+    let ratio = typical_ratio(&tests, winner);
+    let typical = ratio.map(|factor| format!(", typically {} ×", three_digits(factor))).unwrap_or_default();
+    let all_tests = pluralize(tests.len() as u64, "test");
+    let lead = format!("{} of {all_tests}{typical}", leads(winner));
+    // A longer sentence is used only if it fits.
+    let fitting = |long: String, short: String| if long.width() <= ANSWER_COLUMNS { long } else { short };
     if comparison.overall.is_empty() {
         return format!("{} leads in {lead}.", names[winner]);
     }
@@ -59,63 +53,41 @@ pub(crate) fn comparison_answer(comparison: &Comparison) -> String {
         likely.sort_by(|a, b| chances[*b].total_cmp(&chances[*a]));
         let chance = |side: &usize| format!("{} ({})", names[*side], percent(chances[*side]));
         let named: Vec<String> = likely.iter().take(2).map(chance).collect();
-        let said =
-            |named: &[String]| format!("No card is clearly the fastest; likeliest: {}.", join_names(named));
-        let both = said(&named);
-        return if both.width() <= ANSWER_COLUMNS { both } else { said(&named[..1]) };
+        let sentence =
+            |n: &[String]| format!("No card is clearly the fastest; likeliest: {}.", join_names(n));
+        return fitting(sentence(&named), sentence(&named[..1]));
     }
     if even && names.len() == 2 {
-        let said = format!("{} and {} are even", names[0], names[1]);
-        let whole = format!("{said}: {} leads in {lead}.", names[winner]);
-        return if whole.width() <= ANSWER_COLUMNS {
-            whole
-        } else {
-            format!("Even: {} leads in {lead}.", names[winner])
-        };
+        let leads = format!("{} leads in {lead}.", names[winner]);
+        return fitting(format!("{} and {} are even: {leads}", names[0], names[1]), format!("Even: {leads}"));
     }
-    let sure = match (ChanceGrade::from_chance(chances[winner]), is_confounded(comparison, &sides[winner])) {
-        (grade, true) => grade.min(ChanceGrade::Likely),
-        (grade, false) => grade,
-    };
-    let sure = grade_and_chance(sure, chances[winner]);
+    // Rig, tool, size or cooling of the winner differ from another entry, without being compared.
+    let confounded =
+        overall_of(comparison, &sides[winner]).next().is_some_and(|all| !all.confounded_by.is_empty());
+    let grade = ChanceGrade::from_chance(chances[winner]);
+    let sure =
+        grade_and_chance(if confounded { grade.min(ChanceGrade::Likely) } else { grade }, chances[winner]);
     // A card that leads in few tests can be the best over all of them.
-    if names.len() > 2 && typical_ratio(&tests, winner).is_some_and(|factor| factor < 1.0) {
-        let lead = format!(
-            "{} is the fastest over {} together",
-            names[winner],
-            pluralize(tests.len() as u64, "test")
-        );
-        let whole = format!("{lead} ({sure}).");
-        return if whole.width() <= ANSWER_COLUMNS {
-            whole
-        } else {
-            format!("{lead} ({}).", percent(chances[winner]))
-        };
+    if names.len() > 2 && ratio.is_some_and(|factor| factor < 1.0) {
+        let lead = format!("{} is the fastest over {all_tests} together", names[winner]);
+        return fitting(format!("{lead} ({sure})."), format!("{lead} ({}).", percent(chances[winner])));
     }
     let other = if names.len() == 2 { &names[1 - winner] } else { "the others" };
-    // The longest sentence that fits is used.
-    let whole = format!("{} leads {other} in {lead} ({sure}).", names[winner]);
-    let shorter = format!("{} leads in {lead} ({sure}).", names[winner]);
-    let short = format!("{} leads in {lead} ({}).", names[winner], percent(chances[winner]));
-    [whole, shorter].into_iter().find(|said| said.width() <= ANSWER_COLUMNS).unwrap_or(short)
+    let name = &names[winner];
+    let shorter = format!("{name} leads in {lead} ({}).", percent(chances[winner]));
+    let short = fitting(format!("{name} leads in {lead} ({sure})."), shorter);
+    fitting(format!("{name} leads {other} in {lead} ({sure})."), short)
 }
 
-/// Chance that the best entry is one of these.
-fn chance_of_best(comparison: &Comparison, entries: &[usize]) -> f64 {
-    let of = |all: &&OverallFactor| is_result_of(comparison, entries, all);
-    comparison.overall.iter().filter(of).map(|all| all.probability_best).sum()
+/// Overall results of these entries.
+fn overall_of<'c>(comparison: &'c Comparison, entries: &[usize]) -> impl Iterator<Item = &'c OverallFactor> {
+    comparison.overall.iter().filter(|all| is_result_of(comparison, entries, all))
 }
 
 /// True if an overall result is of one of these entries, or of their card.
 fn is_result_of(comparison: &Comparison, entries: &[usize], all: &OverallFactor) -> bool {
     let names = entries.iter().map(|entry| comparison.entries[*entry].name.as_str());
     names.into_iter().any(|name| name == all.name || name.split(" · ").next() == Some(all.name.as_str()))
-}
-
-/// True if rig, tool, size or cooling of the best of these entries differ from another entry, without being compared.
-fn is_confounded(comparison: &Comparison, entries: &[usize]) -> bool {
-    let of = |all: &&OverallFactor| is_result_of(comparison, entries, all);
-    comparison.overall.iter().find(of).is_some_and(|all| !all.confounded_by.is_empty())
 }
 
 /// Typical ratio of a side to the best of the others, over all tests that both have.
@@ -166,8 +138,7 @@ const MOST_NAME_CHARS: usize = 22;
 /// Short names for a sentence: as many words as distinguish a card from the others. A card with several settings is named
 /// with its setting: `Lexar (cooling active)`.
 pub(crate) fn short_names(names: &[&str]) -> Vec<String> {
-    let parts: Vec<(&str, &str)> =
-        names.iter().map(|name| name.split_once(" · ").unwrap_or((name, ""))).collect();
+    let parts: Vec<(&str, &str)> = names.iter().map(|n| n.split_once(" · ").unwrap_or((n, ""))).collect();
     let first = |name: &str, words: usize| name.split_whitespace().take(words).collect::<Vec<_>>().join(" ");
     let same = |one: &str, other: &str| one.to_lowercase() == other.to_lowercase();
     let several = |title: &str| parts.iter().filter(|(other, _)| same(other, title)).count() > 1;
@@ -187,11 +158,9 @@ pub(crate) fn short_names(names: &[&str]) -> Vec<String> {
         let (title, setting) = parts[of];
         let all = title.split_whitespace().count();
         let words = (1..=all).find(|words| names.len() > 1 && alone(of, *words)).unwrap_or(all);
-        let name = cut(first(title, words));
-        if setting.is_empty() || !several(title) {
-            name
-        } else {
-            format!("{name} ({})", cut(setting.to_owned()))
+        match cut(first(title, words)) {
+            name if setting.is_empty() || !several(title) => name,
+            name => format!("{name} ({})", cut(setting.to_owned())),
         }
     };
     (0..parts.len()).map(short).collect()

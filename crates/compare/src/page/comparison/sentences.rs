@@ -190,8 +190,7 @@ pub fn count_pairs(comparison: &Comparison) -> Option<String> {
         0 => String::new(),
         n => format!(" By chance alone, up to {n} of {cards} pairs of cards would differ in some test."),
     };
-    let graded =
-        |grade: ChanceGrade| pairs().filter(|p| p.grade == grade && p.verdict != PairVerdict::Alike).count();
+    let graded = |g: ChanceGrade| pairs().filter(|p| p.grade == g && p.verdict != PairVerdict::Alike).count();
     let significant = pairs().filter(|p| is_significant(p)).count();
     // Without any significant pair, the chance of false ones does not matter.
     let unread = comparison.entries.len() > MOST_COLUMNS && significant == 0;
@@ -250,8 +249,7 @@ pub fn area_effect_sentence(comparison: &Comparison) -> Option<String> {
     let of = |(test, step): &(TestName, Option<String>)| -> Vec<&AreaEffect> {
         comparison.areas.iter().filter(|effect| effect.test == *test && effect.step == *step).collect()
     };
-    let fallen =
-        |test| of(test).into_iter().filter(|e| e.large_area_share() < SLOWER_SHARE).collect::<Vec<_>>();
+    let fallen = |t| of(t).into_iter().filter(|e| e.large_area_share() < SLOWER_SHARE).collect::<Vec<_>>();
     let deepest = |fallen: &[&AreaEffect]| fallen.iter().map(|e| e.large_area_share()).fold(1.0, f64::min);
     let sizes = distinct_values(comparison.areas.iter().map(|effect| effect.bytes));
     let over = match &sizes[..] {
@@ -271,8 +269,7 @@ pub fn area_effect_sentence(comparison: &Comparison) -> Option<String> {
     let highest = fallen.iter().map(|e| e.large_area_share()).fold(0.0, f64::max);
     let [least, most] = [highest, deepest(fallen)].map(percent);
     let by = if least == most { format!("{most} %") } else { format!("{least} to {most} %") };
-    let holds =
-        |test: &&(TestName, Option<String>)| of(test).iter().all(|e| e.large_area_share() > HOLDING_SHARE);
+    let holds = |t: &&(TestName, Option<String>)| of(t).iter().all(|e| e.large_area_share() > HOLDING_SHARE);
     let hold = match tests.iter().filter(holds).count() {
         0 => String::new(),
         n => {
@@ -329,8 +326,7 @@ pub fn pair_result(pair: &ComparedPair, name: impl Fn(usize) -> String) -> Strin
 
 /// Levels of two alternating cards: `fast level +1.2 %, slow level −3.0 %, 60 % against 70 % of the runs slow`.
 fn level_phrase(levels: LevelPair) -> String {
-    let [fast, slow] =
-        [levels.high_factor, levels.low_factor].map(|factor| signed_percent((factor - 1.0) * 100.0));
+    let [fast, slow] = [levels.high_factor, levels.low_factor].map(|f| signed_percent((f - 1.0) * 100.0));
     let [first, second] = levels.share_low.map(cardscope_page::figure::percent);
     format!("fast level {fast}, slow level {slow}, {first} against {second} of the runs slow")
 }

@@ -228,8 +228,7 @@ pub(super) const LATENCY_HEADING: &str = "Latency: mean / 99 % / longest";
 pub(super) fn latency_table(comparison: &Comparison) -> Table {
     let mut table = entry_columns(comparison, "test");
     for test in &comparison.latencies {
-        let cells =
-            test.entries.iter().map(|entry| entry.as_ref().map_or_else(|| NONE.to_owned(), latency_cell));
+        let cells = test.entries.iter().map(|e| e.as_ref().map_or_else(|| NONE.to_owned(), latency_cell));
         table.add_row([test_with_step(test.test, test.step.as_deref())].into_iter().chain(cells));
     }
     table
@@ -249,9 +248,8 @@ pub(super) fn bus_table(comparison: &Comparison) -> Table {
     let ceilings: Vec<Option<f64>> = comparison.entries.iter().map(ComparedEntry::bus_ceiling_mb_s).collect();
     let shown = |value: Option<String>| value.unwrap_or_else(|| NONE.to_owned());
     let sequential = comparison.tests.iter().filter(|test| test.test.pattern.order == IoOrder::Sequential);
-    let share = |(spread, ceiling): (&Option<Spread>, &Option<f64>)| {
-        Some(format!("{:.0} %", 100.0 * spread.as_ref()?.mean / (*ceiling)?))
-    };
+    let share =
+        |(s, c): (&Option<Spread>, &Option<f64>)| Some(format!("{:.0} %", 100.0 * s.as_ref()?.mean / (*c)?));
     let shares = |test: &ComparedTest| test.spreads.iter().zip(&ceilings).map(share).collect();
     let rows: Vec<Vec<Option<String>>> = sequential.clone().map(shares).collect();
     if rows.iter().flatten().all(Option::is_none) {

@@ -16,9 +16,8 @@ pub(super) fn main_chart(publication: &Publication) -> Option<Chart> {
 /// Every chart of a publication, with a name for its file.
 pub(super) fn all_charts(publication: &Publication) -> Vec<(String, Chart)> {
     let comparison = &publication.comparison;
-    let of_all = |measure: &RunMeasure| {
-        bars::bars_by_card(comparison, *measure).map(|chart| with_owner(chart, &publication.title))
-    };
+    let of_all =
+        |m: &RunMeasure| bars::bars_by_card(comparison, *m).map(|c| with_owner(c, &publication.title));
     let measures = RunMeasure::ALL.iter().map(|measure| (measure.word().to_lowercase(), of_all(measure)));
     let mut all: Vec<(String, Option<Chart>)> = measures.collect();
     let entries = 0..comparison.entries.len();

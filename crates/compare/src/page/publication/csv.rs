@@ -87,11 +87,7 @@ fn latency_cells(latency: &EntryLatency) -> Vec<CsvCell> {
     let LatencyPercentiles { p50, p99, p999 } = latency.percentiles_us;
     let mean = Some(latency.mean_us);
     let heads = ["latency_us", "p50_us", "p99_us", "p999_us", "max_latency_us"];
-    heads
-        .into_iter()
-        .zip([mean, p50, p99, p999, latency.max_us])
-        .map(|(head, us)| cell(head, known(us)))
-        .collect()
+    heads.into_iter().zip([mean, p50, p99, p999, latency.max_us]).map(|(h, us)| cell(h, known(us))).collect()
 }
 
 /// Figures of one test: every run, then their summary.

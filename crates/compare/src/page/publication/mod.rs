@@ -73,16 +73,13 @@ pub const FORMATS: &[PublicationFormat] = &[
     }),
 ];
 
-const fn new_format(
-    name: Word,
-    extension: Word,
-    what: Word,
-    write: fn(&Publication) -> Written,
-) -> PublicationFormat {
+const fn new_format(name: Word, extension: Word, what: Word, write: Writer) -> PublicationFormat {
     PublicationFormat { name, extension, what, write }
 }
 
 type Word = &'static str;
+
+type Writer = fn(&Publication) -> Written;
 
 /// Content of a file.
 type Written = Result<Vec<u8>, PublishError>;
@@ -145,14 +142,10 @@ impl PictureFormat {
 
 /// Every chart of a publication as a picture, with the name of its file: `average.svg`. Fails if there is no chart, or one
 /// cannot be drawn.
-pub fn draw_all(
-    publication: &Publication,
-    what: PictureFormat,
-) -> Result<Vec<(String, Vec<u8>)>, PublishError> {
-    let title = &publication.title;
-    let ending =
-        PictureFormat::ALL.into_iter().find(|(_, picture)| *picture == what).map_or("", |(word, _)| word);
-    let charts = all_charts(publication);
+pub fn draw_all(of: &Publication, what: PictureFormat) -> Result<Vec<(String, Vec<u8>)>, PublishError> {
+    let title = &of.title;
+    let ending = PictureFormat::ALL.into_iter().find(|(_, p)| *p == what).map_or("", |(word, _)| word);
+    let charts = all_charts(of);
     if charts.is_empty() {
         return Err(PublishError::NothingToDraw(title.clone()));
     }

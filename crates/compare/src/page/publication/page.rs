@@ -114,9 +114,8 @@ pub(super) fn add_methods(page: &mut Page, compared: &Comparison) {
     let settings = |entry: &ComparedEntry| fact(&entry.name, sentences::setting_lines(entry));
     let sources = compared.entries.iter().filter(|entry| !entry.sources.is_empty());
     let sources = sources.map(|entry| fact(&entry.name, entry.sources.join(", ")));
-    let part = |head: &str, facts: Vec<PageFact>| {
-        PageBlock::Section(PageSection::new(head, [PageBlock::Facts(facts)]))
-    };
+    let part =
+        |h: &str, facts: Vec<PageFact>| PageBlock::Section(PageSection::new(h, [PageBlock::Facts(facts)]));
     let reading = PageBlock::Facts(READING_GUIDE.iter().map(|(word, meaning)| fact(word, meaning)).collect());
     let settings = part("Recipes and conditions", compared.entries.iter().map(settings).collect());
     page.add_detail("Method and sources", [reading, settings, part("Sources", sources.collect())]);

@@ -38,8 +38,7 @@ fn purchase_sentence(ranking: &Ranking, decision: &RankingDecision, names: &[Str
     let chance = percent(decision.probability);
     // Of many equal cards none is singled out.
     let first = ranking.places.first().map_or(0.0, |place| place.value);
-    let alike =
-        ranking.places.iter().filter(|place| place.placement.tier == 1 || place.value >= first).count();
+    let alike = ranking.places.iter().filter(|p| p.placement.tier == 1 || p.value >= first).count();
     if let ([_], true) = (names, decision.probability < 0.5 && alike > 1) {
         let cards = pluralize(alike as u64, "card");
         return match &ranking.by {
@@ -53,8 +52,7 @@ fn purchase_sentence(ranking: &Ranking, decision: &RankingDecision, names: &[Str
         }
         (RankedBy::Job(job), [first, second, ..]) => format!("Buy {first} or {second} for {job}"),
         (RankedBy::Test(test), [first]) => {
-            let speed =
-                ranking.places.first().map(|place| format_value(ranking, place.value)).unwrap_or_default();
+            let speed = ranking.places.first().map(|p| format_value(ranking, p.value)).unwrap_or_default();
             format!("{first} is fastest in {test}: {speed} MB/s ({chance})")
         }
         (RankedBy::Test(test), [first, second, ..]) => format!("{first} or {second} is fastest in {test}"),

@@ -104,8 +104,7 @@ pub fn place_table(ranking: &Ranking) -> Table {
 
 /// Cards with a price by their value for money, each currency separately.
 pub fn money_table(ranking: &Ranking) -> Table {
-    let mut priced: Vec<&RankedCard> =
-        ranking.places.iter().filter(|place| place.per_price.is_some()).collect();
+    let mut priced: Vec<&RankedCard> = ranking.places.iter().filter(|p| p.per_price.is_some()).collect();
     let currency = |place: &RankedCard| place.price.as_ref().map(|price| price.currency.clone());
     priced.sort_by(|a, b| {
         let more = b.per_price.unwrap_or(0.0).total_cmp(&a.per_price.unwrap_or(0.0));

@@ -49,7 +49,9 @@ pub(super) fn gather_part(
             part.pieces.push(short_hash(&unit.id));
         }
         if serials && units.len() == 1 {
-            part.card.cid = part.card.cid.take().or_else(|| identity_cid(&session.identity));
+            // The CID that was read when the card was measured.
+            let cid = || Some(session.identity.pointer("/cid/raw")?.as_str()?.to_owned());
+            part.card.cid = part.card.cid.take().or_else(cid);
         }
         let findings = session.report.iter().flat_map(|report| &report.header.findings);
         findings.for_each(|finding| add_finding(&mut part, hidden.redact_finding(finding)));
@@ -76,8 +78,7 @@ fn new_part(card: &StoredCard, events: Vec<cardscope_model::card::CardEvent>, se
 
 /// Last sessions of these columns, newest first; ids sort by time.
 fn last_sessions(columns: &[&ComparedColumn]) -> Vec<SessionId> {
-    let all: BTreeSet<&String> =
-        columns.iter().flat_map(|column| column.runs.iter().map(|(session, _)| session)).collect();
+    let all: BTreeSet<&String> = columns.iter().flat_map(|c| c.runs.iter().map(|(s, _)| s)).collect();
     all.into_iter().filter_map(|session| session.parse().ok()).rev().take(LAST_SESSIONS).collect()
 }
 
@@ -91,11 +92,6 @@ fn add_unit_names(part: &mut CardPart, units: &[CardUnit]) {
         });
     }
     part.pieces = units.iter().map(unit_name).collect();
-}
-
-/// CID in the identity that was read when the card was measured.
-fn identity_cid(identity: &serde_json::Value) -> Option<String> {
-    identity.pointer("/cid/raw")?.as_str().map(str::to_owned)
 }
 
 /// Serial number and CID of a unit, else the beginning of its hash.

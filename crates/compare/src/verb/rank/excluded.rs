@@ -74,8 +74,7 @@ fn failure_reason(last: &[&CardConclusion]) -> Option<String> {
     let tests: Vec<Verification> = last.iter().filter_map(|test| parse_verification(test)).collect();
     // Of equally sure tests the newest counts; `max_by_key` returns the last, hence `rev`.
     let surest = tests.iter().rev().max_by_key(|test| test.evidence_rank());
-    let by_test =
-        surest.filter(|test| test.verdict.is_bad()).map(|test| verdict_word(test.verdict).to_owned());
+    let by_test = surest.filter(|t| t.verdict.is_bad()).map(|test| verdict_word(test.verdict).to_owned());
     let by_tool = tests.is_empty().then(|| last.iter().find_map(|log| tool_verdict(log))).flatten();
     let worn = last.iter().any(|test| has_worn_out(test)).then(|| "failed under `endure`".to_owned());
     by_test.or(by_tool).or(worn)
@@ -105,8 +104,7 @@ fn tool_verdict(record: &CardConclusion) -> Option<String> {
         Value::Array(list) => list.iter().map(|of| (tool, of)).collect(),
         one => vec![(tool, one)],
     });
-    let mut verdicts =
-        each.filter_map(|(tool, of)| Some((tool, Verdict::deserialize(of.get("verdict")?).ok()?)));
+    let mut verdicts = each.filter_map(|(t, of)| Some((t, Verdict::deserialize(of.get("verdict")?).ok()?)));
     let (tool, verdict) = verdicts.find(|(_, verdict)| verdict.is_bad())?;
     Some(format!("{} according to {tool}", verdict_word(verdict)))
 }

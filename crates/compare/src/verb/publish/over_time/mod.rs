@@ -93,8 +93,7 @@ impl<'a> OverTime<'a> {
 /// Words that all settings of a column share, in a line.
 fn shared_condition(settings: &[Setting]) -> String {
     let Some((first, others)) = settings.split_first() else { return String::new() };
-    let same =
-        |(word, value): &(&str, &str)| others.iter().all(|other| other.condition.get(word) == Some(value));
+    let same = |(w, value): &(&str, &str)| others.iter().all(|other| other.condition.get(w) == Some(value));
     let said = first.condition.iter().filter(|(word, _)| !OMITTED_WORDS.contains(word)).filter(same);
     said.map(|(word, value)| format!("{} {value}", word.replace('_', " "))).collect::<Vec<_>>().join(" · ")
 }
