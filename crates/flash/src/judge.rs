@@ -26,9 +26,8 @@ fn cell_type_finding(measured: &MeasuredMap, facts: &AdviceFacts) -> Option<Find
         .max_by(|a, b| a.2.total_cmp(&b.2));
     if let Some((what, bytes, sure)) = odd {
         let size = BinarySize(bytes);
-        let verdict =
-            format!("The flash is probably TLC: the {what} of {size} is three times a power of two.");
-        let finding = Finding::new("cells", FindingWeight::Note, 0.9 * sure, verdict);
+        let text = format!("The flash is probably TLC: the {what} of {size} is three times a power of two.");
+        let finding = Finding::new("cells", FindingWeight::Note, 0.9 * sure, text);
         return Some(finding.because(what, size));
     }
     let cache = &measured.slc_cache_bytes;

@@ -1,25 +1,26 @@
 //! Page of `verify`: verdict, reason, cost and advice; for `verify --files` also speeds, sector counts and damaged
 //! files.
 
-pub mod evidence;
 pub mod h2testw;
 pub mod verdict;
 
 use crate::page::verdict::tested_capacity;
-use cardscope_model::report::NewsTone;
+use cardscope_model::identity::Identity;
+use cardscope_model::report::{NewsTone, ReportHeader};
 use cardscope_model::shell::shell_quote;
-use cardscope_model::units::three_digits as speed;
-use cardscope_model::units::{DecimalSize, ExactCapacity, group_digits, mb_per_s};
+use cardscope_model::units::{DecimalSize, ExactCapacity, group_digits, mb_per_s, three_digits as speed};
 use cardscope_model::verify::{
-    FileResult, FilesReport, FirstError, SectorCounts, TestMethod, TransferPace, VerifyReport,
+    AddressDisproof, FileResult, FilesReport, FirstError, SectorCounts, SectorFound, TestMethod,
+    TransferPace, Verification, VerifyReport,
 };
 use cardscope_page::chart::card_bars;
 use cardscope_page::chart::card_map::{TERMINAL_COLUMNS, address_chart};
-use cardscope_page::figure::{duration, pluralize, to_sentence};
+use cardscope_page::figure::{duration, percent, pluralize, to_sentence};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{
-    AnswerReason, Page, PageBlock, PageFact, fact, failed_io_reason, io_error_list, io_summary,
+    AnswerReason, Page, PageBlock, PageFact, fact, failed_io_reason, io_error_list, io_summary, limited_list,
 };
+use cardscope_sd::registers::Cid;
 
 pub fn page(report: &VerifyReport) -> Page {
     let (header, body) = (&report.header, &report.body);
@@ -43,7 +44,7 @@ pub fn page(report: &VerifyReport) -> Page {
     }
     let cost = PageBlock::Lines(cost_lines(report).collect());
     page.add_detail("Exact sizes", [PageBlock::Facts(exact_sizes(report)), cost]);
-    evidence::add_evidence(&mut page, header, body, None);
+    add_evidence(&mut page, header, body, None);
     page.mark_printed(&["Capacity", ""]);
     page.with_frame(header)
 }
@@ -191,6 +192,72 @@ fn missing_and_excluded(report: &FilesReport) -> Vec<String> {
     });
     let left_out = report.foreign.iter().map(|name| format!("Left out: {name}."));
     missing.chain(left_out).collect()
+}
+
+/// Most addresses on the printed page.
+const ADDRESSES: usize = 8;
+
+/// Adds the evidence as a folded section that is printed.
+pub fn add_evidence(
+    page: &mut Page,
+    header: &ReportHeader,
+    body: &Verification,
+    identity: Option<&Identity>,
+) {
+    let cid = identity.and_then(|identity| identity.cid.as_ref());
+    let nvme = identity.and_then(|identity| identity.nvme.as_ref()?.identify.as_ref());
+    let maker = |cid: &Cid| cid.maker.clone().unwrap_or("unknown maker".to_owned());
+    let cid_words = |cid: &Cid| format!("{} {}", maker(cid), cid.pnm.trim());
+    let all = [
+        ("card", cid.map(cid_words).or(nvme.map(|it| it.mn.trim().to_owned()))),
+        ("serial number", cid.map(|cid| cid.psn_hex.clone()).or(nvme.map(|it| it.sn.trim().to_owned()))),
+        ("made", cid.map(|cid| cid.mdt.to_string())),
+        ("CID", cid.map(|cid| cid.raw.to_string())),
+        ("announced", Some(ExactCapacity(body.announced_bytes).to_string())),
+        ("usable", body.usable_bytes.map(|bytes| ExactCapacity(bytes).to_string())),
+        ("verified", Some(ExactCapacity(body.proven_bytes).to_string())),
+        ("method", Some(describe_method(body))),
+        ("confidence", Some(percent(body.confidence))),
+        ("tested on", Some(header.target.clone())),
+        ("reader", header.condition.get("reader").map(ToString::to_string)),
+        ("seed", Some(header.seed.to_string())),
+    ];
+    let facts = all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect();
+    let proofs = limited_list(&body.disproofs, ADDRESSES, describe_disproof);
+    page.add_detail("Evidence", [PageBlock::Facts(facts), proofs]);
+    page.mark_printed(&["Evidence"]);
+}
+
+fn describe_method(body: &Verification) -> String {
+    let restored = if body.moved.bytes_restored > 0 { ", then restored" } else { "" };
+    match body.method {
+        TestMethod::Quick => {
+            format!("quick test: samples over all addresses, written and read back{restored}")
+        }
+        TestMethod::Full => "full test: every block written and read back".to_owned(),
+        TestMethod::Files => "files: the free space filled, and read back".to_owned(),
+    }
+}
+
+fn describe_disproof(proof: &AddressDisproof) -> String {
+    let times = if proof.seen == 2 { "twice".to_owned() } else { pluralize(proof.seen, "time") };
+    let (address, found) = (group_digits(proof.address), describe_sector(proof.found));
+    format!("byte {address}: read {found}, not what was written there ({times})")
+}
+
+fn describe_sector(found: SectorFound) -> String {
+    match found {
+        SectorFound::Expected => "the same".to_owned(),
+        SectorFound::Flipped { bits } => format!("the same with {bits} bits wrong"),
+        SectorFound::Elsewhere { address } => format!("what belongs to byte {}", group_digits(address)),
+        SectorFound::Stale { generation } => format!("what stood there after write {generation}"),
+        SectorFound::Foreign { address: at, .. } => {
+            format!("another run's stamp of byte {}", group_digits(at))
+        }
+        SectorFound::Constant { byte } => format!("0x{byte:02x} throughout"),
+        SectorFound::Other => "something older".to_owned(),
+        SectorFound::Error => "an error".to_owned(),
+    }
 }
 
 #[cfg(test)]

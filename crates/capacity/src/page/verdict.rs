@@ -10,7 +10,7 @@ use cardscope_model::report::{ExitStatus, ReportBody as _};
 use cardscope_model::units::three_digits as speed;
 use cardscope_model::units::{BinarySize, DecimalSize, group_digits};
 use cardscope_model::verify::{
-    CapacityCause, PROVEN_CONFIDENCE, SURE_CONFIDENCE, TestMethod, Verdict, Verification,
+    CapacityCause, ExcludedShare, PROVEN_CONFIDENCE, SURE_CONFIDENCE, TestMethod, Verdict, Verification,
 };
 use cardscope_page::figure::{join_names, percent, pluralize};
 
@@ -166,16 +166,17 @@ const NOTHING_MISSING: &str = "no missing capacity found";
 const FREE_SPACE_HOLDS: &str = "the free space holds what is written";
 
 fn reader_suspect_text(found: &Verification) -> String {
+    use CapacityCause::{AddressLimit, DroppedBits, ExcessCapacity, ExtraSectors};
     let shown = DecimalSize(tested_capacity(found));
     let said = match (found.cause, found.max_usable_bytes()) {
-        (Some(CapacityCause::ExtraSectors { .. }), _) => "it counts one sector too many".to_owned(),
-        (Some(CapacityCause::DroppedBits { card_bytes, .. }), _) => {
-            format!("it shows {shown} of the card's {}", DecimalSize(card_bytes))
+        (Some(ExtraSectors { .. }), _) => "it counts one sector too many".to_owned(),
+        (Some(DroppedBits { card_bytes: all, .. }), _) => {
+            format!("it shows {shown} of the card's {}", DecimalSize(all))
         }
-        (Some(CapacityCause::ExcessCapacity { card_bytes, .. }), _) => {
-            format!("it shows {shown} of a card of {}", DecimalSize(card_bytes))
+        (Some(ExcessCapacity { card_bytes: all, .. }), _) => {
+            format!("it shows {shown} of a card of {}", DecimalSize(all))
         }
-        (Some(CapacityCause::AddressLimit { limit_bytes }), _) => {
+        (Some(AddressLimit { limit_bytes }), _) => {
             let fails = if tested_capacity(found) > limit_bytes { "fails" } else { "ends" };
             format!("the card {fails} exactly at {}", BinarySize(limit_bytes.next_power_of_two()))
         }
@@ -231,57 +232,56 @@ fn reason_text(found: &Verification) -> Option<String> {
     if let Some((cause, stated)) = cause.zip(found.stated.as_ref()) {
         return Some(cause.finding(stated).verdict);
     }
-    let sure = percent(found.confidence);
     let boundary = found.usable_bytes.map(DecimalSize);
-    Some(match (found.verdict, boundary) {
-        (Verdict::Genuine, _) => match found.share.as_ref().filter(|share| share.excluded_above > 0.0) {
-            Some(share) => {
-                let caches = found.excluded_cache_bytes.map(|bytes| BinarySize(bytes >> 20 << 20));
-                format!(
-                    "Sampled {}: would detect ≥ {} % bad blocks{} (95 % confidence).",
-                    pluralize(share.samples, "place"),
-                    speed(share.excluded_above * 100.0),
-                    caches.map(|cache| format!(" and caches up to {cache}")).unwrap_or_default()
-                )
-            }
+    let share = found.share.as_ref().filter(|share| share.excluded_above > 0.0);
+    // Text and the name of the kind, which precedes the confidence.
+    let (text, kind) = match (found.verdict, boundary) {
+        (Verdict::Genuine, _) => match share {
+            Some(share) => return Some(detection_limit(found, share)),
             None if found.method == TestMethod::Files => {
-                format!("All files that were written read back whole ({sure} sure).")
+                ("All files that were written read back whole".into(), "")
             }
-            None => format!("All of it was written and read back ({sure} sure)."),
+            None => ("All of it was written and read back".into(), ""),
         },
-        (Verdict::Limbo, Some(end)) => format!("Writes beyond {end} are lost (limbo, {sure} sure)."),
-        (Verdict::Limbo, None) => format!("Writes beyond some address are lost (limbo, {sure} sure)."),
+        (Verdict::Limbo, Some(end)) => (format!("Writes beyond {end} are lost"), "limbo, "),
+        (Verdict::Limbo, None) => ("Writes beyond some address are lost".into(), "limbo, "),
         (Verdict::Wraparound, _) => match found.wrap_bytes.map(DecimalSize) {
             Some(_) if found.dead_address_line => {
-                format!("One address line is dead: two addresses share each place ({sure} sure).")
+                ("One address line is dead: two addresses share each place".into(), "")
             }
             Some(period) => {
-                format!("Addresses repeat every {period}: new data overwrites old (wraparound, {sure} sure).")
+                (format!("Addresses repeat every {period}: new data overwrites old"), "wraparound, ")
             }
-            None => format!("Addresses repeat: new data overwrites old (wraparound, {sure} sure)."),
+            None => ("Addresses repeat: new data overwrites old".into(), "wraparound, "),
         },
-        (Verdict::Chain, _) => {
-            format!("Addresses repeat, and part of the rest is lost (chain, {sure} sure).")
-        }
+        (Verdict::Chain, _) => ("Addresses repeat, and part of the rest is lost".into(), "chain, "),
         (Verdict::Overcommitted, _) => {
-            format!("Any address works until too many are in use (overcommitted, {sure} sure).")
+            ("Any address works until too many are in use".into(), "overcommitted, ")
         }
         (Verdict::Damaged, Some(end)) if found.fails_beyond => {
-            format!("Every read or write beyond {end} fails with an error ({sure} sure).")
+            (format!("Every read or write beyond {end} fails with an error"), "")
         }
-        (Verdict::Damaged, _) => format!("Some blocks lose or change what is written to them ({sure} sure)."),
-        (Verdict::Dead, _) => format!("No block keeps what is written to it ({sure} sure)."),
+        (Verdict::Damaged, _) => ("Some blocks lose or change what is written to them".into(), ""),
+        (Verdict::Dead, _) => ("No block keeps what is written to it".into(), ""),
         (Verdict::ReadOnly, _) => {
             let fails = found.moved.io_errors.iter().any(|error| error.operation == "write");
-            format!("Writes {} ({sure} sure).", if fails { "fail" } else { "are accepted and dropped" })
+            (format!("Writes {}", if fails { "fail" } else { "are accepted and dropped" }), "")
         }
-        (Verdict::Unstable, _) => format!("Reads of the same place gave different answers ({sure} sure)."),
+        (Verdict::Unstable, _) => ("Reads of the same place gave different answers".into(), ""),
         (Verdict::ReaderSuspect, _) if found.max_usable_bytes().is_none() => return None,
         (Verdict::ReaderSuspect, _) => {
-            format!("Old readers stop at such a boundary; the card may be genuine ({sure} sure).")
+            ("Old readers stop at such a boundary; the card may be genuine".into(), "")
         }
         (Verdict::Inconclusive, _) => return None,
-    })
+    };
+    Some(format!("{text} ({kind}{} sure).", percent(found.confidence)))
+}
+
+fn detection_limit(found: &Verification, share: &ExcludedShare) -> String {
+    let caches = found.excluded_cache_bytes.map(|bytes| BinarySize(bytes >> 20 << 20));
+    let caches = caches.map(|cache| format!(" and caches up to {cache}")).unwrap_or_default();
+    let (places, bound) = (pluralize(share.samples, "place"), speed(share.excluded_above * 100.0));
+    format!("Sampled {places}: would detect ≥ {bound} % bad blocks{caches} (95 % confidence).")
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ struct PassCheckpoint {
 
 impl VerifyRequest {
     pub(super) fn run_full(&self, session: &mut VerbSession<'_>, report: &mut VerifyReport) -> Result<()> {
-        let pass = PlannedPass::from_request(self, session, report)?;
+        let pass = PlannedPass::plan(self, session, report)?;
         report.header.seed = pass.seed;
         report.body.moved.data_kept = self.read_only;
         session.events.announce_plan(stage_plan(self).with_summary(pass.plan_line(self)));
@@ -108,11 +108,7 @@ struct PlannedPass {
 }
 
 impl PlannedPass {
-    fn from_request(
-        request: &VerifyRequest,
-        session: &mut VerbSession<'_>,
-        report: &mut VerifyReport,
-    ) -> Result<Self> {
+    fn plan(request: &VerifyRequest, session: &mut VerbSession, report: &mut VerifyReport) -> Result<Self> {
         let seed = report.header.seed;
         let card_bytes = session.bytes();
         let key = card_key(session.opened);
@@ -127,12 +123,9 @@ impl PlannedPass {
         let name = &request.common.target;
         let found = find_previous_pass(&mut card);
         report.body.moved.add_failed(card.counts(), card.io_errors());
-        let mut previous = found?.ok_or_else(|| {
-            Failure::refused(format!(
-                "{name} has no data of an earlier --full: it is another card, or was overwritten since. \
-                 Nothing was written"
-            ))
-        })?;
+        let missing = "has no data of an earlier --full: it is another card, or was overwritten since. Nothing was \
+                       written";
+        let mut previous = found?.ok_or_else(|| Failure::refused(format!("{name} {missing}")))?;
         let stored: Option<PassCheckpoint> = checkpoint.as_ref().and_then(CardCheckpoint::load);
         let other = stored.as_ref().is_some_and(|stored| request.resume && stored.salt != previous.salt);
         if !is_salt_of(previous.salt, print) || other {

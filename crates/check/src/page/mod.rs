@@ -5,7 +5,7 @@ mod jobs;
 pub use cardscope_marks::page::page as marks;
 
 use cardscope_bench::page::precision_text;
-use cardscope_capacity::page::evidence;
+use cardscope_capacity::page::add_evidence;
 use cardscope_capacity::page::verdict;
 use cardscope_endurance::page::sustain;
 use cardscope_flash::page as card_map;
@@ -68,7 +68,7 @@ pub fn page(report: &CheckReport) -> Page {
     page.add_detail("Failed I/Os", [io_error_list(&body.moved.io_errors)]);
     page.add_detail("How it was tested", [PageBlock::Facts(part_times(report))]);
     if body.verify.is_some() {
-        evidence::add_evidence(&mut page, header, &found, body.identity.as_ref());
+        add_evidence(&mut page, header, &found, body.identity.as_ref());
     }
     // The print version has the figures of the marks, which prove a complaint.
     page.mark_printed(&["Capacity", "Marks"]);

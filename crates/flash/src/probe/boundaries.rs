@@ -230,11 +230,8 @@ pub(super) fn measure_segment(
         for window in order.chunks(BOUNDARIES) {
             levels.add(&time_triples(reads, survey, window, end)?);
         }
-        let unexplained = |level: BoundaryLevel| BoundaryLevel {
-            extra: level.extra - fit.expected_extra(level.bytes),
-            ..level
-        };
-        let left: Vec<BoundaryLevel> = levels.levels().into_iter().map(unexplained).collect();
+        let mut left = levels.levels();
+        left.iter_mut().for_each(|level| level.extra -= fit.expected_extra(level.bytes));
         let choice = fit_segment(&left, &segments);
         let settled = choice.as_ref().is_none_or(|c| is_segment_settled(c, &left, levels.plain_read_s()));
         if settled || end.is_reached(reads.context) {
@@ -271,9 +268,10 @@ fn segment_property(
     evidence: PropertyEvidence,
 ) -> Property<u64> {
     let base = levels.plain_read_s();
-    let is_small = |step: &UnitStep| step.height < MIN_SEGMENT_SHARE * base;
     match significant_step(&choice, base) {
-        Some(step) if is_small(&step) => Property::none(MIN_CONFIDENCE, evidence.with_plot(plot(points, []))),
+        Some(step) if step.height < MIN_SEGMENT_SHARE * base => {
+            Property::none(MIN_CONFIDENCE, evidence.with_plot(plot(points, [])))
+        }
         Some(step) => {
             let marks = [(step.bytes as f64, "segment of the mapping table".to_owned())];
             let evidence = evidence

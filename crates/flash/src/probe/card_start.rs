@@ -97,6 +97,8 @@ struct WriteProfile {
     large: f64,
     small: f64,
 }
+/// Large or small writes of a profile.
+type ProfilePart = fn(&WriteProfile) -> f64;
 /// Profile of each step of a range; `None` where a write failed.
 type RangeProfile = Vec<Option<WriteProfile>>;
 
@@ -140,16 +142,12 @@ fn region_property(elsewhere: &[RangeProfile], start: &[Option<WriteProfile>]) -
 
 fn median_profile(elsewhere: &[RangeProfile], step: usize) -> Option<WriteProfile> {
     let there: Vec<WriteProfile> = elsewhere.iter().filter_map(|walk| *walk.get(step)?).collect();
-    let middle = |pick: fn(&WriteProfile) -> f64| median(&there.iter().map(pick).collect::<Vec<_>>());
+    let middle = |pick: ProfilePart| median(&there.iter().map(pick).collect::<Vec<_>>());
     Some(WriteProfile { large: middle(|p| p.large)?, small: middle(|p| p.small)? })
 }
 
 /// Largest normal deviation of a step: four times the scatter of the other ranges, over all steps.
-fn max_deviation(
-    elsewhere: &[RangeProfile],
-    usual: &[Option<WriteProfile>],
-    pick: fn(&WriteProfile) -> f64,
-) -> Option<f64> {
+fn max_deviation(elsewhere: &[RangeProfile], usual: &RangeProfile, pick: ProfilePart) -> Option<f64> {
     let apart: Vec<f64> = elsewhere
         .iter()
         .flat_map(|walk| walk.iter().zip(usual))
@@ -160,7 +158,7 @@ fn max_deviation(
 }
 
 fn plot(start: &[Option<WriteProfile>], usual: &[Option<WriteProfile>], special: usize) -> Plot {
-    let points = |profiles: &[Option<WriteProfile>], pick: fn(&WriteProfile) -> f64| {
+    let points = |profiles: &[Option<WriteProfile>], pick: ProfilePart| {
         let addresses = (0..).map(|i| (i * STEP) as f64);
         let at = |(at, p): (f64, &Option<WriteProfile>)| Some((at, 1e3 * pick(p.as_ref()?).exp()));
         addresses.zip(profiles).filter_map(at).collect::<Vec<_>>()
@@ -214,13 +212,11 @@ pub(super) fn measure_start_of_run(bench: &mut WriteTester) -> Result<()> {
     // All blocks start from the same state.
     bench.write_in_order(place, 2 * unit)?;
     bench.write_in_order(0, unit)?;
-    let first = time_block(bench, place, unit)?;
-    let second = time_block(bench, place + unit, unit)?;
-    let second_as_first = time_block(bench, place + unit, unit)?;
-    let card_start = time_block(bench, 0, unit)?;
-    if let [Some(first), Some(second), Some(second_as_first), Some(card_start)] =
-        [first, second, second_as_first, card_start]
-    {
+    let mut times = [None; 4];
+    for (time, at) in times.iter_mut().zip([place, place + unit, place + unit, 0]) {
+        *time = time_block(bench, at, unit)?;
+    }
+    if let [Some(first), Some(second), Some(second_as_first), Some(card_start)] = times {
         let starts = StartTimes { first, second, second_as_first, card_start };
         bench.into.findings.extend(judge_starts(starts, unit, bench.into.fat_region_bytes.value.is_some()));
     }
@@ -279,8 +275,8 @@ fn judge_starts(starts: StartTimes, unit: u64, has_region: bool) -> Option<Findi
 
 /// True if a time differs from all others in one direction by more than blocks differ.
 fn differs_from_all(time: f64, others: &[f64]) -> bool {
-    others.iter().all(|other| time > MIN_START_RATIO * other)
-        || others.iter().all(|other| time * MIN_START_RATIO < *other)
+    let differs = |slower: f64, faster: f64| slower > MIN_START_RATIO * faster;
+    others.iter().all(|other| differs(time, *other)) || others.iter().all(|other| differs(*other, time))
 }
 
 /// Difference in speed from a ratio of times, such as `24 % slower`.

@@ -197,10 +197,8 @@ fn open_au_table(bench: &mut WriteTester, unit: u64, n: u64, random: bool) -> Re
         let count = unit / block;
         let positions: Vec<u64> = if random { shuffled_numbers(count) } else { (0..count).collect() };
         let blocks = shuffled_numbers(n);
-        let places = positions
-            .iter()
-            .flat_map(|p| blocks.iter().map(move |i| (0, from + i * OPEN_STEP * unit + p * block)));
-        (1, places.collect())
+        let at = |p: u64, i: &u64| (0, from + i * OPEN_STEP * unit + p * block);
+        (1, positions.iter().flat_map(|p| blocks.iter().map(|i| at(*p, i))).collect())
     };
     let kind = if random { "open-au-random" } else { "open-au-linear" };
     measure_rows(bench, unit, kind, &[("open-au-nr", n), ("offset", from)], order)

@@ -115,9 +115,8 @@ fn evidence(times: &[SizeTime], bend: PageBend) -> PropertyEvidence {
         Plot::new("time of a write by its size", ("size of a write", "bytes", Log2), ("median", "µs", Log10))
             .with_line("in order", times.iter().map(|t| (t.bytes, t.seconds * 1e6)))
             .with_marks(bend.page.map(|page| (page, format!("page of {} KiB", page / 1024.0))));
-    PropertyEvidence::from_method(METHOD)
-        .with_number("extra time below the page", bend.extra * 1e6, "µs")
-        .with_plot(plot)
+    let evidence = PropertyEvidence::from_method(METHOD).with_plot(plot);
+    evidence.with_number("extra time below the page", bend.extra * 1e6, "µs")
 }
 
 /// Finds the small-write log: by a size that costs more than larger ones, else by small writes beyond the limit of

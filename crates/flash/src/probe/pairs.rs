@@ -83,8 +83,8 @@ pub(super) fn measure_planes(reads: &mut ReadTester) -> Result<Property<u64>, Un
     let seconds = reads.available_seconds(&[2.0])?;
     reads.context.begin_stage(stages::PLANES);
     let (before, len) = (reads.context.total_cost(), reads.two_sectors_bytes());
-    let mut strides: Vec<u64> =
-        (0..30).flat_map(|k| [1u64 << k, 3u64 << k]).filter(|s| STRIDES.contains(s) && *s > len).collect();
+    let strides = (0..30).flat_map(|k| [1u64 << k, 3u64 << k]);
+    let mut strides: Vec<u64> = strides.filter(|s| STRIDES.contains(s) && *s > len).collect();
     strides.sort_unstable();
     let mut alone = Vec::new();
     let pairs = time_pairs(reads, &strides, (PLANE_PAIRS, 2), seconds, |context, first, second| {

@@ -151,9 +151,8 @@ struct ReadQueueGain {
 impl ReadQueueGain {
     fn from_rates(rates: &DepthRates) -> Option<ReadQueueGain> {
         let one = median(&rates[0])?;
-        let best = (1..DEPTHS.len())
-            .filter_map(|which| Some((which, median(&rates[which])?)))
-            .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let medians = (1..DEPTHS.len()).filter_map(|which| Some((which, median(&rates[which])?)));
+        let best = medians.max_by(|a, b| a.1.total_cmp(&b.1))?;
         let pairs = rates[best.0].iter().zip(&rates[0]);
         let logs: Vec<f64> = pairs.map(|(many, one)| (many / one).ln()).collect();
         let [low, high] = estimate_values(&logs)?.ci95?;
@@ -406,12 +405,8 @@ impl WriteQueueGain {
         let logs: Vec<f64> = one.iter().zip(many).map(|(a, b)| (b / a).ln()).collect();
         let e = estimate_values(&logs)?;
         let level = |rates: &[f64]| estimate_values(rates).map_or(0.0, |e| e.median);
-        Some(WriteQueueGain {
-            value: e.mean.exp(),
-            ci: e.ci95.map(|ci| ci.map(f64::exp)),
-            one: level(one),
-            many: level(many),
-        })
+        let ci = e.ci95.map(|ci| ci.map(f64::exp));
+        Some(WriteQueueGain { value: e.mean.exp(), ci, one: level(one), many: level(many) })
     }
 
     /// True for a fake queue. A single pair has no interval, so it is no proof.
@@ -427,12 +422,11 @@ impl WriteQueueGain {
 
     fn evidence(&self) -> PropertyEvidence {
         let ends = ["gain, lower end of 95 %", "gain, upper end of 95 %"];
-        let ends =
-            self.ci.into_iter().flat_map(|ci| ends.into_iter().zip(ci).map(|(end, gain)| (end, gain, "")));
+        let ends = self.ci.into_iter().flat_map(|ci| ends.into_iter().zip(ci));
         PropertyEvidence::from_method(METHOD)
             .with_number("one at a time", self.one, "IOPS")
             .with_number("32 in flight", self.many, "IOPS")
-            .with_numbers(ends)
+            .with_numbers(ends.map(|(end, gain)| (end, gain, "")))
     }
 
     fn finding(&self) -> Finding {

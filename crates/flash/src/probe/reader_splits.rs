@@ -37,9 +37,9 @@ pub(super) fn measure_splitting(bench: &mut WriteTester) -> Result<()> {
                 misses += 1;
             }
             seen = fragment_cost(&times);
-            let enough = times[0].len() >= ROUNDS.0
-                && (seen.is_some_and(|f| f.is_significant() || f.is_negligible())
-                    || bench.context.seconds() - began > MAX_TEST_S);
+            let is_clear = seen.is_some_and(|f| f.is_significant() || f.is_negligible());
+            let is_over = bench.context.seconds() - began > MAX_TEST_S;
+            let enough = times[0].len() >= ROUNDS.0 && (is_clear || is_over);
             if enough || misses >= MAX_FAILED_ROUNDS {
                 break 'places;
             }

@@ -10,6 +10,8 @@ use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
 use cardscope_statistics::boundary::{TimeModes, two_modes};
 
+const METHOD: &str = "reads of two sectors at random positions over the whole card: unwritten positions answer \
+                      faster and repeat one byte";
 /// Number of sampled positions: 5 % of them are six or seven.
 const PLACES: usize = 128;
 
@@ -138,9 +140,7 @@ fn modes_repeat(
 }
 
 fn evidence(survey: &ReadSurvey, typical: f64) -> PropertyEvidence {
-    let method = "reads of two sectors at random positions over the whole card: unwritten positions answer \
-                  faster and repeat one byte";
-    let found = PropertyEvidence::from_method(method)
+    let found = PropertyEvidence::from_method(METHOD)
         .with_number("places", survey.places as f64, "")
         .with_number("positions that repeat one byte", survey.constant_share * 100.0, "%");
     match survey.modes {

@@ -26,9 +26,10 @@ impl<F: TestFolder> FilesPass<'_, F> {
         let guess = |named: &NumberedFile| (*named, guess_content(&self.folder, *named));
         let guesses: Vec<(NumberedFile, ContentGuess)> = there.iter().map(guess).collect();
         let is_at_home = |number| {
-            guesses
-                .iter()
-                .any(|(named, seen)| named.number == number && *seen == ContentGuess::Content(number))
+            let own = |(named, seen): &(NumberedFile, ContentGuess)| {
+                named.number == number && *seen == ContentGuess::Content(number)
+            };
+            guesses.iter().any(own)
         };
         for (named, seen) in guesses.iter().copied() {
             if let Some(reason) = exclusion_reason(named, seen) {

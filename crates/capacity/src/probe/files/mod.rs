@@ -151,13 +151,13 @@ impl<'a, F: TestFolder> FilesPass<'a, F> {
     /// Creates a pass; `budget` limits its whole duration.
     pub fn new(
         folder: F,
-        flag: &InterruptFlag,
+        flag: InterruptFlag,
         events: &'a mut dyn Listener,
         budget: Option<Duration>,
     ) -> Self {
         FilesPass {
             folder,
-            interrupt: flag.clone(),
+            interrupt: flag,
             events,
             files: Vec::new(),
             excluded_files: Vec::new(),

@@ -110,14 +110,9 @@ impl<F: TestFolder> FilesPass<'_, F> {
         file.result.read_bytes += len;
     }
 
-    fn read_parts(
-        &mut self,
-        file: &mut TestedFile,
-        card: &mut IoDriver,
-        failed: &[CardExtent],
-    ) -> Result<()> {
+    fn read_parts(&mut self, file: &mut TestedFile, card: &mut IoDriver, list: &[CardExtent]) -> Result<()> {
         let part = PART_BYTES.max(card.sector());
-        let parts = failed.iter().flat_map(|extent| split_extents(extent.offset, extent.end(), part));
+        let parts = list.iter().flat_map(|extent| split_extents(extent.offset, extent.end(), part));
         card.read(parts, file.expected_content(), |extent, _, answer| {
             self.count_sectors(file, extent, &answer);
             Ok(())

@@ -63,21 +63,16 @@ impl<F: TestFolder> FilesPass<'_, F> {
 
     fn write_file(&mut self, number: u64, bytes: u64) -> Result<(u64, FillEnd), FilesError> {
         let Some(mut target) = self.folder.create(number, bytes)? else { return Ok((0, FillEnd::NoSpace)) };
-        let mut filling = FileWriter {
-            file: TestedFile::new(number, 0),
-            room: bytes,
-            meter: SpeedMeter::default(),
-            refused_bytes: 0,
-        };
-        let outcome = filling.fill(self, target.as_mut());
+        let (file, meter) = (TestedFile::new(number, 0), SpeedMeter::default());
+        let mut writer = FileWriter { file, room: bytes, meter };
+        let outcome = writer.fill(self, target.as_mut());
         self.add_target_caveats(target.as_ref());
         drop(target);
-        let FileWriter { file: mut filled, meter, refused_bytes, .. } = filling;
-        let end = filled.result.bytes;
+        let FileWriter { mut file, meter, .. } = writer;
+        let end = file.result.bytes;
         let finished = self.folder.finish_file(end);
-        filled.result.write = meter.pace();
-        self.files.push(filled);
-        self.refused_bytes += refused_bytes;
+        file.result.write = meter.pace();
+        self.files.push(file);
         let why = outcome?;
         finished?;
         // Nothing fitted into it, and an empty file is no test file.
@@ -99,13 +94,12 @@ struct FileWriter {
     /// Most bytes of the file.
     room: u64,
     meter: SpeedMeter,
-    refused_bytes: u64,
 }
 
 impl FileWriter {
-    fn fill(
+    fn fill<F: TestFolder>(
         &mut self,
-        pass: &mut FilesPass<impl TestFolder>,
+        pass: &mut FilesPass<F>,
         target: &mut dyn Target,
     ) -> Result<FillEnd, FilesError> {
         let interrupt = pass.interrupt.clone();
@@ -129,9 +123,9 @@ impl FileWriter {
     }
 
     /// Retries with smaller blocks: a file system that is full for large ones may still take small ones.
-    fn write_ranges(
+    fn write_ranges<F: TestFolder>(
         &mut self,
-        pass: &mut FilesPass<impl TestFolder>,
+        pass: &mut FilesPass<F>,
         card: &mut IoDriver,
     ) -> Result<FillEnd> {
         for block in BLOCKS {
@@ -166,9 +160,10 @@ impl FileWriter {
         let end = pass.write_deadline();
         let extents = split_extents(self.file.result.bytes, until, block).take_while(|_| !end.is_over());
         card.write(extents, content, |extent, at, io_error| {
-            self.refused_bytes += io_error.map_or(0, |_| u64::from(extent.len));
-            self.meter.add_bytes(nanos_to_seconds(at), u64::from(extent.len));
-            pass.count_written(nanos_to_seconds(at), u64::from(extent.len));
+            let len = u64::from(extent.len);
+            pass.refused_bytes += io_error.map_or(0, |_| len);
+            self.meter.add_bytes(nanos_to_seconds(at), len);
+            pass.count_written(nanos_to_seconds(at), len);
             // I/Os complete in any order; the file counts as written up to the first that has not completed.
             ahead.push(extent);
             while let Some(next) = ahead.iter().position(|p| p.offset == self.file.result.bytes) {

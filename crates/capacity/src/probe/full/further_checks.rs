@@ -7,6 +7,7 @@
 //! All of these checks may write, so each group first verifies that the card was not swapped.
 
 use super::cache_eviction::{shrink_to_sectors, split_into_blocks, total_bytes};
+use super::pass_verdict::PassEvidence;
 use super::samples::{self, ReadSample, SAMPLE_BYTES, read_samples};
 use super::{FullPass, GENERATION};
 use crate::probe::Result;
@@ -60,8 +61,8 @@ impl FullPass<'_, '_> {
 
     /// Writes unused positions beyond the written range and reads them. Returns false if the limits leave no room.
     fn is_new_data_lost(&mut self, places: &[CardExtent]) -> Result<bool> {
-        let (card_bytes, salt, written) =
-            (self.evidence.card_bytes, self.settings.salt, self.evidence.written);
+        let PassEvidence { card_bytes, written, .. } = self.evidence;
+        let salt = self.settings.salt;
         let taken = |new: &CardExtent| places.iter().any(|p| p.offset < new.end() && new.offset < p.end());
         let mut new = samples::sentinel_places(card_bytes, salt ^ written);
         new.retain(|extent| extent.offset >= written && !taken(extent));

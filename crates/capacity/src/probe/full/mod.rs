@@ -163,7 +163,7 @@ struct FullPass<'a, 't> {
 
 impl<'a, 't> FullPass<'a, 't> {
     fn new(card: &'a mut IoDriver<'t>, settings: PassSettings, events: &'a mut dyn Listener) -> Self {
-        let (bytes, began) = (card.bytes(), card.seconds());
+        let (bytes, began, written) = (card.bytes(), card.seconds(), settings.resumed_at);
         let stamps = ExpectedStamps { salt: settings.salt, generation: GENERATION };
         FullPass {
             card,
@@ -173,8 +173,8 @@ impl<'a, 't> FullPass<'a, 't> {
             chart: PassChart::new(bytes),
             evidence: PassEvidence {
                 card_bytes: bytes,
-                written: settings.resumed_at,
-                accepted_to: settings.resumed_at,
+                written,
+                accepted_to: written,
                 ..PassEvidence::default()
             },
             generation: GENERATION,

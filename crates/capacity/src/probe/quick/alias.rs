@@ -36,6 +36,7 @@ impl MisplacedStamp {
     }
 }
 
+type SearchHits = Result<Vec<MisplacedStamp>>;
 pub(super) fn misplaced_among(seen: &[CheckedClaim]) -> Vec<MisplacedStamp> {
     let hit = |(_, state): &(StampClaim, ClaimState)| match state {
         ClaimState::Lost { found: SectorFound::Elsewhere { address }, at } => {
@@ -106,11 +107,9 @@ pub(super) fn search_copies(io: &mut Stamper, run: u64, len: u64, end: u64) -> R
 pub(super) fn search_inverted_bits(io: &mut Stamper, claims: &[StampClaim]) -> Result<Vec<MisplacedStamp>> {
     let all = io.context.card_bytes();
     let lines = (SAVE_UNIT.trailing_zeros()..all.ilog2() + 1).map(|line| 1u64 << line);
-    let twin = |claim: &StampClaim, line: u64| CardExtent {
-        offset: claim.extent.offset ^ line,
-        len: claim.extent.len.min(SAVE_UNIT),
-    };
-    let looks = claims.iter().flat_map(|claim| lines.clone().map(move |line| twin(claim, line)));
+    let blocks = claims.iter().map(|c| CardExtent { len: c.extent.len.min(SAVE_UNIT), ..c.extent });
+    let twin = |block: CardExtent, line| CardExtent { offset: block.offset ^ line, ..block };
+    let looks = blocks.flat_map(|block| lines.clone().map(move |line| twin(block, line)));
     let looks: Vec<CardExtent> = looks.filter(|extent| extent.end() <= all).collect();
     let hits = with_deep_queue(io, |io| misplaced_stamps(io, looks, 0..all))?;
     Ok(hits.into_iter().filter(|hit| (hit.read_at ^ hit.written_at).is_power_of_two()).collect())
@@ -134,13 +133,10 @@ pub(super) fn has_cache_echoes(io: &mut Stamper, fold: AddressFold) -> Result<bo
 const ECHO_POSITIONS: u64 = 192;
 
 /// Runs a search with many reads in flight, and restores the I/O shape.
-fn with_deep_queue(
-    io: &mut Stamper,
-    look: impl FnOnce(&mut Stamper) -> Result<Vec<MisplacedStamp>>,
-) -> Result<Vec<MisplacedStamp>> {
+fn with_deep_queue(io: &mut Stamper, search: impl FnOnce(&mut Stamper) -> SearchHits) -> SearchHits {
     let (block, depth) = (io.context.block(), io.context.depth());
     io.context.set_queue(SAVE_UNIT, SEARCH_DEPTH)?;
-    let hits = look(io);
+    let hits = search(io);
     let back = io.context.set_queue(block, depth);
     // An error of the search takes precedence over one of restoring the shape.
     let hits = hits?;
@@ -155,14 +151,14 @@ fn confirm_by_neighbours(
     hits: &[MisplacedStamp],
     range: &Range<u64>,
     end: u64,
-) -> Result<Vec<MisplacedStamp>> {
+) -> SearchHits {
     let len = range.end - range.start;
     let inside = |hit: &MisplacedStamp| hit.read_at + UNIT <= end && range.contains(&hit.written_at);
     let step = hits.len().div_ceil(MAX_CHECKED_STAMPS).max(1);
     let few: Vec<MisplacedStamp> = hits.iter().step_by(step).copied().collect();
     for away in [align_down(len / 2), align_down(len / 16), UNIT] {
         let beside = |hit: &MisplacedStamp| hit.shifted(away).filter(inside);
-        let mut agreed = |hits: &[MisplacedStamp]| -> Result<Vec<MisplacedStamp>> {
+        let mut agreed = |hits: &[MisplacedStamp]| -> SearchHits {
             let looks = hits.iter().flat_map(beside);
             let looks = looks.map(|hit| CardExtent { offset: hit.read_at, len: SAVE_UNIT });
             let seen = BTreeSet::from_iter(read_in_groups(io, looks, range.clone())?);
@@ -186,7 +182,7 @@ fn read_in_groups(
     io: &mut Stamper,
     mut places: impl Iterator<Item = CardExtent>,
     range: Range<u64>,
-) -> Result<Vec<MisplacedStamp>> {
+) -> SearchHits {
     let mut hits = Vec::new();
     loop {
         let some: Vec<CardExtent> = places.by_ref().take(READS_PER_GROUP).collect();
@@ -205,7 +201,7 @@ fn misplaced_stamps(
     io: &mut Stamper,
     places: impl IntoIterator<Item = CardExtent>,
     range: Range<u64>,
-) -> Result<Vec<MisplacedStamp>> {
+) -> SearchHits {
     let (salt, mut hits) = (io.context.salt, Vec::new());
     io.context.read_and_compare(places, IoContent::Buffer, |extent, _, answer| {
         if let ReadAnswer::Differs { bytes, .. } = answer

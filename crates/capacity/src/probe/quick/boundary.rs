@@ -83,10 +83,10 @@ impl SearchMethod {
 
 pub(super) fn observe_evicted(
     io: &mut Stamper,
-    places: &[CardExtent],
+    list: &[CardExtent],
     flood: &CacheFlood,
 ) -> Result<CheckedClaims> {
-    SearchMethod::AfterEviction(flood.clone()).observe(io, places)
+    SearchMethod::AfterEviction(flood.clone()).observe(io, list)
 }
 
 /// Evicts claims from caches, or writes one block if no cache was detected. The card is reopened too: if that
@@ -149,8 +149,8 @@ fn next_markers(search: &SearchStart, io: &Stamper) -> Vec<CardExtent> {
         (0, false) => 15,
         _ => ((width / LAST_RANGE) as f64).sqrt().ceil() as u64,
     };
-    let place =
-        |i: u64| io.block_of(search.low + (u128::from(width) * u128::from(i) / u128::from(count + 1)) as u64);
+    let share = |i: u64| (u128::from(width) * u128::from(i) / u128::from(count + 1)) as u64;
+    let place = |i: u64| io.block_of(search.low + share(i));
     let mut places: Vec<CardExtent> = (1..=count).map(place).collect();
     places.retain(|p| p.offset > search.low && p.offset < search.high);
     places.dedup();

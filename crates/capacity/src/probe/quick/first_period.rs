@@ -62,7 +62,7 @@ impl QuickProbe<'_, '_> {
             {
                 return self.test_after_eviction(fold, flood, seen);
             }
-            return self.judge_inside(fold, found, seen);
+            return self.judge_inside(end, found, seen);
         }
         let proven = align_down(end) == twice;
         let short = proven && !self.options.thorough;
@@ -105,7 +105,7 @@ impl QuickProbe<'_, '_> {
                 return self.test_after_eviction(fold, flood, seen);
             }
         }
-        self.judge_inside(fold, found, seen)
+        self.judge_inside(end, found, seen)
     }
 
     /// Searches the boundary below `high` in the part up to `end`, starting from the markers.
@@ -126,13 +126,12 @@ impl QuickProbe<'_, '_> {
 
     fn judge_inside(
         &mut self,
-        fold: AddressFold,
-        found: CapacityBoundary,
+        period: u64,
+        end: CapacityBoundary,
         seen: CheckedClaims,
     ) -> Result<Verification> {
-        let chain =
-            |quick: &mut Self, end, seen: CheckedClaims| Ok(quick.chain_outcome(end, fold.bytes(), &seen));
-        self.judge_boundary(found, seen, chain, |quick, seen| {
+        let chain = |quick: &mut Self, end, seen: CheckedClaims| Ok(quick.chain_outcome(end, period, &seen));
+        self.judge_boundary(end, seen, chain, |quick, seen| {
             let lost = lost_claims(&seen);
             quick.judge_damaged(seen, &lost)
         })
@@ -153,10 +152,8 @@ impl QuickProbe<'_, '_> {
     /// Grows a run downwards from `end` until data is lost, at least to `least` bytes.
     fn grow_inside(&mut self, end: u64, reach: LosslessReach, least: u64) -> Result<InnerRun> {
         let wanted = self.options.run_bytes(end);
-        let most = match reach {
-            LosslessReach::Short => wanted.min(MAX_WITHOUT_CACHE.saturating_sub(self.io.context.written())),
-            LosslessReach::Timed | LosslessReach::Whole => wanted,
-        };
+        let left = MAX_WITHOUT_CACHE.saturating_sub(self.io.context.written());
+        let most = if reach == LosslessReach::Short { wanted.min(left) } else { wanted };
         let begun = self.io.context.seconds();
         let (mut run, mut lost) = (GrowingRun::ending_at(end), false);
         for size in growing_run::run_lengths(most) {

@@ -164,12 +164,9 @@ pub(super) fn write_run(io: &mut Stamper, start: u64, end: u64) -> Result<Vec<St
 fn random_blocks(io: &mut Stamper, part: TailPart, count: u64) -> Vec<StampClaim> {
     let blocks = (part.end - part.start).div_ceil(UNIT);
     let picks: BTreeSet<u64> = (0..count).map(|_| io.context.random.below(blocks)).collect();
-    let claim = |block: u64| StampClaim {
-        extent: block_at(part.start + block * UNIT, part.end),
-        generation: part.generation,
-        written: true,
-    };
-    picks.into_iter().map(claim).collect()
+    let TailPart { start, end, generation } = part;
+    let extents = picks.into_iter().map(|block| block_at(start + block * UNIT, end));
+    extents.map(|extent| StampClaim { extent, generation, written: true }).collect()
 }
 
 #[cfg(test)]

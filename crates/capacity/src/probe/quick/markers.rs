@@ -43,11 +43,8 @@ pub(super) fn best_step(seen: &[CheckedClaim]) -> MarkerStep {
         }
     }
     let (below, above) = marks.split_at(best.1);
-    MarkerStep {
-        kept: below.iter().rev().find(|m| m.1).map(|m| m.0),
-        lost: above.iter().find(|m| !m.1).map(|m| m.0),
-        misfits: best.0,
-    }
+    let kept = below.iter().rev().find(|m| m.1).map(|m| m.0);
+    MarkerStep { kept, lost: above.iter().find(|m| !m.1).map(|m| m.0), misfits: best.0 }
 }
 
 /// Share of bad places that `samples` with `bad` bad ones exclude with 95 % confidence: the upper end of the

@@ -291,9 +291,8 @@ impl QuickProbe<'_, '_> {
     fn final_reads_s(&self, searched: bool) -> f64 {
         let all = self.io.context.card_bytes();
         let scan = if searched { 0 } else { copy_search_reads(all) };
-        let looks =
-            self.markers.len() as u64 + (2 * BLOCKS_PER_CHECK) as u64 + scan + inverted_bit_reads(all);
-        self.io.context.costs().estimate(IoDirection::Read, looks, self.run.bytes() / SAMPLE_DISTANCE as u64)
+        let reads = (self.markers.len() + 2 * BLOCKS_PER_CHECK) as u64 + scan + inverted_bit_reads(all);
+        self.io.context.costs().estimate(IoDirection::Read, reads, self.run.bytes() / SAMPLE_DISTANCE as u64)
     }
 
     /// Fold that makes stamps of the run appear elsewhere, if new writes confirm it.

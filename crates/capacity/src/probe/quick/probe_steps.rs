@@ -279,12 +279,8 @@ impl QuickProbe<'_, '_> {
 
     /// Writes markers and a run at the start of the card. Returns the state of the markers, and the fold by which
     /// later addresses lead to the run.
-    fn search_fold(
-        &mut self,
-        run: u64,
-        markers: &[CardExtent],
-    ) -> Result<(CheckedClaims, Option<AddressFold>)> {
-        let claims = self.io.write_stamps(markers)?;
+    fn search_fold(&mut self, run: u64, list: &[CardExtent]) -> Result<(CheckedClaims, Option<AddressFold>)> {
+        let claims = self.io.write_stamps(list)?;
         self.write_low_run(run)?;
         self.flood.write_all(&mut self.io)?;
         let seen = self.io.check_claims(&claims)?;
@@ -340,11 +336,8 @@ impl QuickProbe<'_, '_> {
     }
 
     /// Rewrites lost places. A place that is kept now is not bad, but the card is unstable.
-    pub(super) fn judge_damaged(
-        &mut self,
-        mut seen: CheckedClaims,
-        lost: &[StampClaim],
-    ) -> Result<Verification> {
+    pub(super) fn judge_damaged(&mut self, seen: CheckedClaims, lost: &[StampClaim]) -> Result<Verification> {
+        let mut seen = seen;
         // A long range with one bad sector is not lost as a whole, so its blocks are checked.
         let long = lost.iter().filter(|c| c.extent.len > SAVE_UNIT).take(2 * MARKER_BATCH);
         let long: Vec<StampClaim> = long.copied().collect();

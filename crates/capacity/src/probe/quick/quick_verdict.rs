@@ -75,17 +75,12 @@ impl QuickProbe<'_, '_> {
         outcome
     }
 
-    pub(super) fn limbo_outcome(
-        &self,
-        usable: Option<u64>,
-        least: u64,
-        seen: &[CheckedClaim],
-    ) -> Verification {
+    pub(super) fn limbo_outcome(&self, end: Option<u64>, least: u64, seen: &[CheckedClaim]) -> Verification {
         let fails_beyond = !swallows_writes(seen);
-        let verdict = if fails_beyond { Verdict::Damaged } else { Verdict::Limbo.ending_at(usable) };
+        let verdict = if fails_beyond { Verdict::Damaged } else { Verdict::Limbo.ending_at(end) };
         Verification {
-            usable_bytes: usable,
-            good_bytes: usable.or(Some(least)),
+            usable_bytes: end,
+            good_bytes: end.or(Some(least)),
             cache_bytes: Some(self.flood.bytes()).filter(|bytes| *bytes > 0),
             fails_beyond,
             ..self.verification(verdict, seen)
@@ -111,14 +106,10 @@ impl QuickProbe<'_, '_> {
         (proven, run): (bool, u64),
     ) -> Verification {
         let (all, bytes) = (self.io.context.card_bytes(), fold.bytes());
-        let memory = fold == AddressFold::Period(bytes)
-            && bytes.is_power_of_two()
-            && bytes <= MAX_MEMORY_PERIOD
-            && all / bytes >= 16;
-        let (verdict, usable) = match memory {
-            true => (Verdict::Dead, 0),
-            false => (Verdict::Wraparound.ending_at(Some(bytes)), bytes),
-        };
+        let short = bytes.is_power_of_two() && bytes <= MAX_MEMORY_PERIOD && all / bytes >= 16;
+        let memory = short && fold == AddressFold::Period(bytes);
+        let usable = if memory { 0 } else { bytes };
+        let verdict = if memory { Verdict::Dead } else { Verdict::Wraparound.ending_at(Some(bytes)) };
         let good = match fold {
             AddressFold::Line(_) if !memory => all / (2 * bytes) * bytes + (all % (2 * bytes)).min(bytes),
             _ => usable,
@@ -152,10 +143,8 @@ impl QuickProbe<'_, '_> {
         let share = self.excluded_share(seen);
         let all = self.io.context.card_bytes() as f64;
         // Without a lost marker the run is the only basis for the estimate.
-        let (bad, samples) = match share.bad {
-            0 => (lost_claims(seen).len() as u64, seen.len() as u64),
-            bad => (bad, share.samples),
-        };
+        let run = (lost_claims(seen).len() as u64, seen.len() as u64);
+        let (bad, samples) = if share.bad == 0 { run } else { (share.bad, share.samples) };
         let good = (all * (1.0 - bad as f64 / samples.max(1) as f64)) as u64;
         let outcome = self.verification(if still { Verdict::Damaged } else { Verdict::Unstable }, seen);
         Verification { good_bytes: Some(good), share: Some(share), ..outcome }
@@ -260,20 +249,16 @@ impl QuickOutcome {
     fn bound_finding(&self, announced: u64) -> Finding {
         let outcome = &self.body;
         let share = outcome.share.map_or(1.0, |s| s.excluded_above);
-        Finding::new(
-        "bound",
-        FindingWeight::Note,
-        0.95,
-        format!(
-            "The test wrote {} and would detect ≥ {:.1} % bad blocks and a cache of up to {} (95 % confidence).",
-            DecimalSize(outcome.proven_bytes),
-            share * 100.0,
-            BinarySize(self.overflown_bytes.min(announced) >> 20 << 20),
-        ),
-    )
-    .because("samples", outcome.share.map_or(0, |s| s.samples))
-    .because("verified", DecimalSize(outcome.proven_bytes))
-    .with_advice(ONLY_PROOF)
+        let (written, bad) = (DecimalSize(outcome.proven_bytes), share * 100.0);
+        let cache = BinarySize(self.overflown_bytes.min(announced) >> 20 << 20);
+        let text = format!(
+            "The test wrote {written} and would detect ≥ {bad:.1} % bad blocks and a cache of up to {cache} (95 % \
+             confidence)."
+        );
+        Finding::new("bound", FindingWeight::Note, 0.95, text)
+            .because("samples", outcome.share.map_or(0, |s| s.samples))
+            .because("verified", written)
+            .with_advice(ONLY_PROOF)
     }
 }
 
@@ -281,9 +266,8 @@ impl QuickOutcome {
 const ONLY_PROOF: &str = "Run `cardscope verify --full` before you trust important data to the card.";
 
 fn capacity_sentence(outcome: &Verification, announced: u64) -> String {
-    let cache = outcome
-        .cache_bytes
-        .map_or(String::new(), |b| format!(", hidden by a cache of less than {}", BinarySize(b >> 20 << 20)));
+    let cache = outcome.cache_bytes.map(|bytes| BinarySize(bytes >> 20 << 20));
+    let cache = cache.map(|size| format!(", hidden by a cache of less than {size}")).unwrap_or_default();
     let usable = outcome.usable_bytes.map_or("an unknown part".to_owned(), |b| DecimalSize(b).to_string());
     let holds = format!("The card holds {usable} of {}", DecimalSize(announced));
     let wrap = outcome.wrap_bytes.map_or(String::new(), |b| DecimalSize(b).to_string());

@@ -128,14 +128,12 @@ impl<'g, 't> Stamper<'g, 't> {
         let writes = parts.iter().filter(|(_, saved)| *saved).map(|(part, _)| *part);
         let (generation, failed) = self.context.write_stamps(writes.clone().collect())?;
         self.stamped.extend(writes.map(|extent| (extent, generation)));
-        let claim = |(extent, saved): (CardExtent, bool)| StampClaim {
-            extent,
-            generation,
-            written: saved && !failed.contains(&extent),
-        };
-        let claims = parts.into_iter().map(claim).collect();
         self.failed_writes += failed.len() as u64;
-        Ok(claims)
+        let claim = |(extent, saved): (CardExtent, bool)| {
+            let written = saved && !failed.contains(&extent);
+            StampClaim { extent, generation, written }
+        };
+        Ok(parts.into_iter().map(claim).collect())
     }
 
     /// Reads claims in random order. Lost ones are read again after reopening the card, and count only if they are

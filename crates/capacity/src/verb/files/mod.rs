@@ -58,7 +58,7 @@ impl VerifyRequest {
         session.begin_row(report)?;
         let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
         let own = CreatedFiles::new(folder, session.opened.files.clone().unwrap_or_default());
-        let mut pass = Pass::new(own, session.interrupt, session.events, self.limits.budget);
+        let mut pass = Pass::new(own, session.interrupt.clone(), session.events, self.limits.budget);
         let limit = session.opened.limit.warning_text().map(|words| format!("; {words}")).unwrap_or_default();
         let ended = self.write_and_read(&mut pass, (total, &limit), &mut recorder, report);
         let stayed = self.remove_test_files(&mut pass);
@@ -103,11 +103,11 @@ impl VerifyRequest {
                 self.common.target
             ),
         };
-        pass.events
-            .announce_plan(StagePlan::from_stages(stages).with_budget(self.limits.budget).with_summary(line));
+        let plan = StagePlan::from_stages(stages).with_budget(self.limits.budget);
+        pass.events.announce_plan(plan.with_summary(line));
         if self.read_only {
-            let (there, alike) =
-                (pass.folder.folder.test_files.clone(), pass.folder.folder.similar_names.clone());
+            let folder = &pass.folder.folder;
+            let (there, alike) = (folder.test_files.clone(), folder.similar_names.clone());
             pass.add_existing(&there, &alike);
         } else {
             let outcome = pass.write_all(total);

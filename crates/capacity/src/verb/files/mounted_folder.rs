@@ -84,9 +84,9 @@ impl MountedFolder {
                  {point}"
             )
         });
-        let reserve = self.room.holds_system.then(|| {
-            format!("the running system is on this {name}: {} stay free", DecimalSize(SYSTEM_RESERVE))
-        });
+        let reserve = DecimalSize(SYSTEM_RESERVE);
+        let reserve = format!("the running system is on this {name}: {reserve} stay free");
+        let reserve = self.room.holds_system.then_some(reserve);
         let effect = self.system.effect.as_deref().unwrap_or_default();
         let folds = ["copy-on-write", "compress", "encrypt"].iter().any(|word| effect.contains(word));
         let hides = folds.then(|| {

@@ -20,6 +20,8 @@ const CHUNK_SHARE: u64 = 200;
 
 const WRITE: u32 = 4 << 20;
 
+const METHOD: &str = "sequential writes in chunks of 16 MiB and more; a lasting fall by 15 %, with reads and \
+                      temperature to exclude throttling";
 const CHUNKS_PER_READING: usize = 8;
 
 const MAX_POINTS: usize = 200;
@@ -193,12 +195,9 @@ impl WriteRun {
 
     pub(super) fn evidence(&self) -> PropertyEvidence {
         let rates: Vec<f64> = self.chunks.iter().map(|c| c.bytes_per_second() / 1e6).collect();
-        let evidence = PropertyEvidence::from_method(
-            "sequential writes in chunks of 16 MiB and more; a lasting fall by 15 %, with reads and \
-             temperature to exclude throttling",
-        )
-        .with_number("written", self.written as f64, "bytes")
-        .with_number("median speed", median(&rates).unwrap_or(0.0), "MB/s");
+        let evidence = PropertyEvidence::from_method(METHOD)
+            .with_number("written", self.written as f64, "bytes")
+            .with_number("median speed", median(&rates).unwrap_or(0.0), "MB/s");
         self.heat.evidence(evidence)
     }
 

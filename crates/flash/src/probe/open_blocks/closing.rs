@@ -121,9 +121,8 @@ fn measure_erase_block(bench: &mut WriteTester, usual: f64, short: f64) -> Resul
         let Some(opening) = opening_cost_after(bench, mib * MIB, usual)? else { break };
         ruler.push(((mib * MIB) as f64, opening));
         // Repeated, since a closing may be absent for another reason.
-        if opening < FREE_SHARE * short
-            && opening_cost_after(bench, mib * MIB, usual)?.is_some_and(|again| again < FREE_SHARE * short)
-        {
+        let is_free = |cost: f64| cost < FREE_SHARE * short;
+        if is_free(opening) && opening_cost_after(bench, mib * MIB, usual)?.is_some_and(is_free) {
             let evidence = evidence(&ruler, mib).with_cost(bench.context.cost_since(before));
             bench.into.erase_block_bytes = Property::measured(mib * MIB, 0.97, evidence);
             return Ok(());
@@ -149,11 +148,9 @@ fn evidence(ruler: &[(f64, f64)], mib: u64) -> PropertyEvidence {
     let plot = Plot::new("time to open another block by amount written before", x, y)
         .with_line("opening another", ruler.iter().map(|(x, t)| (*x, t * 1e3)))
         .with_marks([((mib * MIB) as f64, format!("{mib} MiB written whole: room for another"))]);
-    PropertyEvidence::from_method(
-        "blocks written to a growing length, then another opened; only a block written whole needs \
-                  no closing",
-    )
-    .with_number("closing with little written", ruler[0].1 * 1e3, "ms")
-    .with_number("opening another when written whole", ruler[ruler.len() - 1].1 * 1e3, "ms")
-    .with_plot(plot)
+    let method = "blocks written to a growing length, then another opened; only a block written whole needs no closing";
+    PropertyEvidence::from_method(method)
+        .with_number("closing with little written", ruler[0].1 * 1e3, "ms")
+        .with_number("opening another when written whole", ruler[ruler.len() - 1].1 * 1e3, "ms")
+        .with_plot(plot)
 }

@@ -2,9 +2,8 @@
 //! of closing one (docs/reference/flash.md#open-blocks).
 
 mod closing;
-mod judge;
+mod rounds;
 mod search;
-mod turns;
 
 use crate::probe::options::Result;
 use crate::probe::write_tester::{OPENING_BYTES, WriteTester};
@@ -14,9 +13,8 @@ use cardscope_model::card_map::property::{Property, PropertyEvidence, SearchCost
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
 use cardscope_statistics::robust::median_shift;
-use judge::{JudgedRound, judge_round};
+use rounds::{JudgedRound, PositionOrder, TurnTest, judge_round};
 use search::{MAX_OPEN_BLOCKS, OpenBlockLimit, search_limit};
-use turns::{PositionOrder, TurnTest};
 
 /// Factor from which a random write in a single block is slow by itself, compared with a sequential one.
 const OUT_OF_ORDER_FACTOR: f64 = 4.0;
@@ -170,8 +168,8 @@ fn evidence(found: &OpenBlockLimit, order: PositionOrder) -> PropertyEvidence {
 }
 
 fn plot(found: &OpenBlockLimit) -> Plot {
-    let mut points: Vec<(f64, f64)> =
-        found.rounds.iter().map(|r| (f64::from(r.n), r.median_s * 1e3)).collect();
+    let rounds = found.rounds.iter();
+    let mut points: Vec<(f64, f64)> = rounds.map(|r| (f64::from(r.n), r.median_s * 1e3)).collect();
     points.extend(median(&found.single_s).map(|t| (1.0, t * 1e3)));
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points.dedup_by(|a, b| a.0 == b.0);
@@ -189,9 +187,7 @@ fn log_finding(linear: &OpenBlockLimit, random: &OpenBlockLimit) -> Finding {
     let in_order = linear.rounds.iter().map(|r| ("in order", r));
     let rounds = in_order.chain(random.rounds.iter().map(|r| ("random", r)));
     rounds.filter(|(_, r)| r.slow > 0.0 || r.is_above_limit()).fold(finding, |finding, (order, r)| {
-        finding.because(
-            &format!("{} blocks {order}", r.n),
-            format!("median {:.2} ms, {:.0} % slow", r.median_s * 1e3, 100.0 * r.slow),
-        )
+        let times = format!("median {:.2} ms, {:.0} % slow", r.median_s * 1e3, 100.0 * r.slow);
+        finding.because(&format!("{} blocks {order}", r.n), times)
     })
 }

@@ -1,8 +1,7 @@
 //! Searches the largest number of alternating blocks without extra cost: doubles the number, then bisects
 //! (docs/reference/flash.md#open-blocks).
 
-use super::judge::{JudgedRound, RoundJudgement, judge_round};
-use super::turns::{PositionOrder, TurnTest, TurnTimes};
+use super::rounds::{JudgedRound, PositionOrder, RoundJudgement, TurnTest, TurnTimes, judge_round};
 use crate::probe::options::Result;
 use crate::probe::write_tester::{OPENING_BYTES, WriteTester};
 use cardscope_engine::io_driver::ProbeStop;

@@ -135,14 +135,11 @@ impl<'a> FileSystemTrial<'a> {
         let mut opened = self.reopen_same_card(&self.interrupt)?;
         let left = format!("a test file system stays on {}", self.target);
         let _owing = register_cleanup("the test file system is removed", left);
-        let put = self.write_file_system(&picture, &mut opened, report);
+        let put = self.write_image(&picture, &mut opened, report);
         drop(opened);
         // From here on the card may hold parts of a file system, which are overwritten on every path.
         let tried = put.and_then(|()| self.try_mounted(kind, events, report));
-        // A separate interrupt, since the cleanup also runs after Ctrl-C.
-        let own = InterruptFlag::default();
-        let again = self.reopen_same_card(&own);
-        let blanked = again.and_then(|mut opened| self.erase_signatures(&mut opened, &own, report));
+        let blanked = self.erase_signatures(report);
         if let Err(failure) = &blanked {
             report.header.findings.push(remains_finding(kind, failure));
         }
@@ -198,28 +195,21 @@ impl<'a> FileSystemTrial<'a> {
     }
 
     /// Discards the card and writes the output of mkfs.
-    fn write_file_system(
-        &self,
-        picture: &File,
-        opened: &mut OpenTarget,
-        report: &mut MapReport,
-    ) -> Result<()> {
+    fn write_image(&self, image: &File, opened: &mut OpenTarget, report: &mut MapReport) -> Result<()> {
         with_open_card(opened, &self.interrupt, report, |card| {
             card.discard(0, card.bytes())?;
-            let ranges = data_ranges(picture, self.bytes).map_err(Failure::io)?;
-            copy_ranges(picture, &ranges, card)
+            let ranges = data_ranges(image, self.bytes).map_err(Failure::io)?;
+            copy_ranges(image, &ranges, card)
         })
     }
 
     /// Overwrites the first and last blocks, by which a file system is recognized.
-    fn erase_signatures(
-        &self,
-        opened: &mut OpenTarget,
-        own: &InterruptFlag,
-        report: &mut MapReport,
-    ) -> Result<()> {
+    fn erase_signatures(&self, report: &mut MapReport) -> Result<()> {
+        // A separate interrupt, since the cleanup also runs after Ctrl-C.
+        let own = InterruptFlag::default();
+        let mut opened = self.reopen_same_card(&own)?;
         let nothing = vec![0; BLOCK as usize];
-        with_open_card(opened, own, report, |card| {
+        with_open_card(&mut opened, &own, report, |card| {
             let mut ends = [0, self.bytes - u64::from(BLOCK)].into_iter();
             ends.try_for_each(|at| fail_on_error(card.write_bytes(at, &nothing)?))
         })

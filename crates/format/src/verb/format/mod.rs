@@ -128,8 +128,8 @@ fn refuse_partition(name: &str, clearance: Option<&WriteClearance>) -> Result<()
 
 fn plan_layout(request: &FormatRequest, bytes: u64) -> Result<CardLayout> {
     let wish = LayoutOptions { boundary: request.boundary, size_adjustment: request.size_adjustment };
-    layout::plan_layout(bytes / SECTOR, wish)
-        .map_err(|e| Failure::refused_for(format!("{}: {e}", request.common.target), e))
+    let planned = layout::plan_layout(bytes / SECTOR, wish);
+    planned.map_err(|e| Failure::refused_for(format!("{}: {e}", request.common.target), e))
 }
 
 fn plan_line(request: &FormatRequest, layout: &CardLayout) -> String {

@@ -1,8 +1,11 @@
-//! Judges a round of alternating blocks: above the limit of open blocks, below it, or undecided. A hard limit makes
-//! nearly every write a closing that takes many times as long; a soft one makes all writes some tens of percent
-//! slower (docs/reference/flash.md#open-blocks).
+//! Rounds of alternating writes: one position in each of `n` blocks, then the next position in each. A card that
+//! keeps fewer than `n` blocks open closes one at every write, whether it closes the block used or opened longest
+//! ago. A hard limit makes nearly every write a closing that takes many times as long; a soft one makes all writes
+//! some tens of percent slower (docs/reference/flash.md#open-blocks).
 
-use super::turns::TurnTimes;
+use crate::probe::options::Result;
+use crate::probe::write_tester::WriteTester;
+use cardscope_engine::io_driver::CardExtent;
 use cardscope_model::statistics::median;
 use cardscope_statistics::robust::{TimeShift, median_shift};
 use cardscope_statistics::sprt::{SprtTest, SprtVerdict};
@@ -89,6 +92,93 @@ impl JudgedRound {
     /// True for a limit of open blocks: opening writes are dear, repeated ones are not.
     pub(super) fn is_sharp(&self) -> bool {
         self.slow_later <= SHARP_SHARES.0 && self.dear >= SHARP_SHARES.1
+    }
+}
+
+const MAX_POSITIONS: u64 = 16;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PositionOrder {
+    Linear,
+    /// Shuffled; no position directly follows the one before it.
+    Random,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct TurnTimes {
+    /// First write of each turn at a block, which includes a closing.
+    pub(super) first: Vec<f64>,
+    /// Further writes of a turn, to a block that is certainly open.
+    pub(super) later: Vec<f64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TurnTest {
+    pub(super) blocks: u32,
+    pub(super) write_bytes: u32,
+    pub(super) order: PositionOrder,
+}
+
+impl TurnTest {
+    /// Writes per turn at a block. A card may keep fewer blocks open once it recognizes random writes, which takes
+    /// two of them before the next block is opened.
+    fn writes_per_turn(self) -> usize {
+        if self.order == PositionOrder::Random { 2 } else { 1 }
+    }
+
+    /// Writes until `enough` returns true or no positions are left. The first round is not timed, since it closes
+    /// the blocks of earlier tests. Returns `None` without enough unused positions.
+    pub(super) fn time_turns(
+        self,
+        bench: &mut WriteTester,
+        mut enough: impl FnMut(&[f64]) -> bool,
+    ) -> Result<Option<TurnTimes>> {
+        let Some(places) = bench.take_positions(self.blocks as usize) else { return Ok(None) };
+        let positions = self.positions(bench);
+        let mut times = TurnTimes::default();
+        let len = self.write_bytes;
+        let at = |place: &u64, p: &u64| CardExtent { offset: place + p * u64::from(len), len };
+        let of = |turn: &[u64]| -> Vec<CardExtent> {
+            places.iter().flat_map(|place| turn.iter().map(move |p| at(place, p))).collect()
+        };
+        // Saved together: restored in address order, each block is then opened only once.
+        bench.context.read_ahead(&of(&positions))?;
+        let first = positions.len().min(2 * self.writes_per_turn());
+        bench.context.save_before_write(&of(&positions[..first]))?;
+        for (round, visit) in positions.chunks_exact(self.writes_per_turn()).enumerate() {
+            let extents = of(visit);
+            if round == 0 {
+                bench.write_all(&extents)?;
+                continue;
+            }
+            bench.context.read_ahead(&of(&positions[round * self.writes_per_turn()..]))?;
+            bench.context.save_before_write(&extents)?;
+            for visit in extents.chunks_exact(self.writes_per_turn()) {
+                bench.require_time(0.0)?;
+                times.first.extend(bench.context.time_write(visit[0])?);
+                for more in &visit[1..] {
+                    times.later.extend(bench.context.time_write(*more)?);
+                }
+                if enough(&times.first) {
+                    return Ok(Some(times));
+                }
+            }
+        }
+        Ok(Some(times))
+    }
+
+    /// Random order uses every second position only. A card with many streams would take a write after any older
+    /// one as the next of a stream.
+    fn positions(self, bench: &mut WriteTester) -> Vec<u64> {
+        let stride = self.writes_per_turn() as u64;
+        // A block written as a whole is closed for free, so a quarter stays unused; in random order it is half.
+        let inside = bench.slots.certain_bytes() * if stride == 1 { 3 } else { 4 } / 4;
+        let room = inside / u64::from(self.write_bytes) / stride;
+        let mut positions: Vec<u64> = (0..room.clamp(4, MAX_POSITIONS)).map(|i| i * stride).collect();
+        if self.order == PositionOrder::Random {
+            bench.context.random.shuffle(&mut positions);
+        }
+        positions
     }
 }
 
