@@ -1,6 +1,6 @@
 //! Page of a card's identity: one paragraph a part, one fact a line, hints at the end.
 
-use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::finding::FindingWeight;
 use cardscope_model::identity::Identity;
 use cardscope_model::report::NewsTone;
 use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, SpeedMbS, TemperatureUnit};
@@ -18,18 +18,14 @@ use std::fmt::Display;
 
 /// Page of an identity, with temperatures in `degrees`.
 pub fn page(identity: &Identity, degrees: TemperatureUnit) -> Page {
-    let tone = if identity.findings.iter().any(|f| f.weight > FindingWeight::Note) {
-        NewsTone::Warning
-    } else {
-        NewsTone::Plain
-    };
+    let heavy = identity.findings.iter().filter(|finding| finding.weight > FindingWeight::Note);
+    let reasons: Vec<String> = heavy.map(|finding| finding.verdict.clone()).collect();
+    let tone = if reasons.is_empty() { NewsTone::Plain } else { NewsTone::Warning };
     let mut page = Page::new("", tone, identity_line(identity));
-    page.add_reasons(NewsTone::Warning, heavy_verdicts(&identity.findings));
+    page.add_reasons(NewsTone::Warning, reasons);
     // Registers are folded, unless there is nothing else to show, as after `decode`.
-    let fold = identity.health.is_some()
-        || identity.cid.is_some()
-        || identity.capacity.is_some()
-        || identity.nvme.is_some();
+    let named = identity.cid.is_some() || identity.nvme.is_some();
+    let fold = named || identity.health.is_some() || identity.capacity.is_some();
     let mut part = |head: &str, fill: &dyn Fn(&mut KnownFacts)| {
         let mut facts = KnownFacts::default();
         fill(&mut facts);
@@ -39,9 +35,8 @@ pub fn page(identity: &Identity, degrees: TemperatureUnit) -> Page {
         }
     };
     part("Card (CID)", &|p| identity.cid.iter().for_each(|cid| cid_lines(p, cid)));
-    part("eMMC: soldered flash, not a card", &|p| {
-        p.add_known("name", identity.emmc.as_ref().map(|emmc| &emmc.pnm))
-    });
+    let emmc_name = identity.emmc.as_ref().map(|emmc| &emmc.pnm);
+    part("eMMC: soldered flash, not a card", &|p| p.add_known("name", emmc_name));
     part("Capacity", &|p| capacity_lines(p, identity));
     part(CSD, &|p| identity.csd.iter().for_each(|csd| csd_lines(p, csd)));
     part(SCR, &|p| identity.scr.iter().for_each(|scr| scr_lines(p, scr)));
@@ -114,12 +109,6 @@ pub fn card_name(identity: &Identity) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// Verdicts of hints and warnings.
-fn heavy_verdicts(findings: &[Finding]) -> impl Iterator<Item = String> {
-    let heavy = findings.iter().filter(|finding| finding.weight > FindingWeight::Note);
-    heavy.map(|finding| finding.verdict.clone())
-}
-
 /// List of facts that skips unknown values.
 #[derive(Default)]
 struct KnownFacts(Vec<PageFact>);
@@ -141,16 +130,16 @@ impl KnownFacts {
 }
 
 fn cid_lines(p: &mut KnownFacts, cid: &Cid) {
-    p.add_known("raw", Some(&cid.raw));
+    p.add_value("raw", &cid.raw);
     let note = cid.maker_note.as_deref().map(|n| format!(" ({n})")).unwrap_or_default();
     let maker = cid.maker.as_deref().unwrap_or("unknown maker");
-    p.add_known("maker (MID)", Some(format!("0x{:02x}: {maker}{note}", cid.mid)));
-    p.add_known("OEM (OID)", Some(format!("\"{}\" ({})", cid.oid, cid.oid_hex)));
-    p.add_known("name (PNM)", Some(format!("\"{}\"", cid.pnm)));
-    p.add_known("revision (PRV)", Some(&cid.prv));
-    p.add_known("serial (PSN)", Some(format!("{} ({})", cid.psn, cid.psn_hex)));
-    p.add_known("made (MDT)", Some(&cid.mdt));
-    p.add_known("checksum (CRC7)", Some(crc_words(cid.crc)));
+    p.add_value("maker (MID)", format!("0x{:02x}: {maker}{note}", cid.mid));
+    p.add_value("OEM (OID)", format!("\"{}\" ({})", cid.oid, cid.oid_hex));
+    p.add_value("name (PNM)", format!("\"{}\"", cid.pnm));
+    p.add_value("revision (PRV)", &cid.prv);
+    p.add_value("serial (PSN)", format!("{} ({})", cid.psn, cid.psn_hex));
+    p.add_value("made (MDT)", &cid.mdt);
+    p.add_value("checksum (CRC7)", crc_words(cid.crc));
 }
 
 fn crc_words(crc: CrcStatus) -> &'static str {
@@ -164,39 +153,35 @@ fn crc_words(crc: CrcStatus) -> &'static str {
 fn capacity_lines(p: &mut KnownFacts, identity: &Identity) {
     if let Some(c) = &identity.capacity {
         let nominal = c.nominal.as_deref().map(|n| format!(", sold as {n}")).unwrap_or_default();
-        p.add_known("size", Some(format!("{}{nominal}", ExactCapacity(c.bytes))));
+        p.add_value("size", format!("{}{nominal}", ExactCapacity(c.bytes)));
     }
     p.add_known("factors", identity.factors.as_ref().map(|factors| &factors.says));
 }
 
 fn csd_lines(p: &mut KnownFacts, csd: &Csd) {
-    p.add_known("raw", Some(&csd.raw));
+    p.add_value("raw", &csd.raw);
     p.add_known("structure", csd.csd_version.as_deref());
     p.add_known("family", csd.family.as_ref());
-    p.add_known("command classes (CCC)", Some(csd.ccc_names.join(", ")));
+    p.add_value("command classes (CCC)", csd.ccc_names.join(", "));
     p.add_known("clock after reset", csd.tran_speed_mbit_s.map(|s| format!("{s} Mbit/s a line")));
-    p.add_value(
-        "erase unit",
-        format!("{} blocks of {} bytes", csd.sector_size_blocks, csd.write_bl_len_bytes),
-    );
-    p.add_flags(
-        "flags",
-        &[
-            ("copy", csd.copy),
-            ("permanently write protected", csd.perm_write_protect),
-            ("write protected", csd.tmp_write_protect),
-            ("write protected until power cycle", csd.wp_upc),
-        ],
-    );
-    p.add_known("checksum (CRC7)", Some(crc_words(csd.crc)));
+    let (blocks, bytes) = (csd.sector_size_blocks, csd.write_bl_len_bytes);
+    p.add_value("erase unit", format!("{blocks} blocks of {bytes} bytes"));
+    let protected = [
+        ("copy", csd.copy),
+        ("permanently write protected", csd.perm_write_protect),
+        ("write protected", csd.tmp_write_protect),
+        ("write protected until power cycle", csd.wp_upc),
+    ];
+    p.add_flags("flags", &protected);
+    p.add_value("checksum (CRC7)", crc_words(csd.crc));
 }
 
 fn scr_lines(p: &mut KnownFacts, scr: &Scr) {
-    p.add_known("raw", Some(&scr.raw));
+    p.add_value("raw", &scr.raw);
     p.add_known("specification", scr.version.as_deref());
     p.add_known("security", scr.sd_security_text.as_deref());
     p.add_value("bus widths", widths(scr));
-    p.add_known("commands", Some(scr.cmd_support_list.join(", ")));
+    p.add_value("commands", scr.cmd_support_list.join(", "));
 }
 
 fn widths(scr: &Scr) -> String {
@@ -210,38 +195,33 @@ fn supply(ocr: &Ocr) -> Option<String> {
 fn ssr_lines(p: &mut KnownFacts, ssr: &Ssr) {
     let size = |bytes: Option<u64>| bytes.map(BinarySize);
     p.add_known("speed class", ssr.speed_class.map(|c| format!("C{c}")));
-    p.add_known("UHS speed grade", Some(format!("U{}", ssr.uhs_speed_grade)));
-    p.add_known("video speed class", Some(format!("V{}", ssr.video_speed_class)));
-    p.add_known("application class", Some(format!("A{}", ssr.app_perf_class)));
-    p.add_known("performance move", Some(&ssr.performance_move_text));
+    p.add_value("UHS speed grade", format!("U{}", ssr.uhs_speed_grade));
+    p.add_value("video speed class", format!("V{}", ssr.video_speed_class));
+    p.add_value("application class", format!("A{}", ssr.app_perf_class));
+    p.add_value("performance move", &ssr.performance_move_text);
     p.add_known("allocation unit (AU)", size(ssr.au_size_bytes));
     p.add_known("UHS AU", size(ssr.uhs_au_size_bytes));
     p.add_known("video AU", size(ssr.vsc_au_size_bytes));
     p.add_known("video unit (SU)", size(ssr.su_size_bytes));
-    p.add_known(
-        "command queue",
-        (ssr.command_queue_depth > 0).then(|| format!("{} deep", ssr.command_queue_depth)),
-    );
-    p.add_flags(
-        "supports",
-        &[("cache", ssr.cache), ("discard", ssr.discard_support), ("full erase", ssr.fule_support)],
-    );
-    p.add_known("protected area", Some(format!("{} bytes", ssr.size_of_protected_area)));
+    let depth = ssr.command_queue_depth;
+    p.add_known("command queue", (depth > 0).then(|| format!("{depth} deep")));
+    let functions =
+        [("cache", ssr.cache), ("discard", ssr.discard_support), ("full erase", ssr.fule_support)];
+    p.add_flags("supports", &functions);
+    p.add_value("protected area", format!("{} bytes", ssr.size_of_protected_area));
 }
 
 fn ocr_lines(p: &mut KnownFacts, ocr: &Ocr) {
-    p.add_known("raw", Some(&ocr.raw));
+    p.add_value("raw", &ocr.raw);
     p.add_known("supply", supply(ocr));
-    p.add_flags(
-        "flags",
-        &[
-            ("1.8 V signalling accepted", ocr.s18a),
-            ("over 2 TB", ocr.co2t),
-            ("UHS-II", ocr.uhs_ii),
-            ("high capacity", ocr.ccs),
-            ("powered up", ocr.power_up_status),
-        ],
-    );
+    let flags = [
+        ("1.8 V signalling accepted", ocr.s18a),
+        ("over 2 TB", ocr.co2t),
+        ("UHS-II", ocr.uhs_ii),
+        ("high capacity", ocr.ccs),
+        ("powered up", ocr.power_up_status),
+    ];
+    p.add_flags("flags", &flags);
 }
 
 fn mark_line(p: &mut KnownFacts, demand: &SpeedDemand) {
@@ -255,9 +235,9 @@ fn mark_line(p: &mut KnownFacts, demand: &SpeedDemand) {
 fn nvme_lines(p: &mut KnownFacts, nvme: &NvmeIdentity, degrees: TemperatureUnit) {
     let written = |t: Option<i32>| t.map(|celsius| degrees.format_celsius(f64::from(celsius)));
     if let Some(i) = &nvme.identify {
-        p.add_known("model", Some(i.mn.trim()));
-        p.add_known("serial", Some(i.sn.trim()));
-        p.add_known("firmware", Some(i.fr.trim()));
+        p.add_value("model", i.mn.trim());
+        p.add_value("serial", i.sn.trim());
+        p.add_value("firmware", i.fr.trim());
         p.add_known("NVMe version", i.ver.as_deref());
         p.add_known("warning temperature", written(i.wctemp_celsius));
         p.add_known("critical temperature", written(i.cctemp_celsius));
@@ -267,24 +247,22 @@ fn nvme_lines(p: &mut KnownFacts, nvme: &NvmeIdentity, degrees: TemperatureUnit)
     p.add_known("throttles hard (TMT2)", written(nvme.features.tmt2_celsius));
     p.add_known("temperature now", nvme.temperature_celsius.map(|celsius| degrees.format_celsius(celsius)));
     if let Some(s) = &nvme.smart {
-        p.add_known("used up", Some(format!("{} %, spare {} %", s.percentage_used, s.available_spare)));
-        p.add_value(
-            "read, written",
-            format!("{}, {}", DecimalSize(s.data_read_bytes), DecimalSize(s.data_written_bytes)),
-        );
-        p.add_known("power cycles", Some(format!("{}, {} unsafe", s.power_cycles, s.unsafe_shutdowns)));
-        p.add_known("media errors", Some(s.media_errors));
+        p.add_value("used up", format!("{} %, spare {} %", s.percentage_used, s.available_spare));
+        let [read, written] = [s.data_read_bytes, s.data_written_bytes].map(DecimalSize);
+        p.add_value("read, written", format!("{read}, {written}"));
+        p.add_value("power cycles", format!("{}, {} unsafe", s.power_cycles, s.unsafe_shutdowns));
+        p.add_value("media errors", s.media_errors);
         let t1 = (s.thermal_management_t1_transitions, s.thermal_management_t1_seconds);
         let t2 = (s.thermal_management_t2_transitions, s.thermal_management_t2_seconds);
         p.add_value("throttled", format!("{} times to T1, {} s in all", t1.0, t1.1));
         p.add_value("throttled hard", format!("{} times to T2, {} s in all", t2.0, t2.1));
-        p.add_known("warnings", Some(s.critical_warnings.join(", ")));
+        p.add_value("warnings", s.critical_warnings.join(", "));
     }
 }
 
 fn health_lines(p: &mut KnownFacts, health: &CardHealth) {
     let fields = &health.fields;
-    p.add_known("layout", Some(health.layout));
+    p.add_value("layout", health.layout);
     p.add_known("product", fields.product.as_deref());
     p.add_known("firmware", fields.firmware.as_deref());
     p.add_known("made", fields.made.as_deref());
@@ -329,6 +307,6 @@ fn usb_lines(p: &mut KnownFacts, usb: &UsbReader) {
     p.add_value("reader", format!("{} ({ids})", joined([&usb.vendor, &usb.product], " ")));
     p.add_known("driver", usb.driver.as_deref());
     if usb.hides_cid {
-        p.add_known("registers", Some("hidden by the reader: no CID, CSD, SCR or SSR, no bus mode"));
+        p.add_value("registers", "hidden by the reader: no CID, CSD, SCR or SSR, no bus mode");
     }
 }

@@ -97,13 +97,13 @@ pub fn unmount_card(name: &str, object: Option<&str>, interrupt: &InterruptFlag)
     let card = listed.iter().find(|card| card.name == name || card.path == name).ok_or_else(|| {
         Failure::refused(format!("{name} is not a card in this computer; `cardscope list` shows them"))
     })?;
+    let to_failure = |error| match error {
+        UnmountError::Other { .. } => Failure::io(error),
+        _ => Failure::refused(error),
+    };
     let mut silent = |_: &str| ();
-    unmount::unmount_card(&card.name, object, &mut PermissionDialog::new(&mut silent, interrupt)).map_err(
-        |error| match error {
-            UnmountError::Other { .. } => Failure::io(error),
-            _ => Failure::refused(error),
-        },
-    )
+    let mut dialog = PermissionDialog::new(&mut silent, interrupt);
+    unmount::unmount_card(&card.name, object, &mut dialog).map_err(to_failure)
 }
 
 /// Reads the identity of a card and checks it as of today.
@@ -122,13 +122,12 @@ pub fn decode_registers(request: &DecodeRequest) -> Result<Identity> {
         kind: None,
     };
     if registers == HexRegisters::default() && request.health.is_none() {
-        return Err(Failure::refused(
-            "nothing to decode: give --cid, --csd, --scr, --ssr, --ocr or --health with hex digits",
-        ));
+        let what = "nothing to decode: give --cid, --csd, --scr, --ssr, --ocr or --health with hex digits";
+        return Err(Failure::refused(what));
     }
     let mut identity = identity::from_hex(registers).map_err(Failure::refused)?;
-    identity.health =
-        request.health.as_deref().map(CardHealth::from_hex).transpose().map_err(Failure::refused)?;
+    let health = request.health.as_deref().map(CardHealth::from_hex).transpose();
+    identity.health = health.map_err(Failure::refused)?;
     Ok(with_findings(identity))
 }
 

@@ -1,13 +1,11 @@
 //! Bad sectors as runs: little memory whatever the size of the card, and exact to the sector.
 
 use crate::sector::{SECTOR, judge_sector};
-use cardscope_engine::content::{ContentMatch, IoContent, compare_content};
+use cardscope_engine::content::{ContentMatch, IoContent, compare_content, constant_byte};
 use cardscope_engine::io_driver::CardExtent;
 use cardscope_model::verify::SectorFound;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-
-const SECTOR_BYTES: u64 = SECTOR as u64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadKind {
@@ -185,10 +183,9 @@ impl BadRanges {
         self.current_distance_run = Some(whole);
         let in_a_row = whole.end - whole.start;
         if full && !self.distances.contains_key(&ahead) {
-            let shortest = |(distance, seen): (&u64, &ForwardDistance)| {
-                (seen.longest, Reverse(seen.first_address), *distance)
-            };
-            match self.distances.iter().map(shortest).min() {
+            let rank =
+                |(at, seen): (&u64, &ForwardDistance)| (seen.longest, Reverse(seen.first_address), *at);
+            match self.distances.iter().map(rank).min() {
                 Some((longest, _, distance)) if longest < in_a_row => self.distances.remove(&distance),
                 _ => return,
             };
@@ -202,11 +199,11 @@ impl BadRanges {
 
     /// Adds a run of one reading. Runs must come in order of address.
     pub fn add_run(&mut self, seen: &SectorRun) {
-        let Some(bad) = BadKind::from_result(seen.result) else { return };
-        let bad = match seen.result {
+        let bad = match (seen.result, BadKind::from_result(seen.result)) {
+            (_, None) => return,
             // Addresses are written in order, so only a later address can have overwritten this one.
-            SectorFound::Elsewhere { address } if address < seen.start => BadKind::Lost,
-            _ => bad,
+            (SectorFound::Elsewhere { address }, _) if address < seen.start => BadKind::Lost,
+            (_, Some(bad)) => bad,
         };
         let len = seen.end - seen.start;
         *match bad {
@@ -215,15 +212,16 @@ impl BadRanges {
             BadKind::Flipped => &mut self.bad.flipped,
             BadKind::Failed => &mut self.bad.failed,
         } += len;
-        // Erased flash reads as zeros or ones.
-        let is_written = |byte| ![0x00, 0xff].contains(&byte);
-        if matches!(seen.result, SectorFound::Foreign { .. } | SectorFound::Other)
-            || matches!(seen.result, SectorFound::Constant { byte } if is_written(byte))
-        {
-            self.bad.foreign += len;
-        }
-        if let SectorFound::Elsewhere { address } = seen.result {
-            self.highest_stamp_address = self.highest_stamp_address.max(address);
+        match seen.result {
+            // Erased flash reads as zeros or ones.
+            SectorFound::Constant { byte: 0x00 | 0xff } => {}
+            SectorFound::Foreign { .. } | SectorFound::Other | SectorFound::Constant { .. } => {
+                self.bad.foreign += len;
+            }
+            SectorFound::Elsewhere { address } => {
+                self.highest_stamp_address = self.highest_stamp_address.max(address);
+            }
+            _ => {}
         }
         let run = BadRun { start: seen.start, end: seen.end, bad, distance: forward_distance(seen) };
         if run.distance > 0 {
@@ -234,8 +232,7 @@ impl BadRanges {
         }
         let room = self.runs.len() < MAX_RUNS;
         match self.runs.last_mut() {
-            Some(last) if last.continues_with(&run) => extend_run(last, &run),
-            Some(last) if !room && last.adjoins(&run) => extend_run(last, &run),
+            Some(last) if last.continues_with(&run) || !room && last.adjoins(&run) => extend_run(last, &run),
             _ if room => self.runs.push(run),
             _ => {}
         }
@@ -243,9 +240,7 @@ impl BadRanges {
 
     /// Adds sectors that read as good from a cache and proved to be lost afterwards.
     pub fn add_unmasked(&mut self, lost: &[SectorRun]) {
-        for seen in lost {
-            self.add_run(seen);
-        }
+        lost.iter().for_each(|run| self.add_run(run));
         self.merge_adjacent();
     }
 
@@ -284,10 +279,8 @@ impl BadRanges {
 
 /// 0 if the data belongs to no later address.
 fn forward_distance(seen: &SectorRun) -> u64 {
-    match seen.result {
-        SectorFound::Elsewhere { address } => address.saturating_sub(seen.start),
-        _ => 0,
-    }
+    let SectorFound::Elsewhere { address } = seen.result else { return 0 };
+    address.saturating_sub(seen.start)
 }
 
 /// Extends a run by the one that follows it. Runs of two kinds, joined when memory is full, count as lost.
@@ -302,7 +295,6 @@ fn extend_run(run: &mut BadRun, next: &BadRun) {
 
 /// Judges the sectors of one read. Returns runs by address, good ones included.
 pub(crate) fn judge_sectors(bytes: &[u8], extent: CardExtent, salt: u64, generation: u32) -> Vec<SectorRun> {
-    let mut runs: Vec<SectorRun> = Vec::new();
     let whole = |found| vec![SectorRun { start: extent.offset, end: extent.end(), result: found }];
     if let Some(byte) = constant_byte(bytes) {
         return whole(SectorFound::Constant { byte });
@@ -310,12 +302,12 @@ pub(crate) fn judge_sectors(bytes: &[u8], extent: CardExtent, salt: u64, generat
     if compare_content(IoContent::Stamp { salt, generation }, extent.offset, bytes) == ContentMatch::Same {
         return whole(SectorFound::Expected);
     }
-    for (at, sector) in (extent.offset..).step_by(SECTOR).zip(bytes.chunks(SECTOR)) {
-        let found = judge_sector(sector, at, salt, generation);
-        let end = at + SECTOR_BYTES;
+    let mut runs: Vec<SectorRun> = Vec::new();
+    for (start, sector) in (extent.offset..).step_by(SECTOR).zip(bytes.chunks(SECTOR)) {
+        let (result, end) = (judge_sector(sector, start, salt, generation), start + SECTOR as u64);
         match runs.last_mut() {
-            Some(last) if is_same_run(last, found, at) => last.end = end,
-            _ => runs.push(SectorRun { start: at, end, result: found }),
+            Some(last) if is_same_run(last, result, start) => last.end = end,
+            _ => runs.push(SectorRun { start, end, result }),
         }
     }
     runs
@@ -334,10 +326,13 @@ fn is_same_run(last: &SectorRun, found: SectorFound, at: u64) -> bool {
     }
 }
 
-fn constant_byte(bytes: &[u8]) -> Option<u8> {
-    let first = *bytes.first()?;
-    // Comparing the slice with itself shifted by one runs at memory speed.
-    (bytes[1..] == bytes[..bytes.len() - 1]).then_some(first)
+pub fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Returns the greatest common divisor of all distances, or `None` if there are none.
+pub fn common_divisor(distances: impl IntoIterator<Item = u64>) -> Option<u64> {
+    distances.into_iter().reduce(gcd)
 }
 
 #[cfg(test)]
@@ -389,5 +384,19 @@ mod tests {
         ledger.add_unmasked(&[lost(8192, 16384)]);
         assert_eq!(ledger.runs(), [BadRun { start: 4096, end: 16384, bad: BadKind::Lost, distance: 0 }]);
         assert_eq!(ledger.total_good(), (1 << 20) - 12288);
+    }
+
+    #[test]
+    fn period_is_common_divisor_of_distances() {
+        let (mib, odd) = (1 << 20, 18_350_592);
+        assert_eq!(common_divisor([256 * mib]), Some(256 * mib));
+        assert_eq!(common_divisor([3 * odd, 2 * odd, odd]), Some(odd));
+        assert_eq!(common_divisor([3 * odd, 2 * odd]), Some(odd), "also where no two copies are neighbours");
+        assert_eq!(
+            common_divisor([256 * mib, 256 * mib - 4096]),
+            Some(4096),
+            "gaps of a file system are no period"
+        );
+        assert_eq!((common_divisor([]), gcd(7, 0)), (None, 7));
     }
 }

@@ -2,9 +2,9 @@
 //! here, so that nothing is overwritten that is neither saved nor free to be lost.
 
 use crate::write_scope::{StampPlace, WriteScope};
-use cardscope_engine::content::IoContent;
+use cardscope_engine::content::{IoContent, constant_byte};
 use cardscope_engine::event::{ByteProgress, Listener};
-use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeResult, ProbeStop, ReadAnswer};
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeResult, ProbeStop, ReadAnswer, split_extents};
 use cardscope_engine::target::{IoDirection, TargetRegion};
 use cardscope_model::card_map::property::SearchCost;
 use cardscope_model::random::SeededRandom;
@@ -53,23 +53,20 @@ impl<'s, 't> ProbeContext<'s, 't> {
         limits: &ProbeLimits,
         events: &'s mut dyn Listener,
     ) -> Self {
-        let deadline = limits.budget.map(|b| card.seconds() + b.as_secs_f64());
+        let deadline = limits.budget.map(|budget| card.seconds() + budget.as_secs_f64());
         card.set_deadline(deadline.map(seconds_to_nanos));
-        let stamps = StampPlace {
-            salt: stamp_salt(limits.seed),
-            region: limits.region,
-            max_bytes: limits.max_write.unwrap_or(u64::MAX),
-        };
-        scope.allow_stamps(stamps, deadline.map(seconds_to_nanos));
+        let (salt, region) = (stamp_salt(limits.seed), limits.region);
+        let max_write = limits.max_write.unwrap_or(u64::MAX);
+        scope.allow_stamps(StampPlace { salt, region, max_bytes: max_write }, deadline.map(seconds_to_nanos));
         ProbeContext {
             card,
             scope,
             events,
             random: SeededRandom::new(limits.seed),
-            region: limits.region,
-            salt: stamp_salt(limits.seed),
+            region,
+            salt,
             generation: 0,
-            max_write: limits.max_write.unwrap_or(u64::MAX),
+            max_write,
             deadline,
             was_short_of_time: false,
             longest_write_s: 0.0,
@@ -117,9 +114,8 @@ impl<'s, 't> ProbeContext<'s, 't> {
     /// Saves extents like [`ProbeContext::save_before_write`], but returns false instead of an error if time ended before all were
     /// saved.
     pub fn try_save_before_write(&mut self, extents: &[CardExtent]) -> ProbeResult<bool> {
-        if !extents.iter().all(|p| is_inside(self.region, *p))
-            || !self.may_write(extents.iter().map(|p| u64::from(p.len)).sum())
-        {
+        let inside = extents.iter().all(|extent| is_inside(self.region, *extent));
+        if !inside || !self.may_write(extents.iter().map(|extent| u64::from(extent.len)).sum()) {
             return Err(ProbeStop::Limit);
         }
         if self.seconds_left_after(extents) < 0.0 {
@@ -130,13 +126,8 @@ impl<'s, 't> ProbeContext<'s, 't> {
         let saved = self.scope.save(self.card, extents);
         // The data just saved needs time to be restored, so the deadline is earlier now.
         self.reserve_restore_time();
-        match saved {
-            Err(ProbeStop::Limit) => {
-                self.was_short_of_time = true;
-                Ok(false)
-            }
-            saved => saved.map(|()| true),
-        }
+        self.was_short_of_time |= saved == Err(ProbeStop::Limit);
+        if saved == Err(ProbeStop::Limit) { Ok(false) } else { saved.map(|()| true) }
     }
 
     fn restore_deadline(&self) -> Option<Nanos> {
@@ -248,8 +239,8 @@ impl<'s, 't> ProbeContext<'s, 't> {
         let began = self.card.now();
         let until = began.saturating_add(seconds_to_nanos(seconds_long));
         let ProbeContext { card, scope, region, .. } = self;
-        let may =
-            |p: &CardExtent| direction == IoDirection::Read || (is_inside(*region, *p) && scope.covers(*p));
+        let may_write = |extent: CardExtent| is_inside(*region, extent) && scope.covers(extent);
+        let may = |extent: &CardExtent| direction == IoDirection::Read || may_write(*extent);
         let next = std::iter::from_fn(|| extents.next().filter(may));
         card.stream_io(Some(until), direction, content, next, |extent, at| {
             each(extent, nanos_to_seconds(at.saturating_sub(began)));
@@ -332,12 +323,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
     /// True if all bytes of an extent are equal, as in flash that was never written; `None` if it cannot be read.
     pub fn is_constant(&mut self, extent: CardExtent) -> ProbeResult<Option<bool>> {
         let mut constant = None;
-        self.card.read([extent], IoContent::Buffer, |_, _, answer| {
-            if let ReadAnswer::Differs { bytes, .. } = answer {
-                constant = Some(bytes.windows(2).all(|pair| pair[0] == pair[1]));
-            }
-            Ok(())
-        })?;
+        self.card.read_bytes([extent], |_, bytes| constant = Some(constant_byte(bytes).is_some()))?;
         Ok(constant)
     }
 
@@ -404,4 +390,47 @@ fn is_inside(region: TargetRegion, extent: CardExtent) -> bool {
 /// Salt of the stamps that a probe with this seed writes. The journal stores it before anything is overwritten.
 pub fn stamp_salt(seed: u64) -> u64 {
     cardscope_model::random::mix_bits(seed ^ 0x7369_7465)
+}
+
+const WRITE_BYTES: u32 = 1 << 20;
+
+/// The reads that follow need the rest of the time.
+const TIME_SHARE: f64 = 0.5;
+
+/// Share of the time limit after which the speed so far predicts the rest. Earlier, one stalled write would distort it.
+const PREDICTION_SHARE: f64 = 0.25;
+
+/// Writes a test file before its reads are timed, since file systems answer unwritten extents with zeros, without the
+/// card: `len` bytes from `start` on. Returns the reason if it could not be completed.
+pub fn write_test_file(
+    context: &mut ProbeContext<'_, '_>,
+    start: u64,
+    len: u64,
+) -> ProbeResult<Option<String>> {
+    if !context.may_write(len) {
+        return Ok(Some(unwritten_reason("the write limit is too low")));
+    }
+    context.events.begin_phase("writing the test file", Some(len), None);
+    context.set_queue(WRITE_BYTES, 1)?;
+    let (began, most) = (context.seconds(), TIME_SHARE * context.seconds_left());
+    let end = start + len;
+    for extent in split_extents(start, end, WRITE_BYTES).collect::<Vec<CardExtent>>() {
+        let (done, spent) = ((extent.offset - start) as f64, context.seconds() - began);
+        let known = done > 0.0 && spent >= PREDICTION_SHARE * most;
+        let rest = if known { spent / done * (end - extent.offset) as f64 } else { 0.0 };
+        if spent + rest > most || !context.has_time(rest) {
+            return Ok(Some(unwritten_reason("no time left to write it")));
+        }
+        context.save_before_write(&[extent])?;
+        if context.time_write(extent)?.is_none() {
+            return Ok(Some(unwritten_reason("writing it failed")));
+        }
+        context.events.report_bytes(extent.end() - start);
+    }
+    context.flush()?;
+    Ok(None)
+}
+
+pub fn unwritten_reason(why: &str) -> String {
+    format!("reads of an unwritten file do not reach the card; {why}")
 }

@@ -76,12 +76,7 @@ impl FirstReading {
     fn read_in_parts(&mut self, card: &mut IoDriver<'_>, failed: &[CardExtent]) -> ProbeResult {
         let part = (SAVE_UNIT / 2).max(self.sector as u32);
         let parts = failed.iter().flat_map(|extent| split_extents(extent.offset, extent.end(), part));
-        card.read(parts, IoContent::Buffer, |extent, _, answer| {
-            if let ReadAnswer::Differs { bytes, .. } = answer {
-                self.add_request(extent, bytes);
-            }
-            Ok(())
-        })
+        card.read_bytes(parts, |extent, bytes| self.add_request(extent, bytes))
     }
 
     pub(crate) fn covers(&self, extent: CardExtent) -> bool {
@@ -143,8 +138,8 @@ pub(crate) fn estimated_seconds(costs: &IoCosts, block: u32, ios: u64, bytes: u6
 
 fn request_bytes(costs: &IoCosts, block: u32) -> u32 {
     let alone = costs.estimate(IoDirection::Read, 1, 0);
-    let small =
-        |bytes: &u32| alone <= FIXED_COST_SHARE * costs.estimate(IoDirection::Read, 1, u64::from(*bytes));
+    let cost = |bytes: u32| costs.estimate(IoDirection::Read, 1, u64::from(bytes));
+    let small = |bytes: &u32| alone <= FIXED_COST_SHARE * cost(*bytes);
     let fits = REQUEST_SIZES.into_iter().filter(|bytes| *bytes < block);
     fits.clone().find(small).or(fits.max()).unwrap_or(block / 2 / SAVE_UNIT * SAVE_UNIT).max(SAVE_UNIT)
 }
@@ -154,10 +149,9 @@ fn request_bytes(costs: &IoCosts, block: u32) -> u32 {
 fn shifted_requests(ranges: &ByteRanges, size: u32, card_bytes: u64) -> Vec<CardExtent> {
     let unit = u64::from(SAVE_UNIT);
     let mut covered = ByteRanges::default();
-    ranges.iter().for_each(|(start, end)| {
-        let start = (start / unit * unit).saturating_sub(unit);
-        covered.add(start, end.next_multiple_of(unit).min(card_bytes));
-    });
+    for (start, end) in ranges.iter() {
+        covered.add((start / unit * unit).saturating_sub(unit), end.next_multiple_of(unit).min(card_bytes));
+    }
     let cut = |(start, end): (u64, u64)| {
         let head = if start == 0 { end.min(3 * unit) } else { start };
         split_extents(start, head, size).chain(split_extents(head, end, size))
@@ -177,17 +171,12 @@ fn bytes_elsewhere(bytes: u64) -> u64 {
     BYTES_BETWEEN_READS.saturating_sub(bytes / 2).next_multiple_of(u64::from(SAVE_UNIT))
 }
 
-fn read_other_places(
-    card: &mut IoDriver<'_>,
-    away_from: &ByteRanges,
-    random: &mut SeededRandom,
-) -> ProbeResult {
+fn read_other_places(card: &mut IoDriver<'_>, apart: &ByteRanges, random: &mut SeededRandom) -> ProbeResult {
     let (bytes, unit) = (card.bytes(), u64::from(SAVE_UNIT));
-    let len = bytes_elsewhere(away_from.bytes()).min(bytes / 2 / unit * unit);
+    let len = bytes_elsewhere(apart.bytes()).min(bytes / 2 / unit * unit);
     let mut place = || random.below((bytes - len) / unit + 1) * unit;
-    let apart = |start: &u64| !away_from.intersects(*start, start + len);
+    let is_apart = |start: &u64| !apart.intersects(*start, start + len);
     let first = place();
-    let start = std::iter::repeat_with(place).take(8).find(apart).unwrap_or(first);
-    let block = card.block();
-    card.read(split_extents(start, start + len, block), IoContent::Buffer, |_, _, _| Ok(()))
+    let start = std::iter::repeat_with(place).take(8).find(is_apart).unwrap_or(first);
+    card.read_bytes(split_extents(start, start + len, card.block()), |_, _| ())
 }

@@ -7,10 +7,8 @@ pub mod bad_ranges;
 pub mod previous_pass;
 pub mod reading;
 
-pub mod common_distance;
 pub mod context;
 pub mod double_reading;
-pub mod file_fill;
 pub mod io_size;
 pub mod reader_check;
 pub mod saved_area;

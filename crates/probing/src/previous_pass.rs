@@ -1,8 +1,8 @@
 //! Detection of an earlier pass by its stamps alone, to resume it or to verify it later. Half of a salt is random, the
 //! other half a fingerprint of the card, so that stamps copied from another card do not count.
 
-use cardscope_engine::content::{IoContent, SectorStamp, read_stamp_header};
-use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeResult, ReadAnswer};
+use cardscope_engine::content::{SectorStamp, read_stamp_header};
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeResult};
 use cardscope_model::random::mix_bits;
 use std::collections::BTreeMap;
 
@@ -41,9 +41,8 @@ pub struct PreviousPass {
 /// Searches for stamps of an earlier pass; `None` if there are none.
 pub fn find_previous_pass(card: &mut IoDriver<'_>) -> ProbeResult<Option<PreviousPass>> {
     let bytes = card.bytes();
-    let start =
-        (0..START_SAMPLES).map(|n| n * SAMPLE_BYTES).take_while(|offset| offset + SAMPLE_BYTES <= bytes);
-    let first = read_stamps(card, start)?;
+    let start = (0..START_SAMPLES).map(|n| n * SAMPLE_BYTES);
+    let first = read_stamps(card, start.take_while(|offset| offset + SAMPLE_BYTES <= bytes))?;
     let step = (bytes / SPREAD_SAMPLES / SAMPLE_BYTES * SAMPLE_BYTES).max(SAMPLE_BYTES);
     let all = read_stamps(card, (0..bytes).step_by(step as usize))?;
     let Some((salt, generation)) = most_common_stamp(&first).or_else(|| most_common_stamp(&all)) else {
@@ -66,11 +65,8 @@ fn most_common_stamp(found: &[(u64, SectorStamp)]) -> Option<(u64, u32)> {
     for (_, stamp) in found {
         *counts.entry((stamp.salt, stamp.generation)).or_default() += 1;
     }
-    let sentinel = |generation: u32| generation == SENTINEL_GENERATION;
-    counts
-        .into_iter()
-        .max_by_key(|((_, generation), count)| (!sentinel(*generation), *count))
-        .map(|(key, _)| key)
+    let rank = |entry: &((u64, u32), usize)| (entry.0.1 != SENTINEL_GENERATION, entry.1);
+    counts.into_iter().max_by_key(rank).map(|(key, _)| key)
 }
 
 /// Searches the end of the stamps that lie at their own address, between `from` and the end of the card.
@@ -82,8 +78,9 @@ fn find_stamp_end(card: &mut IoDriver<'_>, from: u64, salt: u64, generation: u32
         // A hole does not end the search: stamps a little further on were written later.
         let near = [0, SAMPLE_BYTES, 5 * SAMPLE_BYTES].map(|ahead| middle + ahead);
         let found = read_stamps(card, near.into_iter())?;
-        let there =
-            found.iter().any(|(at, s)| s.salt == salt && s.generation == generation && s.address == *at);
+        let there = found
+            .iter()
+            .any(|(address, stamp)| *stamp == SectorStamp { address: *address, salt, generation });
         if there { low = middle } else { high = middle }
     }
     Ok(high)
@@ -93,24 +90,19 @@ fn read_stamps(
     card: &mut IoDriver<'_>,
     places: impl Iterator<Item = u64>,
 ) -> ProbeResult<Vec<(u64, SectorStamp)>> {
-    let sector = card.sector();
-    let end = card.bytes();
-    let list = places
-        .filter(|offset| offset + u64::from(sector) <= end)
-        .map(|offset| CardExtent { offset, len: sector });
-    let mut found = Vec::new();
-    card.read(list, IoContent::Buffer, |extent, _, answer| {
-        if let ReadAnswer::Differs { bytes, .. } = answer {
-            found.extend(read_stamp_header(bytes).map(|stamp| (extent.offset, stamp)));
-        }
-        Ok(())
+    let (len, end) = (card.sector(), card.bytes());
+    let extents = places.map(|offset| CardExtent { offset, len }).filter(|extent| extent.end() <= end);
+    let mut stamps = Vec::new();
+    card.read_bytes(extents, |extent, bytes| {
+        stamps.extend(read_stamp_header(bytes).map(|stamp| (extent.offset, stamp)));
     })?;
-    Ok(found)
+    Ok(stamps)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_engine::content::IoContent;
     use cardscope_engine::interrupt::InterruptFlag;
     use cardscope_simulator::SimTarget;
 

@@ -4,9 +4,9 @@
 //! Some readers repeat the first 64 KiB of a larger request, flip a bit now and then, or answer with the data of the
 //! previous request (docs/safety.md has the sources, and what this check cannot find).
 
-use cardscope_engine::content::IoContent;
+use cardscope_engine::content::constant_byte;
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeResult, ProbeStop, ReadAnswer, split_extents};
+use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeResult, ProbeStop, split_extents};
 use cardscope_engine::target::{IoDirection, Target};
 use cardscope_model::random::SeededRandom;
 use cardscope_model::report::IoTotals;
@@ -79,7 +79,7 @@ fn run_check(card: &mut IoDriver<'_>) -> ProbeResult {
 /// Reads the very end of the card, where a reader fails that announces more sectors than the card has.
 pub(crate) fn read_end(card: &mut IoDriver<'_>) -> ProbeResult {
     let start = card.bytes().saturating_sub(END_BYTES) / u64::from(SAMPLE_BYTES) * u64::from(SAMPLE_BYTES);
-    card.read(split_extents(start, card.bytes(), SAMPLE_BYTES), IoContent::Buffer, |_, _, _| Ok(()))
+    card.read_bytes(split_extents(start, card.bytes(), SAMPLE_BYTES), |_, _| ())
 }
 
 /// Places with varied data, not one byte repeated: only there would a wrong answer show.
@@ -106,37 +106,28 @@ pub(crate) fn places_with_data(
 fn candidate_places(card_bytes: u64, random: &mut SeededRandom) -> Vec<u64> {
     let window = u64::from(PLACE_BYTES);
     let windows = card_bytes / window;
-    let half = MAX_CANDIDATES / 2;
-    let low = (0..half as u32).map(|n| if n == 0 { 0 } else { 1u64 << (n - 1) });
-    let spread: Vec<u64> =
-        (0..half as u64).map(|n| windows * n / half as u64 + random.below(windows / half as u64)).collect();
-    let mut all: Vec<u64> =
-        low.zip(spread).flat_map(|(low, spread)| [low, spread]).filter(|n| *n < windows).collect();
+    let half = MAX_CANDIDATES as u64 / 2;
     let mut seen = HashSet::new();
-    all.retain(|window| seen.insert(*window));
+    let mut all = Vec::new();
+    for n in 0..half {
+        let low = if n == 0 { 0 } else { 1u64 << (n - 1) };
+        let spread = windows * n / half + random.below(windows / half);
+        all.extend([low, spread].into_iter().filter(|place| *place < windows && seen.insert(*place)));
+    }
     all.into_iter().map(|n| n * window).collect()
 }
 
 fn holds_data(card: &mut IoDriver<'_>, start: u64, random: &mut SeededRandom) -> ProbeResult<bool> {
     let part = u64::from(PLACE_BYTES) / SAMPLES_PER_PLACE;
     let blocks = part / u64::from(SAMPLE_BYTES);
-    let samples: Vec<CardExtent> = (0..SAMPLES_PER_PLACE)
-        .map(|n| CardExtent {
-            offset: start + n * part + random.below(blocks) * u64::from(SAMPLE_BYTES),
-            len: SAMPLE_BYTES,
-        })
-        .collect();
-    let mut sums = Vec::new();
-    card.read(samples, IoContent::Buffer, |_, _, answer| {
-        if let ReadAnswer::Differs { bytes, .. } = answer
-            && bytes.iter().any(|byte| *byte != bytes[0])
-        {
-            sums.push(crc32c::crc32c(bytes));
+    let mut place = |n| start + n * part + random.below(blocks) * u64::from(SAMPLE_BYTES);
+    let samples = (0..SAMPLES_PER_PLACE).map(|n| CardExtent { offset: place(n), len: SAMPLE_BYTES });
+    let mut sums = HashSet::new();
+    card.read_bytes(samples, |_, bytes| {
+        if constant_byte(bytes).is_none() {
+            sums.insert(crc32c::crc32c(bytes));
         }
-        Ok(())
     })?;
-    sums.sort_unstable();
-    sums.dedup();
     Ok(sums.len() as u64 >= SAMPLES_PER_PLACE - 1)
 }
 
@@ -156,15 +147,12 @@ pub(crate) fn compare_reads(
         if done > 0 && end.is_some_and(|end| card.now() > end) {
             break;
         }
-        let mut requests: Vec<CardExtent> =
-            group.iter().flat_map(|start| place_requests(*start, sector, random)).collect();
+        let mut requests = Vec::new();
+        for start in group {
+            requests.extend(place_requests(*start, sector, random));
+        }
         random.shuffle(&mut requests);
-        card.read(requests, IoContent::Buffer, |extent, _, answer| {
-            if let ReadAnswer::Differs { bytes, .. } = answer {
-                comparison.add_read(extent, bytes);
-            }
-            Ok(())
-        })?;
+        card.read_bytes(requests, |extent, bytes| comparison.add_read(extent, bytes))?;
     }
     comparison.conclude()
 }
@@ -179,11 +167,10 @@ fn place_requests(start: u64, sector: u32, random: &mut SeededRandom) -> Vec<Car
     for len in REQUEST_SIZES {
         for n in 0..REQUESTS_PER_SIZE {
             let room = u64::from(PLACE_BYTES - len);
+            let mut multiple_of = |unit: u32| random.below(room / u64::from(unit) + 1) * u64::from(unit);
             let offset = match n < REQUESTS_PER_SIZE / 2 {
-                true => random.below(room / u64::from(len) + 1) * u64::from(len),
-                false => {
-                    misalign(random.below(room / u64::from(sector) + 1) * u64::from(sector), sector, room)
-                }
+                true => multiple_of(len),
+                false => misalign(multiple_of(sector), sector, room),
             };
             all.push(CardExtent { offset: start + offset, len });
         }
@@ -224,26 +211,19 @@ impl ReadComparison {
                 difference = difference.or(Some(ReadDifference { offset, first, second }));
             }
         }
-        if let Some(difference) = difference {
-            self.differing_reads += 1;
-            if self.differences.len() < SuspectReader::MAX_LISTED {
-                self.differences.push(difference);
-            }
-        }
+        self.differing_reads += u64::from(difference.is_some());
+        let room = self.differences.len() < SuspectReader::MAX_LISTED;
+        self.differences.extend(difference.filter(|_| room));
     }
 
     fn conclude(self) -> ProbeResult {
         let ReadComparison { reads, differing_reads, differences, .. } = self;
-        match differing_reads {
-            0 => Ok(()),
-            _ => Err(ProbeStop::SuspectReader(Box::new(SuspectReader {
-                stage: ReadStage::BeforeWriting,
-                reads,
-                differing_reads,
-                differences,
-                ended_test: true,
-            }))),
+        if differing_reads == 0 {
+            return Ok(());
         }
+        let (stage, ended_test) = (ReadStage::BeforeWriting, true);
+        let reader = SuspectReader { stage, reads, differing_reads, differences, ended_test };
+        Err(ProbeStop::SuspectReader(Box::new(reader)))
     }
 }
 

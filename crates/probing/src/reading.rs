@@ -23,8 +23,8 @@ impl ExpectedStamps {
     fn judge_answer(self, extent: CardExtent, answer: &ReadAnswer<'_>) -> Option<Vec<SectorRun>> {
         match answer {
             ReadAnswer::Same => Some(vec![whole_run(extent, SectorFound::Expected)]),
-            ReadAnswer::Differs { bytes, .. } => {
-                Some(judge_sectors(bytes, extent, self.salt, self.generation))
+            ReadAnswer::Differs { bytes: b, .. } => {
+                Some(judge_sectors(b, extent, self.salt, self.generation))
             }
             ReadAnswer::Failed(_) => None,
         }
@@ -121,11 +121,11 @@ fn whole_run(extent: CardExtent, found: SectorFound) -> SectorRun {
 
 fn read_extent(
     card: &mut IoDriver<'_>,
-    extent: CardExtent,
+    at: CardExtent,
     stamped: ExpectedStamps,
 ) -> ProbeResult<Option<Vec<SectorRun>>> {
     let mut seen = None;
-    card.read([extent], stamped.content(), |extent, _, answer| {
+    card.read([at], stamped.content(), |extent, _, answer| {
         seen = stamped.judge_answer(extent, &answer);
         Ok(())
     })?;
@@ -187,9 +187,7 @@ fn find_bad_sectors(
 
 fn push_failed(extent: CardExtent, out: &mut Vec<SectorRun>) {
     match out.last_mut() {
-        Some(last) if last.result == SectorFound::Error && last.end == extent.offset => {
-            last.end = extent.end()
-        }
+        Some(run) if run.result == SectorFound::Error && run.end == extent.offset => run.end = extent.end(),
         _ => out.push(whole_run(extent, SectorFound::Error)),
     }
 }
@@ -197,10 +195,8 @@ fn push_failed(extent: CardExtent, out: &mut Vec<SectorRun>) {
 /// Returns the sectors that are bad in both readings, with the second result, and the number of sectors that were bad
 /// in one reading only.
 pub fn bad_in_both(first: &[SectorRun], second: &[SectorRun]) -> (Vec<SectorRun>, u64) {
-    let bad = |list: &[SectorRun]| -> Vec<SectorRun> {
-        list.iter().filter(|s| s.result != SectorFound::Expected).copied().collect()
-    };
-    let (first, second) = (bad(first), bad(second));
+    let is_bad = |run: &&SectorRun| run.result != SectorFound::Expected;
+    let [first, second] = [first, second].map(|list| list.iter().filter(is_bad).copied().collect::<Vec<_>>());
     let mut both = Vec::new();
     let mut from = 0;
     for seen in &second {
@@ -219,10 +215,9 @@ pub fn bad_in_both(first: &[SectorRun], second: &[SectorRun]) -> (Vec<SectorRun>
 
 /// A stamp of another address names one address per sector: a run that begins later names a later one.
 fn result_from(seen: &SectorRun, start: u64) -> SectorFound {
+    let ahead = start - seen.start;
     match seen.result {
-        SectorFound::Elsewhere { address } => {
-            SectorFound::Elsewhere { address: address.wrapping_add(start - seen.start) }
-        }
+        SectorFound::Elsewhere { address } => SectorFound::Elsewhere { address: address.wrapping_add(ahead) },
         other => other,
     }
 }

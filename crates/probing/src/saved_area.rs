@@ -34,27 +34,22 @@ impl<'a> SavedArea<'a> {
         let all: Vec<_> = split_extents(region.start, end, card.block()).collect();
         scope.save(&mut card, &all)?;
         if let Some(extent) = all.iter().find(|extent| !scope.covers(**extent)) {
-            return Err(ProbeStop::Target(TargetError::Setup {
-                what: format!("saving {} bytes at {}", extent.len, extent.offset),
-                reason: "part of it cannot be read, so it is not overwritten".to_owned(),
-            }));
+            let what = format!("saving {} bytes at {}", extent.len, extent.offset);
+            let reason = "part of it cannot be read, so it is not overwritten";
+            return Err(ProbeStop::Target(TargetError::setup(what, reason)));
         }
         drop(card);
         Ok(SavedArea { target, region, salt, generation: 0 })
     }
 
     fn contains_io(&self, io: &IoRequest) -> bool {
-        let end = self.region.end();
-        io.offset >= self.region.start
-            && io.offset.checked_add(u64::from(io.len)).is_some_and(|last| last <= end)
+        let end = io.offset.checked_add(u64::from(io.len));
+        io.offset >= self.region.start && end.is_some_and(|end| end <= self.region.end())
     }
 }
 
 fn outside_error(start: u64, len: u64) -> TargetError {
-    TargetError::Setup {
-        what: format!("writing {len} bytes at {start}"),
-        reason: "they are outside the saved area".to_owned(),
-    }
+    TargetError::setup(format!("writing {len} bytes at {start}"), "they are outside the saved area")
 }
 
 impl Target for SavedArea<'_> {
@@ -81,14 +76,11 @@ impl Target for SavedArea<'_> {
     }
 
     fn area(&mut self, bytes: u64) -> TargetResult<TargetRegion> {
-        if bytes <= self.region.len {
-            return Ok(TargetRegion { start: self.region.start, len: bytes });
+        let TargetRegion { start, len: available } = self.region;
+        if bytes <= available {
+            return Ok(TargetRegion { start, len: bytes });
         }
-        Err(TargetError::NoSpace {
-            what: "the test area".to_owned(),
-            needed: bytes,
-            available: self.region.len,
-        })
+        Err(TargetError::NoSpace { what: "the test area".to_owned(), needed: bytes, available })
     }
 
     // A lane would bypass `submit`, so one thread drives all I/O.

@@ -15,7 +15,7 @@ use cardscope_engine::io_driver::{
 use cardscope_engine::journal::JournalWriter;
 use cardscope_engine::target::{IoDirection, TargetRegion};
 use cardscope_model::random::SeededRandom;
-use cardscope_model::units::{Nanos, nanos_to_seconds};
+use cardscope_model::units::{Nanos, nanos_to_seconds, seconds_to_nanos};
 
 /// Bytes of an I/O that restores, the longest record of a journal.
 const RESTORE_IO_BYTES: u64 = 1 << 20;
@@ -139,10 +139,8 @@ impl<'k> WriteScope<'k> {
     pub(crate) fn estimated_seconds(&self, card: &IoDriver<'_>, extents: &[CardExtent]) -> f64 {
         let costs = card.costs();
         let (ios, bytes) = (extents.len() as u64, extents.iter().map(|p| u64::from(p.len)).sum());
-        let write = match ios {
-            0 => 0.0,
-            _ => costs.estimate(IoDirection::Write, ios, bytes) + costs.flush_seconds(),
-        };
+        let flush = if ios > 0 { costs.flush_seconds() } else { 0.0 };
+        let write = costs.estimate(IoDirection::Write, ios, bytes) + flush;
         if !self.saves_first() {
             return write;
         }
@@ -153,15 +151,12 @@ impl<'k> WriteScope<'k> {
             save.bytes += end - start;
             back.add_original(start, end);
         }
-        let first =
-            double_reading::estimated_seconds(costs, card.block().max(PLACE_BYTES), save.ios, save.bytes);
-        let check =
-            if save.ios > 0 && !self.is_reader_checked { reader_check::min_check_seconds(card) } else { 0.0 };
-        check
-            + first
-            + costs.estimate(IoDirection::Read, save.ios, save.bytes)
-            + write
-            + back.restore_seconds(costs)
+        let block = card.block().max(PLACE_BYTES);
+        let first = double_reading::estimated_seconds(costs, block, save.ios, save.bytes);
+        let second = costs.estimate(IoDirection::Read, save.ios, save.bytes);
+        let checks = save.ios > 0 && !self.is_reader_checked;
+        let check = if checks { reader_check::min_check_seconds(card) } else { 0.0 };
+        check + first + second + write + back.restore_seconds(costs)
     }
 
     pub fn saves_first(&self) -> bool {
@@ -235,28 +230,21 @@ impl<'k> WriteScope<'k> {
 
     /// Returns [`ProbeStop::Limit`] if time does not suffice to save, write and restore these extents.
     fn check_time(&self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> ProbeResult {
-        match self.test_end {
-            Some(end) if card.seconds() + self.estimated_seconds(card, wanted) > nanos_to_seconds(end) => {
-                Err(ProbeStop::Limit)
-            }
-            _ => Ok(()),
-        }
+        let Some(end) = self.test_end else { return Ok(()) };
+        let ends = card.seconds() + self.estimated_seconds(card, wanted);
+        if ends > nanos_to_seconds(end) { Err(ProbeStop::Limit) } else { Ok(()) }
     }
 
     /// Reads extents for the first time before they are saved in small groups, as many as take less than [`READ_AHEAD_S`].
     /// Does nothing if the first is saved or read already.
     pub(crate) fn read_ahead(&mut self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> ProbeResult {
         let Some(first) = wanted.first() else { return Ok(()) };
-        if !self.saves_first()
-            || self.saved.contains(first.offset, first.end())
-            || self.first_reading_of(&[*first]).is_some()
-        {
-            return Ok(());
-        }
+        let is_done =
+            self.saved.contains(first.offset, first.end()) || self.first_reading_of(&[*first]).is_some();
         // The cost per byte is unknown yet, and a slow card takes seconds for the reads of other places.
-        let is_short =
-            self.test_end.is_some_and(|end| card.seconds() + READ_AHEAD_MIN_LEFT_S > nanos_to_seconds(end));
-        if is_short && !self.is_reader_checked {
+        let least_end = seconds_to_nanos(card.seconds() + READ_AHEAD_MIN_LEFT_S);
+        let is_short = !self.is_reader_checked && self.test_end.is_some_and(|end| least_end > end);
+        if !self.saves_first() || is_done || is_short {
             return Ok(());
         }
         let mut bytes = 0;
@@ -295,10 +283,8 @@ impl<'k> WriteScope<'k> {
         }
         let ahead = self.first_reading_of(&new).map(|index| self.first_readings.swap_remove(index));
         let was_ahead = ahead.is_some();
-        let first = match ahead {
-            Some(first) => first,
-            None => FirstReading::read_first(card, &new, &mut self.random)?,
-        };
+        let read_now = || FirstReading::read_first(card, &new, &mut self.random);
+        let first = ahead.map_or_else(read_now, Ok)?;
         let Some(journal) = self.journal.as_deref_mut() else { return Ok(()) };
         let (mut saved, mut unreadable, mut changed) = (Vec::new(), Vec::new(), Vec::new());
         let ended = card.read(new, IoContent::Buffer, |extent, at, answer| {

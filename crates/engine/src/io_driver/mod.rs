@@ -283,6 +283,20 @@ impl<'t> IoDriver<'t> {
         driven
     }
 
+    /// Reads extents in order. `each` gets the bytes of those that could be read.
+    pub fn read_bytes(
+        &mut self,
+        extents: impl IntoIterator<Item = CardExtent>,
+        mut each: impl FnMut(CardExtent, &[u8]),
+    ) -> ProbeResult {
+        self.read(extents, IoContent::Buffer, |extent, _, answer| {
+            if let ReadAnswer::Differs { bytes, .. } = answer {
+                each(extent, bytes);
+            }
+            Ok(())
+        })
+    }
+
     /// Writes original data back, counted as restored. Returns the errors of I/Os that failed twice.
     pub fn restore_bytes(&mut self, offset: u64, original: &[u8]) -> ProbeResult<Vec<IoError>> {
         let mut io_errors = Vec::new();

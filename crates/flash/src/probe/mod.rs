@@ -31,7 +31,7 @@ use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop};
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::property::{Property, PropertyStatus};
 use cardscope_probing::context::ProbeContext;
-use cardscope_probing::file_fill::{unwritten_reason, write_test_file};
+use cardscope_probing::context::{unwritten_reason, write_test_file};
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_statistics::long_stalls;
 use options::{

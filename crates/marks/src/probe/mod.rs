@@ -24,7 +24,7 @@ use cardscope_engine::io_driver::{IoDriver, ProbeStop};
 use cardscope_engine::target::TargetRegion;
 use cardscope_model::mark_result::MarksMeasured;
 use cardscope_probing::context::ProbeContext;
-use cardscope_probing::file_fill::write_test_file;
+use cardscope_probing::context::write_test_file;
 use cardscope_probing::write_scope::WriteScope;
 
 pub use options::{MarkOptions, TEST_AREA};

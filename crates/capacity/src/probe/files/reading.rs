@@ -11,7 +11,7 @@ use cardscope_engine::target::Target;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::nanos_to_seconds;
 use cardscope_model::verify::SectorCounts;
-use cardscope_probing::common_distance::common_divisor;
+use cardscope_probing::bad_ranges::common_divisor;
 use cardscope_probing::sector::SECTOR;
 
 const DEPTH: u32 = 4;

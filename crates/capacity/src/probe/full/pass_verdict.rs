@@ -5,8 +5,8 @@
 //! (overcommitted).
 
 use cardscope_model::verify::{READS_DIFFER_CONFIDENCE, Verdict, Verification};
+use cardscope_probing::bad_ranges::gcd;
 use cardscope_probing::bad_ranges::{BadKind, BadRanges, BadRun};
-use cardscope_probing::common_distance::gcd;
 
 /// Evidence that ended the writing before the end of the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::probe::Result;
 use cardscope_engine::content::{IoContent, read_stamp_header};
 use cardscope_engine::io_driver::{CardExtent, ProbeStop, ReadAnswer};
 use cardscope_model::verify::SectorFound;
-use cardscope_probing::common_distance::common_divisor;
+use cardscope_probing::bad_ranges::common_divisor;
 use cardscope_probing::sector::SECTOR;
 use cardscope_probing::write_scope::SAVE_UNIT;
 use std::collections::BTreeSet;
