@@ -171,7 +171,7 @@ impl ClaimedTarget {
     ) -> Claimed {
         let number = DeviceNumber::from_raw(found.st_rdev);
         let writes = access == OpenAccess::ReadWrite;
-        let check = || guard::check_device_number(&SystemRoots::host(), number, &name.display().to_string());
+        let check = || guard::check_number(&SystemRoots::host(), number, &name.display().to_string());
         let clearance = writes.then(check).transpose()?;
         let opened = open_or_request(pin, name, access, asking)?;
         let same = |seen: &WriteClearance| {

@@ -82,18 +82,13 @@ impl<'s> MountTable<'s> {
     }
 
     /// Calls `visit` for a device and each one below it, with the names from the top down to it.
-    pub(crate) fn visit_below(
-        &self,
-        device: &BlockDevice,
-        above: &[String],
-        visit: &mut dyn FnMut(&[String]),
-    ) {
-        if above.len() >= DEEPEST || above.contains(&device.name) {
+    pub(crate) fn visit_below(&self, top: &BlockDevice, above: &[String], visit: &mut dyn FnMut(&[String])) {
+        if above.len() >= DEEPEST || above.contains(&top.name) {
             return;
         }
-        let path = [above, std::slice::from_ref(&device.name)].concat();
+        let path = [above, std::slice::from_ref(&top.name)].concat();
         visit(&path);
-        for beneath in self.devices_below(device) {
+        for beneath in self.devices_below(top) {
             self.visit_below(&beneath, &path, visit);
         }
     }

@@ -72,11 +72,8 @@ impl AlignedBuffer {
     /// While the slice lives, nothing else may access that part: no other slice of it, no I/O in flight.
     #[expect(clippy::mut_from_ref, reason = "interior memory; exclusion is the caller's duty, as documented")]
     pub unsafe fn slice(&self, offset: usize, len: usize) -> &mut [u8] {
-        assert!(
-            len <= self.len - offset.min(self.len),
-            "{len} bytes at {offset} of a buffer of {}",
-            self.len
-        );
+        let size = self.len;
+        assert!(offset <= size && len <= size - offset, "{len} bytes at {offset} of a buffer of {size}");
         // SAFETY: inside the mapping, initialised (zeroed by the kernel), exclusive by this function's contract.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(offset), len) }
     }

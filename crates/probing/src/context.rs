@@ -402,32 +402,28 @@ const PREDICTION_SHARE: f64 = 0.25;
 
 /// Writes a test file before its reads are timed, since file systems answer unwritten extents with zeros, without the
 /// card: `len` bytes from `start` on. Returns the reason if it could not be completed.
-pub fn write_test_file(
-    context: &mut ProbeContext<'_, '_>,
-    start: u64,
-    len: u64,
-) -> ProbeResult<Option<String>> {
-    if !context.may_write(len) {
+pub fn write_test_file(card: &mut ProbeContext<'_, '_>, start: u64, len: u64) -> ProbeResult<Option<String>> {
+    if !card.may_write(len) {
         return Ok(Some(unwritten_reason("the write limit is too low")));
     }
-    context.events.begin_phase("writing the test file", Some(len), None);
-    context.set_queue(WRITE_BYTES, 1)?;
-    let (began, most) = (context.seconds(), TIME_SHARE * context.seconds_left());
+    card.events.begin_phase("writing the test file", Some(len), None);
+    card.set_queue(WRITE_BYTES, 1)?;
+    let (began, most) = (card.seconds(), TIME_SHARE * card.seconds_left());
     let end = start + len;
     for extent in split_extents(start, end, WRITE_BYTES).collect::<Vec<CardExtent>>() {
-        let (done, spent) = ((extent.offset - start) as f64, context.seconds() - began);
+        let (done, spent) = ((extent.offset - start) as f64, card.seconds() - began);
         let known = done > 0.0 && spent >= PREDICTION_SHARE * most;
         let rest = if known { spent / done * (end - extent.offset) as f64 } else { 0.0 };
-        if spent + rest > most || !context.has_time(rest) {
+        if spent + rest > most || !card.has_time(rest) {
             return Ok(Some(unwritten_reason("no time left to write it")));
         }
-        context.save_before_write(&[extent])?;
-        if context.time_write(extent)?.is_none() {
+        card.save_before_write(&[extent])?;
+        if card.time_write(extent)?.is_none() {
             return Ok(Some(unwritten_reason("writing it failed")));
         }
-        context.events.report_bytes(extent.end() - start);
+        card.events.report_bytes(extent.end() - start);
     }
-    context.flush()?;
+    card.flush()?;
     Ok(None)
 }
 

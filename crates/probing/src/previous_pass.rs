@@ -38,6 +38,9 @@ pub struct PreviousPass {
     pub reached: u64,
 }
 
+/// Address and the stamp that lies there.
+type PlacedStamp = (u64, SectorStamp);
+
 /// Searches for stamps of an earlier pass; `None` if there are none.
 pub fn find_previous_pass(card: &mut IoDriver<'_>) -> ProbeResult<Option<PreviousPass>> {
     let bytes = card.bytes();
@@ -60,7 +63,7 @@ pub fn find_previous_pass(card: &mut IoDriver<'_>) -> ProbeResult<Option<Previou
 }
 
 /// Sentinels are written before all else, so they count only where there are no other stamps.
-fn most_common_stamp(found: &[(u64, SectorStamp)]) -> Option<(u64, u32)> {
+fn most_common_stamp(found: &[PlacedStamp]) -> Option<(u64, u32)> {
     let mut counts: BTreeMap<(u64, u32), usize> = BTreeMap::new();
     for (_, stamp) in found {
         *counts.entry((stamp.salt, stamp.generation)).or_default() += 1;
@@ -86,12 +89,9 @@ fn find_stamp_end(card: &mut IoDriver<'_>, from: u64, salt: u64, generation: u32
     Ok(high)
 }
 
-fn read_stamps(
-    card: &mut IoDriver<'_>,
-    places: impl Iterator<Item = u64>,
-) -> ProbeResult<Vec<(u64, SectorStamp)>> {
+fn read_stamps(card: &mut IoDriver<'_>, at: impl Iterator<Item = u64>) -> ProbeResult<Vec<PlacedStamp>> {
     let (len, end) = (card.sector(), card.bytes());
-    let extents = places.map(|offset| CardExtent { offset, len }).filter(|extent| extent.end() <= end);
+    let extents = at.map(|offset| CardExtent { offset, len }).filter(|extent| extent.end() <= end);
     let mut stamps = Vec::new();
     card.read_bytes(extents, |extent, bytes| {
         stamps.extend(read_stamp_header(bytes).map(|stamp| (extent.offset, stamp)));

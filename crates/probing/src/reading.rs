@@ -20,16 +20,17 @@ impl ExpectedStamps {
     }
 
     /// Returns the results of all sectors of an extent, or `None` if it could not be read.
-    fn judge_answer(self, extent: CardExtent, answer: &ReadAnswer<'_>) -> Option<Vec<SectorRun>> {
+    fn judge_answer(self, extent: CardExtent, answer: &ReadAnswer<'_>) -> Option<SectorRuns> {
+        let ExpectedStamps { salt, generation } = self;
         match answer {
             ReadAnswer::Same => Some(vec![whole_run(extent, SectorFound::Expected)]),
-            ReadAnswer::Differs { bytes: b, .. } => {
-                Some(judge_sectors(b, extent, self.salt, self.generation))
-            }
+            ReadAnswer::Differs { bytes, .. } => Some(judge_sectors(bytes, extent, salt, generation)),
             ReadAnswer::Failed(_) => None,
         }
     }
 }
+
+type SectorRuns = Vec<SectorRun>;
 
 /// Per pass, for retries that find nothing readable.
 const RETRY_S: f64 = 60.0;
@@ -122,11 +123,11 @@ fn whole_run(extent: CardExtent, found: SectorFound) -> SectorRun {
 fn read_extent(
     card: &mut IoDriver<'_>,
     at: CardExtent,
-    stamped: ExpectedStamps,
-) -> ProbeResult<Option<Vec<SectorRun>>> {
+    by: ExpectedStamps,
+) -> ProbeResult<Option<SectorRuns>> {
     let mut seen = None;
-    card.read([at], stamped.content(), |extent, _, answer| {
-        seen = stamped.judge_answer(extent, &answer);
+    card.read([at], by.content(), |extent, _, answer| {
+        seen = by.judge_answer(extent, &answer);
         Ok(())
     })?;
     Ok(seen)

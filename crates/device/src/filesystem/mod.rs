@@ -127,12 +127,12 @@ fn describe_file_system(table: &MountTable<'_>, path: &Path, magic: u32, number:
 
 fn mounted_devices(
     table: &MountTable<'_>,
-    mount: Option<&MountEntry>,
+    at: Option<&MountEntry>,
     number: DeviceNumber,
 ) -> Vec<BlockDevice> {
     match BlockDevice::by_number(table.system, number) {
         Some(device) => vec![device],
-        None => mount.map(|mount| table.mount_devices(mount)).unwrap_or_default(),
+        None => at.map(|mount| table.mount_devices(mount)).unwrap_or_default(),
     }
 }
 

@@ -60,7 +60,7 @@ pub fn check_device(system: &SystemRoots, device: &str) -> Result<WriteClearance
     Ok(make_clearance(system, &found))
 }
 
-pub(crate) fn check_device_number(
+pub(crate) fn check_number(
     system: &SystemRoots,
     number: DeviceNumber,
     name: &str,

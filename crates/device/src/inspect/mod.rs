@@ -144,7 +144,7 @@ type Decoded<T> = Result<T, RegisterError>;
 fn decode_register<T>(
     hex: Option<String>,
     decode: fn(&str) -> Decoded<T>,
-    remarks: &mut Vec<Finding>,
+    out: &mut Vec<Finding>,
 ) -> Option<T> {
     let finding = |error: RegisterError| {
         let what = format!("The system reports an invalid {}: {error}.", error.register);
@@ -152,7 +152,7 @@ fn decode_register<T>(
             .because("register", error.register)
             .with_advice("Remove the card, insert it again and run `cardscope info` again.")
     };
-    decode(&hex?).map_err(|error| remarks.push(finding(error))).ok()
+    decode(&hex?).map_err(|error| out.push(finding(error))).ok()
 }
 
 fn add_nvme(system: &SystemRoots, disk: &BlockDevice, identity: &mut Identity, remarks: &mut Vec<Finding>) {

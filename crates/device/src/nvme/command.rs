@@ -67,13 +67,9 @@ type QueryAnswer = Result<Vec<u8>, String>;
 
 impl ControllerData {
     /// Collects all answers; `ask` returns an answer or the reason why it is missing.
-    pub(super) fn collect_answers(
-        namespace: u32,
-        ask: impl Fn(&AdminQuery) -> QueryAnswer,
-    ) -> ControllerData {
+    pub(super) fn collect_answers(namespace: u32, ask: impl Fn(&AdminQuery) -> QueryAnswer) -> Self {
         let mut missing = Vec::new();
-        let mut answer =
-            |query: AdminQuery| ask(&query).map_err(|reason| missing.push((query.name, reason))).ok();
+        let mut answer = |query: AdminQuery| ask(&query).map_err(|why| missing.push((query.name, why))).ok();
         let dword = |bytes: Vec<u8>| bytes.get(..4)?.try_into().ok().map(u32::from_le_bytes);
         ControllerData {
             identify: answer(IDENTIFY_CONTROLLER),

@@ -185,16 +185,12 @@ impl SensorThreads {
     }
 
     /// Runs a task at once and then once a second, on its own thread.
-    fn start_worker(
-        &mut self,
-        name: &str,
-        mut task: impl FnMut(&ReadingsHandle) + Send + 'static,
-    ) -> Started {
+    fn start_worker(&mut self, name: &str, mut f: impl FnMut(&ReadingsHandle) + Send + 'static) -> Started {
         let (readings, stop) = (self.readings.clone(), Arc::clone(&self.stop));
         let run = move || {
-            task(&readings);
+            f(&readings);
             while !wait_stopped(&stop, INTERVAL) {
-                task(&readings);
+                f(&readings);
             }
         };
         let worker = std::thread::Builder::new().name(name.into()).spawn(run);

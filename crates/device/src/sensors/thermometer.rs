@@ -81,11 +81,11 @@ fn read_output(pipe: &ChildStdout, deadline: Instant, stopped: &dyn Fn() -> bool
 /// Waits for the end of a command, and kills it after the deadline.
 fn wait_or_kill(
     child: &mut Child,
-    deadline: Instant,
+    end: Instant,
     waits: bool,
     stopped: &dyn Fn() -> bool,
 ) -> Option<ExitStatus> {
-    while waits && Instant::now() < deadline && !stopped() {
+    while waits && Instant::now() < end && !stopped() {
         if let Ok(Some(status)) = child.try_wait() {
             return Some(status);
         }

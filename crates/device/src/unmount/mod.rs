@@ -35,15 +35,12 @@ const CAP_SYS_ADMIN: u32 = 21;
 /// Mounts that may appear meanwhile; with more, some program mounts the card again each time.
 const SPARE_MOUNTS: usize = 2;
 
-type Unmounted<E = UnmountError> = Result<(), E>;
+/// Result of unmounting.
+pub type Unmounted<E = UnmountError> = Result<(), E>;
 
 /// Unmounts every file system of a removable disk, given by kernel name or path; with `object`, only if that card is in
 /// it. Succeeds if nothing is mounted. On an error some may be unmounted already.
-pub fn unmount_card(
-    name: &str,
-    object: Option<&str>,
-    ask: &mut PermissionDialog<'_>,
-) -> Result<(), UnmountError> {
+pub fn unmount_card(name: &str, object: Option<&str>, ask: &mut PermissionDialog<'_>) -> Unmounted {
     let system = SystemRoots::host();
     let disk = whole_disk(&system, name)?;
     let card = MountedCard::from_disk(system, &disk)?;

@@ -53,6 +53,8 @@ pub struct IoDriver<'t> {
 }
 
 type FailedIo = (CardExtent, IoError);
+/// Error of an I/O that failed.
+type IoOutcome = Option<IoError>;
 
 /// At deeper queues a card divides its time between I/Os, so single latencies say little about its cost per I/O.
 const MAX_TIMED_DEPTH: u32 = 2;
@@ -70,16 +72,11 @@ const RETRY_PART_TRIES: u32 = 3;
 
 impl<'t> IoDriver<'t> {
     /// Prepares a target for I/Os of up to `block` bytes, `depth` at a time.
-    pub fn new(
-        card: &'t mut dyn Target,
-        interrupt: &InterruptFlag,
-        block: u32,
-        depth: u32,
-    ) -> ProbeResult<Self> {
+    pub fn new(card: &'t mut dyn Target, stop: &InterruptFlag, block: u32, depth: u32) -> ProbeResult<Self> {
         let clock = io_counters::ClockReading::new(card.now());
         let mut driver = IoDriver {
             target: card,
-            interrupt: interrupt.clone(),
+            interrupt: stop.clone(),
             block,
             depth,
             tally: IoTally::default(),
@@ -271,12 +268,11 @@ impl<'t> IoDriver<'t> {
             self.tally.read += u64::from(extent.len);
             let mut bytes = Vec::new();
             let io_error = self.retry_read(extent, first, &mut bytes)?;
-            let answer = match (&io_error, compare_bytes(expected, extent.offset, &bytes)) {
+            let bytes = &bytes[..];
+            let answer = match (&io_error, compare_bytes(expected, extent.offset, bytes)) {
                 (Some(io_error), _) => ReadAnswer::Failed(io_error),
                 (None, ContentMatch::Same) => ReadAnswer::Same,
-                (None, ContentMatch::DiffersAt(first)) => {
-                    ReadAnswer::Differs { bytes: &bytes, first: first as usize }
-                }
+                (None, ContentMatch::DiffersAt(at)) => ReadAnswer::Differs { bytes, first: at as usize },
             };
             each(extent, self.target.now(), answer)?;
         }
@@ -417,7 +413,7 @@ impl<'t> IoDriver<'t> {
     }
 
     /// Does one I/O up to `tries` times. Returns the last error if none succeeded.
-    fn do_io_with_tries(&mut self, tries: u32, io: &IoRequest) -> ProbeResult<Option<IoError>> {
+    fn do_io_with_tries(&mut self, tries: u32, io: &IoRequest) -> ProbeResult<IoOutcome> {
         let mut failed = None;
         for _ in 0..tries {
             failed = self.do_io(io)?.1;
@@ -429,12 +425,7 @@ impl<'t> IoDriver<'t> {
     }
 
     /// Retries a failed read, near the end of the card sector by sector. Returns the error if it failed twice.
-    fn retry_read(
-        &mut self,
-        at: CardExtent,
-        first: IoError,
-        bytes: &mut Vec<u8>,
-    ) -> ProbeResult<Option<IoError>> {
+    fn retry_read(&mut self, at: CardExtent, first: IoError, bytes: &mut Vec<u8>) -> ProbeResult<IoOutcome> {
         let sector = self.sector();
         let last = self.bytes().saturating_sub(LAST_SECTORS * u64::from(sector));
         let at_the_end = at.end() > last && at.len > sector;
@@ -451,12 +442,12 @@ impl<'t> IoDriver<'t> {
     /// Reads an extent in requests of `unit` bytes, up to `tries` times each, and stops at the first that fails.
     fn read_parts(
         &mut self,
-        extent: CardExtent,
+        at: CardExtent,
         unit: u32,
         tries: u32,
         bytes: &mut Vec<u8>,
-    ) -> ProbeResult<Option<IoError>> {
-        for part in split_extents(extent.offset, extent.end(), unit) {
+    ) -> ProbeResult<IoOutcome> {
+        for part in split_extents(at.offset, at.end(), unit) {
             let io = part.request(0, IoDirection::Read, IoContent::Buffer);
             if let Some(io_error) = self.do_io_with_tries(tries, &io)? {
                 return Ok(Some(io_error));
@@ -467,7 +458,7 @@ impl<'t> IoDriver<'t> {
     }
 
     /// Retries a failed write. Returns the error if it failed twice.
-    fn retry_write(&mut self, io: &IoRequest, first: IoError) -> ProbeResult<Option<IoError>> {
+    fn retry_write(&mut self, io: &IoRequest, first: IoError) -> ProbeResult<IoOutcome> {
         let (_, again) = self.do_io(io)?;
         // The bytes in the buffer belong to the whole extent, so it cannot be written in parts.
         if again.is_none() || io.len <= RETRY_PART_BYTES || io.content == IoContent::Buffer {

@@ -28,15 +28,15 @@ impl IoDriver<'_> {
     /// the deadline ([`IoDriver::set_deadline`]).
     pub fn time_io(
         &mut self,
-        direction: IoDirection,
+        way: IoDirection,
         content: IoContent,
-        extent: CardExtent,
+        at: CardExtent,
     ) -> ProbeResult<Option<f64>> {
         self.check_interrupt()?;
         if self.is_past_deadline(0) {
             return Err(ProbeStop::Limit);
         }
-        let (began, io) = (self.now(), extent.request(0, direction, content));
+        let (began, io) = (self.now(), at.request(0, way, content));
         let (ended, failed) = self.do_io(&io)?;
         self.counts.ios += 1;
         self.count_bytes(&io);

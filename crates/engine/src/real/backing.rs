@@ -87,6 +87,8 @@ pub struct BlockDevice {
     pub name: String,
 }
 
+type SyscallResult = Result<(), Errno>;
+
 pub(super) enum TargetBacking {
     /// Block device; if it is written to, the descriptor holds an exclusive claim.
     Device(OwnedFd),
@@ -186,11 +188,7 @@ impl LaneBacking {
     }
 
     /// Flushes the target, at most for `limit`. The inner error is that of `fdatasync`.
-    pub(super) fn flush(
-        &self,
-        fd: BorrowedFd<'_>,
-        limit: Option<Duration>,
-    ) -> TargetResult<Result<(), Errno>> {
+    pub(super) fn flush(&self, fd: BorrowedFd<'_>, limit: Option<Duration>) -> TargetResult<SyscallResult> {
         let again = "opening the target once more for a flush";
         let own = fd.try_clone_to_owned().map_err(|e| TargetError::setup(again, e))?;
         let what = PendingWait::Call(format!("a flush of {}", self.name).into());
@@ -214,7 +212,7 @@ impl LaneBacking {
         Ok(())
     }
 
-    pub(super) fn discard(&self, fd: BorrowedFd<'_>, range: TargetRegion) -> Result<(), Errno> {
+    pub(super) fn discard(&self, fd: BorrowedFd<'_>, range: TargetRegion) -> SyscallResult {
         let TargetRegion { start, len } = range;
         match self.is_device() {
             // SAFETY: BLKDISCARD reads two u64, start and length in bytes.
@@ -236,7 +234,7 @@ impl LaneBacking {
 }
 
 /// Writes back and drops the page cache of a device. Needs root.
-pub(super) fn flush_buffers(fd: BorrowedFd<'_>) -> Result<(), Errno> {
+pub(super) fn flush_buffers(fd: BorrowedFd<'_>) -> SyscallResult {
     // SAFETY: BLKFLSBUF takes no argument.
     unsafe { ioctl(fd, NoArg::<BLKFLSBUF>::new()) }
 }

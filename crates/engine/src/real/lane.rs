@@ -70,7 +70,7 @@ impl RealLane {
             let shared_bytes = slots.stride() as u64;
             shared.add_caveat(Caveat::SharedBuffers { depth: plan.depth, shared_bytes });
         }
-        let backend = choose_backend(plan, file, shared, &slots).map_err(|e| {
+        let backend = choose_backend(plan.depth, file, shared, &slots).map_err(|e| {
             let what = format!("preparing {} I/Os in flight", plan.depth);
             TargetError::setup(what, format!("{e}; choose a smaller queue depth"))
         })?;
@@ -194,13 +194,13 @@ impl RealLane {
 
 /// Chooses io_uring if available, else pread and pwrite, and remembers the caveats.
 fn choose_backend(
-    plan: &LanePlan,
-    file: BorrowedFd<'_>,
+    depth: u32,
+    fd: BorrowedFd<'_>,
     shared: &LaneBacking,
     slots: &IoSlots,
 ) -> io::Result<IoBackend> {
     if shared.uses_uring() {
-        match UringBackend::new(file, slots, shared.clock) {
+        match UringBackend::new(fd, slots, shared.clock) {
             Ok(ring) => {
                 if let Some(errno) = ring.refused_buffers() {
                     shared.add_caveat(Caveat::NoRegisteredBuffers { reason: errno.to_string() });
@@ -210,9 +210,6 @@ fn choose_backend(
             Err(error) => shared.give_up_uring(&error),
         }
     }
-    let mover = TransferContext::new(file, Arc::clone(slots.memory()), shared.clock)?;
-    Ok(match plan.depth {
-        1 => IoBackend::Inline(mover),
-        depth => IoBackend::Pool(WorkerPool::new(mover, depth)?),
-    })
+    let mover = TransferContext::new(fd, slots, shared.clock)?;
+    Ok(if depth == 1 { IoBackend::Inline(mover) } else { IoBackend::Pool(WorkerPool::new(mover, depth)?) })
 }

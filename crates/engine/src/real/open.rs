@@ -9,6 +9,7 @@ use crate::pending::{PendingWait, register_wait};
 use crate::target::{Target, TargetError, TargetResult};
 use cardscope_files::ResolvedFolder;
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, fstat};
+use std::fmt::Display;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ impl RealTarget {
     /// Block device that passed the guards and was opened exclusively.
     pub fn open_device(device: BlockDevice, options: RealOptions) -> TargetResult<Self> {
         let BlockDevice { fd, bytes, sector, name } = device;
-        Self::assemble(TargetBacking::Device(fd), name, (bytes, bytes), sector.max(LEAST_SECTOR), options)
+        Self::assemble(TargetBacking::Device(fd), &name, (bytes, bytes), sector.max(LEAST_SECTOR), options)
     }
 
     /// User's file, open and locked, tested in place: its size stays, its content is lost. I/O uses new descriptions of
@@ -28,7 +29,7 @@ impl RealTarget {
     pub fn open_file(file: OwnedFd, name: &Path, options: RealOptions) -> TargetResult<Self> {
         let found = fstat(&file).map_err(|errno| setup_error(name, errno))?;
         let bytes = found.st_size as u64 / u64::from(LEAST_SECTOR) * u64::from(LEAST_SECTOR);
-        Self::assemble_file(TargetBacking::File(file), name, (bytes, bytes), options)
+        Self::assemble(TargetBacking::File(file), &name.display(), (bytes, bytes), LEAST_SECTOR, options)
     }
 
     /// Test file created in `directory`, removed with the last lane; leftovers of crashed runs are removed too. Fails
@@ -37,7 +38,7 @@ impl RealTarget {
         let name = directory.path().to_owned();
         let file = TestFile::create(directory)?;
         let room = file.free_space();
-        Self::assemble_file(TargetBacking::Directory(file), &name, (room, 0), options)
+        Self::assemble(TargetBacking::Directory(file), &name.display(), (room, 0), LEAST_SECTOR, options)
     }
 
     /// New file, empty and open for reading and writing, that may grow to `bytes`. Its length follows the writes, and
@@ -46,32 +47,23 @@ impl RealTarget {
         // Contiguous blocks if the file system can promise them. The length still follows the writes, so that a crash
         // leaves no zeros that nothing wrote.
         let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, bytes);
-        Self::assemble_file(TargetBacking::File(file), path, (bytes, bytes), options)
+        Self::assemble(TargetBacking::File(file), &path.display(), (bytes, bytes), LEAST_SECTOR, options)
     }
 
     /// File that is open for reading only, so that writes fail. `path` is its name in messages.
     pub fn existing_file(file: OwnedFd, path: &Path, options: RealOptions) -> TargetResult<Self> {
         let bytes = fstat(&file).map_err(|errno| setup_error(path, errno))?.st_size as u64;
-        Self::assemble_file(TargetBacking::File(file), path, (bytes, bytes), options)
-    }
-
-    fn assemble_file(
-        backing: TargetBacking,
-        path: &Path,
-        sizes: (u64, u64),
-        options: RealOptions,
-    ) -> TargetResult<Self> {
-        Self::assemble(backing, path.display().to_string(), sizes, LEAST_SECTOR, options)
+        Self::assemble(TargetBacking::File(file), &path.display(), (bytes, bytes), LEAST_SECTOR, options)
     }
 
     fn assemble(
         backing: TargetBacking,
-        name: String,
+        name: &dyn Display,
         (bytes, limit): (u64, u64),
         sector: u32,
         options: RealOptions,
     ) -> TargetResult<Self> {
-        let file_system = options.file_system.clone();
+        let (name, file_system) = (name.to_string(), options.file_system.clone());
         let shared = LaneBacking::new(backing, &name, limit, options);
         let handles = shared.open_handles().map_err(|e| open_error(&name, &e))?;
         let (io_path, whole_card) = (shared.io_path(), shared.is_device());

@@ -63,16 +63,11 @@ impl OwnershipTimer {
     }
 
     /// Runs the check unless one ended within `fresh`. A hanging file system does not prevent an interrupt.
-    pub(super) fn check_now(
-        &self,
-        interrupt: &InterruptFlag,
-        limit: Duration,
-        fresh: Duration,
-    ) -> TargetResult {
+    pub(super) fn check_now(&self, stop: &InterruptFlag, limit: Duration, fresh: Duration) -> TargetResult {
         let Some(state) = self.state.as_ref().filter(|state| !state.checked_within(fresh)) else {
             return Ok(());
         };
-        let (state, limit) = (Arc::clone(state), Some(limit));
+        let (state, interrupt, limit) = (Arc::clone(state), stop, Some(limit));
         HangingCall { what: PendingWait::OwnershipCheck, operation: "check", interrupt, limit }
             .run_limited(move || state.run_check())
     }
@@ -136,14 +131,9 @@ fn start_checks(watched: Arc<OwnershipState>) -> Option<Sender<()>> {
 }
 
 #[cold]
-pub(super) fn change_error(
-    name: &str,
-    change: ObjectChange,
-    operation: &'static str,
-    at: u64,
-) -> TargetError {
+pub(super) fn change_error(name: &str, change: ObjectChange, call: &'static str, at: u64) -> TargetError {
     match change {
-        ObjectChange::Gone(reason) => TargetError::Gone { operation, offset: at, reason },
+        ObjectChange::Gone(reason) => TargetError::Gone { operation: call, offset: at, reason },
         change => TargetError::Changed { name: name.to_owned(), change },
     }
 }

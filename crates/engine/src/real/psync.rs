@@ -2,7 +2,7 @@
 //! ([`TransferContext`]), else on one thread per I/O in flight, so that the card sees the queue depth of the test.
 
 use super::hanging_call::CHECK_INTERVAL;
-use super::slots::{EndedTransfer, SharedClock, TransferOp, TransferQueue};
+use super::slots::{EndedTransfer, IoSlots, SharedClock, TransferOp, TransferQueue};
 use crate::buffer::AlignedBuffer;
 use crate::target::IoDirection;
 use rustix::io::{Errno, ReadWriteFlags, pread, pwrite, pwritev2};
@@ -21,12 +21,8 @@ pub(super) struct TransferContext {
 }
 
 impl TransferContext {
-    pub(super) fn new(
-        fd: BorrowedFd<'_>,
-        memory: Arc<AlignedBuffer>,
-        clock: SharedClock,
-    ) -> io::Result<Self> {
-        Ok(Self { file: fd.try_clone_to_owned()?, memory, clock })
+    pub(super) fn new(fd: BorrowedFd<'_>, slots: &IoSlots, clock: SharedClock) -> io::Result<Self> {
+        Ok(Self { file: fd.try_clone_to_owned()?, memory: Arc::clone(slots.memory()), clock })
     }
 
     pub(super) fn do_transfer(&self, op: &TransferOp) -> EndedTransfer {

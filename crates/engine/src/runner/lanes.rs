@@ -14,6 +14,8 @@ use cardscope_model::units;
 use std::sync::Barrier;
 use std::sync::atomic::Ordering;
 
+type LaneOutcome = TargetResult<LaneMeter>;
+
 pub(super) struct LoopPlan<'a> {
     pub(super) test: &'a RecipeTest,
     pub(super) region: TargetRegion,
@@ -98,7 +100,7 @@ impl LoopPlan<'_> {
         target: &mut dyn Target,
         lanes: Vec<Box<dyn Target>>,
         watch: LaneContext<'_>,
-    ) -> TargetResult<LaneMeter> {
+    ) -> LaneOutcome {
         let shared = watch.shared;
         let per_lane = self.test.name.pattern.threads as usize / (lanes.len() + 1);
         // The barrier lets all lanes start at the same time.
@@ -163,11 +165,7 @@ impl LoopPlan<'_> {
 }
 
 /// Drives a lane. If it fails, all others stop.
-fn drive_or_stop(
-    lane: &mut dyn Target,
-    streams: &mut [IoStream],
-    watch: LaneContext<'_>,
-) -> TargetResult<LaneMeter> {
+fn drive_or_stop(lane: &mut dyn Target, streams: &mut [IoStream], watch: LaneContext<'_>) -> LaneOutcome {
     let shared = watch.shared;
     let outcome = drive_lane(lane, streams, watch);
     if outcome.is_err() {
@@ -184,7 +182,7 @@ fn flush_and_count(target: &mut dyn Target, shared: &LaneShared) -> TargetResult
 }
 
 /// A card that is gone explains more than a neighbouring lane's interrupt.
-fn merge_outcomes(a: TargetResult<LaneMeter>, b: TargetResult<LaneMeter>) -> TargetResult<LaneMeter> {
+fn merge_outcomes(a: LaneOutcome, b: LaneOutcome) -> LaneOutcome {
     match (a, b) {
         (Ok(mut mine), Ok(theirs)) => {
             mine.merge(theirs);

@@ -67,6 +67,10 @@ fn count_writing_loops(tests: &[RecipeTest]) -> u64 {
     writing.map(|test| u64::from(test.discard_loops + test.loops)).sum()
 }
 
+/// Bytes moved, and the time for them.
+type Moved = (u64, Nanos);
+type Ran<T = ()> = Result<T, RunError>;
+
 struct RecipePass<'a> {
     target: &'a mut dyn Target,
     recipe: &'a Recipe,
@@ -95,7 +99,7 @@ impl RecipePass<'_> {
         self.settings.deadline.is_some_and(|deadline| now >= deadline)
     }
 
-    fn prepare_area(&mut self) -> Result<(), RunError> {
+    fn prepare_area(&mut self) -> Ran {
         if self.recipe.discard
             && let Err(error) = self.target.discard(self.area)
         {
@@ -113,12 +117,7 @@ impl RecipePass<'_> {
 
     /// On a directory a hole would be read at memory speed, and on a card unwritten blocks answer faster than written
     /// ones.
-    fn fill_region(
-        &mut self,
-        test: Option<usize>,
-        area: TargetRegion,
-        by: RangePreparation,
-    ) -> Result<(), RunError> {
+    fn fill_region(&mut self, test: Option<usize>, area: TargetRegion, by: RangePreparation) -> Ran {
         let sector = u64::from(self.target.info().sector);
         let whole = area.len / by.block * by.block;
         let tail = TargetRegion { start: area.start + whole, len: (area.len - whole) / sector * sector };
@@ -131,12 +130,7 @@ impl RecipePass<'_> {
         Ok(flushed?)
     }
 
-    fn drive_writes(
-        &mut self,
-        test: Option<usize>,
-        region: TargetRegion,
-        by: RangePreparation,
-    ) -> Result<(), RunError> {
+    fn drive_writes(&mut self, test: Option<usize>, region: TargetRegion, by: RangePreparation) -> Ran {
         if region.len == 0 {
             return Ok(());
         }
@@ -194,7 +188,7 @@ impl RecipePass<'_> {
             .then(|| format!("it needs {wanted}, and the target has {there}"))
     }
 
-    fn run_test(&mut self, index: usize, test: &RecipeTest, reserved: u64) -> Result<(), RunError> {
+    fn run_test(&mut self, index: usize, test: &RecipeTest, reserved: u64) -> Ran {
         let region = match test.span {
             TestSpan::Area => TargetRegion { start: self.area.start, len: test.size.min(self.area.len) },
             TestSpan::Device => TargetRegion { start: 0, len: test.size.min(self.target.info().bytes) },
@@ -258,11 +252,11 @@ impl RecipePass<'_> {
         index: usize,
         test: &RecipeTest,
         number: u32,
-        region: TargetRegion,
-    ) -> Result<Option<(u64, Nanos)>, RunError> {
+        at: TargetRegion,
+    ) -> Ran<Option<Moved>> {
         let seed = mix_bits(self.settings.seed ^ ((index as u64) << 32) ^ u64::from(number));
         let counted = number >= test.discard_loops;
-        let this = LoopPlan { test, region, seed, counted, settings: self.settings };
+        let this = LoopPlan { test, region: at, seed, counted, settings: self.settings };
         let stop_rule = test.until.and_then(|_| self.recorder.stop_rule(index));
         let mut tick = |bytes| self.events.report_bytes(bytes);
         let shared = LaneShared::default();
@@ -299,7 +293,7 @@ impl RecipePass<'_> {
     }
 
     /// Rests in short portions, so that an interrupt ends it early.
-    fn rest(&mut self, rest_s: f64) -> Result<(), RunError> {
+    fn rest(&mut self, rest_s: f64) -> Ran {
         let mut left = Duration::from_secs_f64(rest_s);
         if !left.is_zero() {
             self.events.report_wait(rest_s);
