@@ -5,23 +5,22 @@ mod jobs;
 pub use cardscope_marks::page::page as marks;
 
 use cardscope_bench::page::precision_text;
-use cardscope_capacity::page::add_evidence;
-use cardscope_capacity::page::verdict;
+use cardscope_capacity::page::{add_evidence, verdict};
 use cardscope_endurance::page::sustain;
 use cardscope_flash::page as card_map;
 use cardscope_identity::page as identity;
-use cardscope_model::check::{CheckReport, PartState};
+use cardscope_marks::page as marks_page;
+use cardscope_model::check::{CheckPart, CheckReport, PartState};
 use cardscope_model::finding::FindingWeight;
 use cardscope_model::identity::Identity;
 use cardscope_model::report::NewsTone;
 use cardscope_model::result::TestResult;
 use cardscope_model::suspect_reader;
 use cardscope_model::sustain::MeasuredRun;
-use cardscope_model::units::DecimalSize;
-use cardscope_model::units::three_digits as speed;
+use cardscope_model::units::{DecimalSize, three_digits as speed};
 use cardscope_model::verify::{TestMethod, Verification};
-use cardscope_page::chart::card_bars;
 use cardscope_page::chart::card_map::{PICTURE_COLUMNS, address_chart};
+use cardscope_page::chart::{Chart, card_bars};
 use cardscope_page::figure::{duration, test_with_step, time_us};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{
@@ -37,28 +36,21 @@ const CHARTS: usize = 3;
 pub fn page(report: &CheckReport) -> Page {
     let (header, body) = (&report.header, &report.body);
     let found = verify_result(report);
-    let (tone, answer) =
-        verdict::headline(&found, &header.findings, cardscope_marks::page::missed_answer(report));
+    let (tone, answer) = verdict::headline(&found, &header.findings, marks_page::missed_answer(report));
     let mut page = Page::new(&header.target, tone, answer);
     page.figures = summary_figures(report);
     add_reasons(&mut page, report, &found);
     page.add_section("Capacity", card_bars::capacity_chart(&found).map(PageBlock::from_chart));
-    let chart = card_bars::speed_chart(&body.bench, &claimed_marks(report), &header.condition)
-        .map(PageBlock::from_chart);
-    page.add_section("Speed", chart.into_iter().chain([PageBlock::Table(speed_table(&body.bench))]));
-    let chart = card_bars::job_chart(&jobs::best_first(&body.jobs)).map(PageBlock::from_chart);
-    page.add_section(
-        "Suitable for",
-        chart.into_iter().chain([PageBlock::Table(jobs::job_table(&body.jobs))]),
-    );
-    page.add_section("Marks", cardscope_marks::page::mark_blocks(body.marks.as_ref(), &body.printed_speeds));
+    let chart = card_bars::speed_chart(&body.bench, &claimed_marks(report), &header.condition);
+    page.add_section("Speed", with_table(chart, speed_table(&body.bench)));
+    let chart = card_bars::job_chart(&jobs::best_first(&body.jobs));
+    page.add_section("Suitable for", with_table(chart, jobs::job_table(&body.jobs)));
+    page.add_section("Marks", marks_page::mark_blocks(body.marks.as_ref(), &body.printed_speeds));
     if let Some(identity) = &body.identity {
         page.add_detail("Identity", [PageBlock::Facts(identity_facts(identity, report))]);
     }
-    page.add_detail(
-        "Marks in detail",
-        [PageBlock::Facts(cardscope_marks::page::mark_details(body.marks.as_ref()))],
-    );
+    let details = PageBlock::Facts(marks_page::mark_details(body.marks.as_ref()));
+    page.add_detail("Marks in detail", [details]);
     page.add_detail("What each job takes", [PageBlock::Facts(jobs::job_details(&body.jobs))]);
     let map = found.map.as_ref().and_then(|map| address_chart(map, &header.condition, PICTURE_COLUMNS));
     page.add_section("Speed over the addresses", map.map(PageBlock::from_chart));
@@ -76,32 +68,26 @@ pub fn page(report: &CheckReport) -> Page {
     page
 }
 
-/// Result of `verify`, or one made of the report if the test ended before it.
-fn verify_result(report: &CheckReport) -> Cow<'_, Verification> {
-    match &report.body.verify {
-        Some(verify) if verify.body.verdict == report.body.verdict => Cow::Borrowed(&verify.body),
-        // Failed I/Os of other parts can have changed the verdict.
-        Some(verify) => Cow::Owned(Verification {
-            verdict: report.body.verdict,
-            usable_bytes: report.body.usable_bytes,
-            confidence: report.body.confidence,
-            ..verify.body.clone()
-        }),
-        None => Cow::Owned(Verification {
-            verdict: report.body.verdict,
-            announced_bytes: report.body.announced_bytes,
-            usable_bytes: report.body.usable_bytes,
-            proven_bytes: report.body.proven_bytes,
-            confidence: report.body.confidence,
-            reason: untested_reason(report),
-            ..Verification::default()
-        }),
-    }
+fn with_table(chart: Option<Chart>, table: Table) -> impl Iterator<Item = PageBlock> {
+    chart.map(PageBlock::from_chart).into_iter().chain([PageBlock::Table(table)])
 }
 
-/// Reason why the capacity was not tested.
-fn untested_reason(report: &CheckReport) -> Option<String> {
-    report.body.parts.iter().find(|part| part.part == "verify")?.reason.clone()
+/// Result of `verify`, or one made of the report if the test ended before it.
+fn verify_result(report: &CheckReport) -> Cow<'_, Verification> {
+    let body = &report.body;
+    let base = match &body.verify {
+        Some(verify) if verify.body.verdict == body.verdict => return Cow::Borrowed(&verify.body),
+        // Failed I/Os of other parts can have changed the verdict.
+        Some(verify) => verify.body.clone(),
+        None => Verification {
+            announced_bytes: body.announced_bytes,
+            proven_bytes: body.proven_bytes,
+            reason: body.parts.iter().find(|part| part.part == "verify").and_then(|part| part.reason.clone()),
+            ..Verification::default()
+        },
+    };
+    let (verdict, usable_bytes, confidence) = (body.verdict, body.usable_bytes, body.confidence);
+    Cow::Owned(Verification { verdict, usable_bytes, confidence, ..base })
 }
 
 /// Claimed marks that were judged, or those in the registers if none was.
@@ -119,22 +105,16 @@ fn add_reasons(page: &mut Page, report: &CheckReport, found: &Verification) {
     if body.moved.may_have_changed.is_some() || !body.moved.data_kept && body.moved.bytes_written > 0 {
         page.add_reason(NewsTone::Warning, format!("The card's data: {}.", data_state(report)));
     }
-    let outcomes = body.marks.as_ref().map(cardscope_marks::page::outcome_lists).unwrap_or_default();
+    let outcomes = body.marks.as_ref().map(marks_page::outcome_lists).unwrap_or_default();
     if !outcomes.is_empty() {
-        let tone = if cardscope_marks::page::missed_answer(report).is_some() {
-            NewsTone::Bad
-        } else {
-            NewsTone::Plain
-        };
+        let missed = marks_page::missed_answer(report).is_some();
+        let tone = if missed { NewsTone::Bad } else { NewsTone::Plain };
         page.add_reason(tone, format!("{}.", outcomes.join("; ")));
     }
     page.add_reasons(NewsTone::Warning, measured_hints(report));
     page.add_reasons(NewsTone::Plain, jobs::suitable_text(&body.jobs));
-    let worth_using = !found.verdict.is_bad();
-    page.add_reasons(
-        NewsTone::Plain,
-        body.sustain.as_ref().filter(|_| worth_using).map(sustain::run_summary),
-    );
+    let sustained = body.sustain.as_ref().filter(|_| !found.verdict.is_bad());
+    page.add_reasons(NewsTone::Plain, sustained.map(sustain::run_summary));
 }
 
 /// Hints from measurements. Hints from registers appear with the identity.
@@ -158,9 +138,7 @@ fn summary_figures(report: &CheckReport) -> Vec<PageFact> {
         |bytes| format!("{} of {announced} usable", DecimalSize(bytes)),
     );
     let name = body.identity.as_ref().and_then(identity::card_name);
-    let claims = body.identity.as_ref().map(|identity| {
-        identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect::<Vec<_>>().join(" ")
-    });
+    let claims = body.identity.as_ref().map(claims_text);
     let bus = body.identity.as_ref().and_then(|identity| {
         let ceiling = identity.ceiling_mb_s().map(|mb_s| format!("{} MB/s", speed(mb_s)));
         let parts: Vec<String> = identity.bus_mode().into_iter().chain(ceiling).collect();
@@ -178,13 +156,16 @@ fn summary_figures(report: &CheckReport) -> Vec<PageFact> {
 
 fn identity_facts(identity: &Identity, report: &CheckReport) -> Vec<PageFact> {
     let model = identity.nvme.as_ref().and_then(|nvme| nvme.identify.as_ref());
-    let marks: Vec<String> = identity.mark_demands.iter().map(|d| d.mark.to_string()).collect();
-    let marks = (!marks.is_empty()).then(|| fact("marks it claims", marks.join(" ")));
+    let claims = Some(claims_text(identity)).filter(|claims| !claims.is_empty());
     let name = identity.cid.iter().map(|cid| fact("name", &cid.pnm));
-    let known = name.chain(model.map(|controller| fact("model", &controller.mn))).chain(marks);
-    known
-        .chain(report.header.condition.iter().map(|(word, value)| fact(&word.replace('_', " "), value)))
-        .collect()
+    let model = model.map(|controller| fact("model", &controller.mn));
+    let condition = report.header.condition.iter();
+    let condition = condition.map(|(word, value)| fact(&word.replace('_', " "), value));
+    name.chain(model).chain(claims.map(|claims| fact("marks it claims", claims))).chain(condition).collect()
+}
+
+fn claims_text(identity: &Identity) -> String {
+    identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect::<Vec<_>>().join(" ")
 }
 
 /// State of the card's data.
@@ -214,11 +195,11 @@ fn speed_table(results: &[TestResult]) -> Table {
 fn geometry_blocks(report: &CheckReport) -> Vec<PageBlock> {
     let Some(map) = &report.body.map else { return Vec::new() };
     let charts = card_map::charts(&map.body.measured).into_iter().take(CHARTS).map(PageBlock::from_chart);
-    let mut blocks = vec![PageBlock::Facts(card_map::tested_properties(&map.body.measured))];
-    blocks.extend(charts);
-    blocks.extend(map.body.advice.words.iter().map(|words| PageBlock::Words(words.clone())));
-    blocks.push(PageBlock::Commands(map.body.advice.commands.iter().map(|c| c.command.clone()).collect()));
-    blocks
+    let advice = &map.body.advice;
+    let facts = PageBlock::Facts(card_map::tested_properties(&map.body.measured));
+    let words = advice.words.iter().map(|words| PageBlock::Words(words.clone()));
+    let commands = PageBlock::Commands(advice.commands.iter().map(|c| c.command.clone()).collect());
+    [facts].into_iter().chain(charts).chain(words).chain([commands]).collect()
 }
 
 fn sustain_blocks(found: &MeasuredRun) -> Vec<PageBlock> {
@@ -235,7 +216,7 @@ fn sustain_blocks(found: &MeasuredRun) -> Vec<PageBlock> {
 
 fn part_times(report: &CheckReport) -> Vec<PageFact> {
     let body = &report.body;
-    let part = |part: &cardscope_model::check::CheckPart| {
+    let part = |part: &CheckPart| {
         let reason = part.reason.as_ref().map(|r| format!(": {r}")).unwrap_or_default();
         let what = match part.state {
             PartState::Done => duration(part.seconds),

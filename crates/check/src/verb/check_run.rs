@@ -1,6 +1,5 @@
 //! Runs one part after the other on a card that stays open, so that no other program gets in between.
 
-use super::budget::TimeBudget;
 use super::{CheckRequest, next};
 use cardscope_capacity::verb::are_errors_of_card;
 use cardscope_marks::probe::MarkOptions;
@@ -8,7 +7,7 @@ use cardscope_model::check::{CheckPart, CheckReport, CheckResult as Visited, Par
 use cardscope_model::finding::{AdvisedVerb, Finding};
 use cardscope_model::progress::StagePlan;
 use cardscope_model::random::mix_bits;
-use cardscope_model::report::{IoTotals, Report, ReportBody as _};
+use cardscope_model::report::{IoTotals, Report, ReportBody};
 use cardscope_model::units::nanos_to_seconds;
 use cardscope_model::verify::Verdict;
 use cardscope_session::card_identity::with_findings;
@@ -16,6 +15,7 @@ use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{CommonOptions, Procedure, VerbOutcome, VerbSession, json_safe_seed};
 use cardscope_session::open_target::OpenTarget;
 use cardscope_statistics::io_errors;
+use std::time::Duration;
 
 /// Early end of a part, without results.
 pub(super) enum PartEnd {
@@ -42,11 +42,6 @@ impl PartEnd {
     pub(super) fn out_of_time(why: &str) -> Self {
         PartEnd::Skipped { why: why.to_owned(), wants_time: true }
     }
-
-    /// Result of a part that has its figures.
-    pub(super) fn from_failure(failure: Option<Failure>) -> Result<(), PartEnd> {
-        failure.map_or(Ok(()), |failure| Err(PartEnd::Failed(failure)))
-    }
 }
 
 impl From<Failure> for PartEnd {
@@ -55,6 +50,41 @@ impl From<Failure> for PartEnd {
             Failure::Refused(why) => PartEnd::skipped(why.to_string()),
             other => PartEnd::Failed(other),
         }
+    }
+}
+
+/// Share of `verify`, if data may be lost.
+const VERIFY: f64 = 0.5;
+
+/// Share of `verify` if data is preserved. It covers a fake, on which everything must be restored twice; on other cards
+/// the reserve remains unused, and half of the budget is spent.
+const VERIFY_KEEPING: f64 = 0.85;
+
+/// Budget in seconds of the target's clock: about half for the capacity, the rest for speed and the other parts. Each share
+/// includes restoring.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TimeBudget {
+    began: f64,
+    total_s: f64,
+}
+
+impl TimeBudget {
+    pub(super) fn new(all: Duration, now: f64) -> Self {
+        TimeBudget { began: now, total_s: all.as_secs_f64() }
+    }
+
+    /// Time for `verify`, restoring included.
+    pub(super) fn verify_time(&self, keeps: bool) -> Duration {
+        Duration::from_secs_f64(self.total_s * if keeps { VERIFY_KEEPING } else { VERIFY })
+    }
+
+    pub(super) fn seconds_left(&self, now: f64) -> f64 {
+        (self.began + self.total_s - now).max(0.0)
+    }
+
+    /// Share of the remaining time, restoring included.
+    pub(super) fn share_of_rest(&self, now: f64, share: f64) -> Duration {
+        Duration::from_secs_f64(self.seconds_left(now) * share)
     }
 }
 
@@ -100,11 +130,7 @@ impl<'a, 's> CheckRun<'a, 's> {
             self.session.events.begin_stage(stage, None, None);
             // A reader that returns wrong data makes all further results meaningless.
             if self.report.header.suspect_reader.is_some() {
-                self.report_skipped(
-                    name,
-                    "the reader gives different data for the same place".to_owned(),
-                    false,
-                );
+                self.report_skipped(name, "the reader gives different data for the same place", false);
                 continue;
             }
             match part(self) {
@@ -132,7 +158,7 @@ impl<'a, 's> CheckRun<'a, 's> {
     /// Adds conclusions from all parts, or from those that ran before an early end.
     pub(super) fn conclude(&mut self, ended: &Result<()>) {
         let now = self.now();
-        self.report.body.moved.seconds = self.budget.seconds_spent(now);
+        self.report.body.moved.seconds = now - self.budget.began;
         self.session.collect_target_caveats(&mut self.report.header);
         if are_errors_of_card(ended) {
             self.apply_io_errors();
@@ -154,7 +180,7 @@ impl<'a, 's> CheckRun<'a, 's> {
     }
 
     /// Adds the I/O of a part. The time is that of the whole test.
-    pub(super) fn add_moved(&mut self, part: &IoTotals) {
+    fn add_moved(&mut self, part: &IoTotals) {
         let all = &mut self.report.body.moved;
         all.data_kept &= part.data_kept;
         // Once a part has left the card changed, nothing more is written.
@@ -169,26 +195,47 @@ impl<'a, 's> CheckRun<'a, 's> {
         nanos_to_seconds(self.session.opened.target.now())
     }
 
+    /// Reports a part that has its figures, and the failure that ended it.
+    pub(super) fn end_part(
+        &mut self,
+        (part, began): (&str, f64),
+        reason: Option<String>,
+        wants_time: bool,
+        failure: Option<Failure>,
+    ) -> Result<(), PartEnd> {
+        self.report_done(part, began, reason, wants_time);
+        failure.map_or(Ok(()), |failure| Err(PartEnd::Failed(failure)))
+    }
+
     /// Reports a part that ran, with the reason if it is incomplete, and whether a longer budget would help.
-    pub(super) fn report_done(&mut self, part: &str, began: f64, reason: Option<String>, wants_time: bool) {
+    fn report_done(&mut self, part: &str, began: f64, reason: Option<String>, wants_time: bool) {
         let state = if reason.is_some() { PartState::Partly } else { PartState::Done };
         let (part, seconds) = (part.to_owned(), self.now() - began);
         self.report.body.parts.push(CheckPart { part, state, seconds, reason, wants_time });
     }
 
-    fn report_skipped(&mut self, part: &str, why: String, wants_time: bool) {
-        let (part, state) = (part.to_owned(), PartState::LeftOut);
-        self.report.body.parts.push(CheckPart { part, state, seconds: 0.0, reason: Some(why), wants_time });
+    fn report_skipped(&mut self, part: &str, why: impl Into<String>, wants_time: bool) {
+        let (part, state, reason) = (part.to_owned(), PartState::LeftOut, Some(why.into()));
+        self.report.body.parts.push(CheckPart { part, state, seconds: 0.0, reason, wants_time });
     }
 
-    /// Runs a verb as a part, and takes over its verdict on a suspect reader.
+    /// Runs a verb as a part, and takes over its I/O, its findings and its verdict on a suspect reader.
     pub(super) fn run_part<P: Procedure>(&mut self, procedure: &P) -> Result<VerbOutcome<Report<P::Body>>> {
-        let outcome = self.session.run_part(procedure)?;
+        let mut outcome = self.session.run_part(procedure)?;
         if let Some(reader) = &outcome.report.header.suspect_reader {
             self.report.header.suspect_reader = Some(reader.clone());
             self.report.body.mark_reader_suspect();
         }
+        self.add_results(&mut outcome.report);
         Ok(outcome)
+    }
+
+    /// Adds I/O and findings of a part.
+    pub(super) fn add_results<B: ReportBody>(&mut self, part: &mut Report<B>) {
+        if let Some(moved) = part.body.io_totals() {
+            self.add_moved(moved);
+        }
+        self.add_findings(part.header.findings.iter().cloned());
     }
 
     /// Adds findings of a part, except those on failed I/Os, which the whole test reports once.
@@ -215,7 +262,7 @@ impl<'a, 's> CheckRun<'a, 's> {
     fn add_identity(&mut self) {
         let began = self.now();
         let Some(identity) = self.session.opened.identity.clone() else {
-            return self.report_skipped("info", "the target reports no identity".to_owned(), false);
+            return self.report_skipped("info", "the target reports no identity", false);
         };
         let identity = with_findings(identity);
         self.report.header.findings.extend(identity.findings.clone());
@@ -275,4 +322,19 @@ pub(super) fn first_and_count(what: &[String]) -> Option<String> {
         1 => first.clone(),
         more => format!("{first} and {} more", more - 1),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verify_gets_half_or_85_percent_of_the_budget() {
+        let budget = TimeBudget::new(Duration::from_secs(180), 1000.0);
+        assert_eq!(budget.verify_time(false), Duration::from_secs(90));
+        assert_eq!(budget.verify_time(true), Duration::from_secs(153));
+        assert_eq!((budget.seconds_left(1100.0), budget.seconds_left(2000.0)), (80.0, 0.0));
+        assert_eq!(budget.share_of_rest(1100.0, 0.5), Duration::from_secs(40));
+        assert_eq!(budget.share_of_rest(1100.0, 0.6), Duration::from_secs(48));
+    }
 }

@@ -5,7 +5,6 @@ use cardscope_compare::judge::ranking::{AfterCache, speed_after_cache};
 use cardscope_model::check::CheckReport;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::job::{self, Figures};
-use cardscope_model::result::TestResult;
 use cardscope_model::shell::shell_quote;
 
 impl CheckRun<'_, '_> {
@@ -16,18 +15,11 @@ impl CheckRun<'_, '_> {
         }
         let (figures, assumed) = job_figures(self.report);
         if assumed && figures.sustained_write_mb_s.is_some() {
-            self.report.header.findings.push(
-                Finding::new(
-                    "sustained-assumed",
-                    FindingWeight::Note,
-                    0.6,
-                    "The test did not reach the end of the write cache; long writes may be slower.",
-                )
-                .with_advice(format!(
-                    "Run `cardscope sustain {}` to find the speed after the cache.",
-                    shell_quote(&self.report.header.target)
-                )),
-            );
+            let verdict = "The test did not reach the end of the write cache; long writes may be slower.";
+            let target = shell_quote(&self.report.header.target);
+            let advice = format!("Run `cardscope sustain {target}` to find the speed after the cache.");
+            let finding = Finding::new("sustained-assumed", FindingWeight::Note, 0.6, verdict);
+            self.report.header.findings.push(finding.with_advice(advice));
         }
         // Cannot fail: a test parses all built-in jobs.
         let jobs = job::JOBS.parse_all(job::parse_job).unwrap_or_default();
@@ -42,11 +34,12 @@ pub(super) fn job_figures(report: &CheckReport) -> (Figures, bool) {
     let result = |name: &str| clean.clone().find(|r| r.name().to_string() == name);
     let speed = |name: &str| result(name).map(|r| r.mb_s);
     let best = |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::max);
-    let writes: Vec<&TestResult> =
-        ["SEQ1M Q1T1 write", "RND4K Q1T1 write"].into_iter().filter_map(result).collect();
-    let longest = writes.iter().map(|r| r.latency_us.max / 1e6).reduce(f64::max);
+    let writes = ["SEQ1M Q1T1 write", "RND4K Q1T1 write"].into_iter().filter_map(result);
+    let longest = writes.map(|r| r.latency_us.max / 1e6).reduce(f64::max);
     let write_mb_s = best(speed("SEQ1M Q8T1 write"), speed("SEQ1M Q1T1 write"));
     let (sustained_write_mb_s, assumed) = sustained_write(report, write_mb_s);
+    // The announced capacity, or the free space of a directory.
+    let capacity = report.body.identity.as_ref().and_then(|identity| identity.capacity_bytes);
     let figures = Figures {
         read_mb_s: best(speed("SEQ1M Q8T1 read"), speed("SEQ1M Q1T1 read")),
         write_mb_s,
@@ -54,21 +47,14 @@ pub(super) fn job_figures(report: &CheckReport) -> (Figures, bool) {
         random_read_iops: result("RND4K Q1T1 read").map(|r| r.iops),
         random_write_iops: result("RND4K Q1T1 write").map(|r| r.iops),
         longest_write_s: longest,
-        capacity_gb: Some(announced_capacity(report) as f64 / 1e9),
+        capacity_gb: Some(capacity.unwrap_or(report.body.announced_bytes) as f64 / 1e9),
     };
     (figures, assumed)
 }
 
-/// Announced capacity, or the free space of a directory.
-fn announced_capacity(report: &CheckReport) -> u64 {
-    report.body.identity.as_ref().and_then(|i| i.capacity_bytes).unwrap_or(report.body.announced_bytes)
-}
-
 fn sustained_write(report: &CheckReport, write_mb_s: Option<f64>) -> (Option<f64>, bool) {
-    match speed_after_cache(
-        report.body.sustain.as_ref(),
-        report.body.map.as_ref().map(|map| &map.body.measured),
-    ) {
+    let map = report.body.map.as_ref().map(|map| &map.body.measured);
+    match speed_after_cache(report.body.sustain.as_ref(), map) {
         AfterCache::Measured(mb_s) => (Some(mb_s), false),
         AfterCache::NoCache => (write_mb_s, false),
         AfterCache::Unknown => (write_mb_s, true),

@@ -3,8 +3,7 @@
 use super::check_run::{CheckRun, PartEnd, first_and_count};
 use super::jobs::job_figures;
 use cardscope_engine::target::TargetRegion;
-use cardscope_marks::probe as marks;
-use cardscope_marks::probe::{MarkOptions, TEST_AREA};
+use cardscope_marks::probe::{self as marks, MarkOptions, TEST_AREA};
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::mark_result::{JudgedMarks, MarksReport, collect_claims};
 use cardscope_model::units::MIB;
@@ -53,14 +52,11 @@ impl CheckRun<'_, '_> {
             may_lose_data: self.request.erase,
         };
         let VerbOutcome { report: found, failure } = self.run_part(&judging)?;
-        self.add_moved(&found.body.moved);
-        self.add_findings(found.header.findings);
         let measured = found.body.marks;
         self.marks_options = Some(judging.options);
         let (reason, short) = (first_and_count(&measured.left_out), measured.short_of_time);
         self.report.body.marks = Some(measured);
-        self.report_done("marks", began, reason, short);
-        PartEnd::from_failure(failure)
+        self.end_part(("marks", began), reason, short, failure)
     }
 
     pub(super) fn claims_marks(&self) -> bool {
@@ -71,10 +67,9 @@ impl CheckRun<'_, '_> {
     /// Judges the marks again with the speed behind the cache, if the map that follows them measured it. The short
     /// writes of the marks test stay in the cache.
     pub(super) fn judge_after_cache(&mut self) {
-        let found = self.report.body.map.as_ref().and_then(|map| measured_after_cache(&map.body.measured));
-        let (Some(mb_s), Some(options), Some(marks)) =
-            (found, &self.marks_options, &mut self.report.body.marks)
-        else {
+        let body = &mut self.report.body;
+        let mb_s = body.map.as_ref().and_then(|map| measured_after_cache(&map.body.measured));
+        let (Some(mb_s), Some(options), Some(marks)) = (mb_s, &self.marks_options, &mut body.marks) else {
             return;
         };
         let findings = &mut self.report.header.findings;
@@ -94,8 +89,8 @@ impl CheckRun<'_, '_> {
             false => region_after_start(self.usable_bytes())?,
         };
         // A test file is filled once before it is used.
-        let most =
-            (!erase).then_some(if self.directory { region.len + MAX_SAVED_BYTES } else { MAX_SAVED_BYTES });
+        let filled = if self.directory { region.len } else { 0 };
+        let most = (!erase).then_some(filled + MAX_SAVED_BYTES);
         let limits = ProbeLimits {
             seed: self.seed(3),
             region,
@@ -104,13 +99,13 @@ impl CheckRun<'_, '_> {
         };
         let printed = self.request.label.as_deref().map(label::parse).transpose();
         let printed = printed.map_err(Failure::refused)?;
-        let identity = self.session.opened.identity.as_ref();
-        let ceiling = self.session.opened.ceiling_mb_s;
-        let options = MarkOptions::for_card(limits, identity, printed.as_ref(), ceiling);
-        let options =
-            MarkOptions { card_addresses: !self.directory, form: self.request.marks_form(), ..options };
-        let map = self.report.body.map.as_ref().map(|map| &map.body.measured);
-        Ok(map.map_or(options.clone(), |map| add_map_results(options, map)))
+        let (identity, ceiling) = (self.session.opened.identity.as_ref(), self.session.opened.ceiling_mb_s);
+        let mut options = MarkOptions::for_card(limits, identity, printed.as_ref(), ceiling);
+        (options.card_addresses, options.form) = (!self.directory, self.request.marks_form());
+        Ok(match &self.report.body.map {
+            Some(map) => add_map_results(options, &map.body.measured),
+            None => options,
+        })
     }
 
     /// Size of a test file that can be filled in time, by the speed in `bench`.
@@ -146,23 +141,15 @@ impl Procedure for MarkTest {
         }
         session.begin_row_with(&mut report.header, |start| start)?;
         let ended = session.run_probe((PROBE_BLOCK, PROBE_DEPTH), moved, |card, journal, events| {
-            marks::measure_and_judge(
-                card,
-                WriteScope::new(as_probe_journal(journal)),
-                &self.options,
-                events,
-                marks,
-            )
+            let scope = WriteScope::new(as_probe_journal(journal));
+            marks::measure_and_judge(card, scope, &self.options, events, marks)
         });
         moved.data_kept = moved.bytes_written == 0 || !self.may_lose_data;
         let (returned, ended) = session.restore_after_probe(ended.err(), None, moved);
         let findings = &mut report.header.findings;
         findings.extend(marks.findings.iter().cloned());
-        findings.extend(io_errors::io_error_finding(
-            moved,
-            session.card_bytes(),
-            "while its marks were judged",
-        ));
+        let card_bytes = session.card_bytes();
+        findings.extend(io_errors::io_error_finding(moved, card_bytes, "while its marks were judged"));
         findings.extend(returned.and_then(|returned| returned.finding(None)));
         ended
     }
@@ -180,13 +167,13 @@ fn region_after_start(usable: u64) -> Result<TargetRegion> {
 
 /// Adds results of a map: the erase block if no allocation unit is stated (promises refer to stated ones), and the
 /// speed behind the cache, which short writes do not reach.
-fn add_map_results(options: MarkOptions, map: &MeasuredMap) -> MarkOptions {
+fn add_map_results(mut options: MarkOptions, map: &MeasuredMap) -> MarkOptions {
     let block = map.erase_block_bytes.value.filter(|_| map.erase_block_bytes.is_measured());
-    let (unit, unit_from) = match (options.unit, block) {
-        (None, Some(block)) => (Some(block), "erase block measured by the map".to_owned()),
-        (stated, _) => (stated, options.unit_from.clone()),
-    };
-    MarkOptions { unit, unit_from, after_cache_mb_s: measured_after_cache(map), ..options }
+    if options.unit.is_none() && block.is_some() {
+        (options.unit, options.unit_from) = (block, "erase block measured by the map".to_owned());
+    }
+    options.after_cache_mb_s = measured_after_cache(map);
+    options
 }
 
 fn measured_after_cache(map: &MeasuredMap) -> Option<f64> {

@@ -1,6 +1,5 @@
 //! `check`: tests a card completely within a time budget. The card's data is preserved by default.
 
-mod budget;
 mod check_run;
 mod jobs;
 mod marks_part;
@@ -11,7 +10,7 @@ mod verb_parts;
 pub use crate::request::CheckRequest;
 
 use cardscope_flash::verb::READ_ONLY_DIRECTORY;
-use cardscope_model::check::{CheckReport, CheckResult as Body};
+use cardscope_model::check::{CheckReport, CheckResult};
 use cardscope_sd::label;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{
@@ -26,7 +25,7 @@ const LEAST: Duration = Duration::from_secs(1);
 
 impl Procedure for CheckRequest {
     const VERB: &'static str = "check";
-    type Body = Body;
+    type Body = CheckResult;
 
     fn common(&self) -> &CommonOptions {
         &self.common
@@ -47,11 +46,9 @@ impl Procedure for CheckRequest {
         // A wrong label must not be noticed only after three minutes.
         self.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)?;
         let directory = target == TargetType::Directory;
+        let erase_only = "--erase works only on a card or file, and not with --read-only";
         Failure::refuse_first(&[
-            (
-                self.erase && (self.read_only || directory),
-                "--erase works only on a card or file, and not with --read-only",
-            ),
+            (self.erase && (self.read_only || directory), erase_only),
             (self.read_only && directory, READ_ONLY_DIRECTORY),
         ])
     }
@@ -64,13 +61,13 @@ impl Procedure for CheckRequest {
         report.body.budget_s = if self.has_no_time_limit() { 0.0 } else { self.budget().as_secs_f64() };
         report.body.moved.data_kept = true;
         session.begin_row(report)?;
-        let mut visit = CheckRun::begin(self, session, report);
-        let ended = visit.run_parts();
-        withdraw_good_verdict(visit.report, ended.as_ref().err());
-        if !self.erase && !visit.report.body.moved.data_kept {
-            visit.report.withdraw_verdict(NOT_RESTORED);
+        let mut checked = CheckRun::begin(self, session, report);
+        let ended = checked.run_parts();
+        withdraw_good_verdict(checked.report, ended.as_ref().err());
+        if !self.erase && !checked.report.body.moved.data_kept {
+            checked.report.withdraw_verdict(NOT_RESTORED);
         }
-        visit.conclude(&ended);
+        checked.conclude(&ended);
         ended
     }
 }

@@ -41,22 +41,16 @@ pub(super) fn next_steps(
     let goes_back = steps.iter().any(|next| next.what == RETURN_ADVICE);
     let lost = request.erase.then_some(ALL_DATA);
     let given = request.limits.budget.filter(|given| *given != DEFAULT_BUDGET);
-    let once_more = if cut_short {
-        Some(next_step(repeat_description("run it again", lost), Some(check_command(request, given))))
-    } else if more_time {
-        Some(next_step(
-            repeat_description("run it again with more time", lost),
-            Some(check_command(request, Some(longer_budget(request)))),
-        ))
-    } else {
-        None
+    let longer = Duration::from_secs((request.budget().as_secs() / 60 * 3).max(10) * 60);
+    let once_more = match (cut_short, more_time) {
+        (true, _) => Some(("run it again", given)),
+        (false, true) => Some(("run it again with more time", Some(longer))),
+        (false, false) => None,
     };
-    steps.extend(once_more.filter(|_| !goes_back));
+    steps.extend(once_more.filter(|_| !goes_back).map(|(what, budget)| {
+        next_step(repeat_description(what, lost), Some(check_command(request, budget)))
+    }));
     steps
-}
-
-fn longer_budget(request: &CheckRequest) -> Duration {
-    Duration::from_secs((request.budget().as_secs() / 60 * 3).max(10) * 60)
 }
 
 /// Command that repeats the test within a budget and allows no more than now.
@@ -66,13 +60,9 @@ fn check_command(request: &CheckRequest, budget: Option<Duration>) -> String {
         let (number, unit) = if seconds % 60 == 0 { (seconds / 60, "m") } else { (seconds, "s") };
         command.push_str(&format!(" --budget {number}{unit}"));
     }
-    let options =
+    let flags =
         [(request.read_only, " --read-only"), (request.erase, " --erase"), (request.marks, " --marks")];
-    for (given, option) in options {
-        if given {
-            command.push_str(option);
-        }
-    }
+    flags.iter().filter(|(given, _)| *given).for_each(|(_, flag)| command.push_str(flag));
     command
         + &label_option(request.label.as_deref())
         + &request.common.repeat_options(request.limits.max_write())

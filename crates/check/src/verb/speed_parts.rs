@@ -5,8 +5,7 @@
 use super::check_run::{CheckRun, PartEnd, first_and_count};
 use cardscope_bench::verb as bench;
 use cardscope_endurance::probe::sustain::SEQUENTIAL_BLOCK;
-use cardscope_endurance::verb::sustain;
-use cardscope_endurance::verb::sustain::NoManualReading;
+use cardscope_endurance::verb::sustain::{self, NoManualReading};
 use cardscope_engine::target::TargetRegion;
 use cardscope_model::identity::Identity;
 use cardscope_model::label_check::{self, JudgedSpeed, MeasuredSpeeds};
@@ -18,7 +17,7 @@ use cardscope_session::frame::VerbOutcome;
 use std::time::Duration;
 
 /// Seconds for restoring on a slow card.
-const PUT_BACK: f64 = 16.0;
+const RESTORE_S: f64 = 16.0;
 
 /// Seconds that the recipe takes on a slow card, with saving and restoring.
 const SECONDS: f64 = 45.0;
@@ -53,18 +52,14 @@ impl CheckRun<'_, '_> {
         let ended = self.run_part(&short);
         self.session.opened.limit.reserve_shares(1);
         let VerbOutcome { report: found, failure } = ended?;
-        self.add_moved(&found.body.moved);
-        self.add_findings(found.header.findings);
         let measured = found.body.runs.into_iter().next();
         let RunResult { results, not_measured, .. } = measured.unwrap_or_default();
-        let reason = match no_writes {
-            Some(why) => Some(format!("read tests only: {why}")),
-            None if !in_time => Some("read tests only: no time left for writes".to_owned()),
-            None if limited => {
-                Some("read tests only: write tests cannot be limited by --max-write".to_owned())
-            }
-            None => None,
+        let without_writes = match no_writes {
+            None if !in_time => Some("no time left for writes"),
+            None if limited => Some("write tests cannot be limited by --max-write"),
+            no_writes => no_writes,
         };
+        let reason = without_writes.map(|why| format!("read tests only: {why}"));
         let lacks = |n: &NotMeasured| format!("{} {} was not measured: {}", n.test, n.op, n.reason);
         let lacking: Vec<String> = not_measured.iter().map(lacks).collect();
         let reasons: Vec<String> = reason.into_iter().chain(first_and_count(&lacking)).collect();
@@ -72,8 +67,7 @@ impl CheckRun<'_, '_> {
         let lacks_time = no_writes.is_none() && (!in_time || !not_measured.is_empty());
         self.report.body.bench = results;
         self.report.body.not_measured = not_measured;
-        self.report_done("bench", began, reason, lacks_time);
-        PartEnd::from_failure(failure)
+        self.end_part(("bench", began), reason, lacks_time, failure)
     }
 
     /// Judges the printed speeds by the sequential results. In a directory `verify` has done so with its files.
@@ -87,18 +81,14 @@ impl CheckRun<'_, '_> {
             in_order.map(|r| r.mb_s).chain(more).collect::<Vec<f64>>()
         };
         let marks = body.marks.as_ref();
-        let judged = label_check::judge_speeds(
-            &label,
-            &MeasuredSpeeds {
-                read_mb_s: runs(TestOp::Read, marks.and_then(|marks| marks.read_mb_s)),
-                write_mb_s: runs(
-                    TestOp::Write,
-                    marks.and_then(|marks| marks.writing.first()).map(|w| w.mb_s),
-                ),
-                bus: self.session.opened.identity.as_ref().and_then(Identity::bus_mode),
-                ceiling_mb_s: self.session.opened.ceiling_mb_s,
-            },
-        );
+        let written = marks.and_then(|marks| marks.writing.first()).map(|writing| writing.mb_s);
+        let measured = MeasuredSpeeds {
+            read_mb_s: runs(TestOp::Read, marks.and_then(|marks| marks.read_mb_s)),
+            write_mb_s: runs(TestOp::Write, written),
+            bus: self.session.opened.identity.as_ref().and_then(Identity::bus_mode),
+            ceiling_mb_s: self.session.opened.ceiling_mb_s,
+        };
+        let judged = label_check::judge_speeds(&label, &measured);
         self.add_findings(judged.iter().map(JudgedSpeed::finding));
         self.report.body.printed_speeds = judged;
     }
@@ -106,8 +96,8 @@ impl CheckRun<'_, '_> {
     /// Deadline of the pass by the target's clock, early enough to restore what it wrote.
     fn pass_deadline(&self, began: f64, writes: bool) -> Nanos {
         let left = self.budget.seconds_left(began);
-        let reserve =
-            if writes && !self.directory && !self.request.erase { PUT_BACK.min(left / 2.0) } else { 0.0 };
+        let restores = writes && !self.directory && !self.request.erase;
+        let reserve = if restores { RESTORE_S.min(left / 2.0) } else { 0.0 };
         ((began + left - reserve) * NANOS_PER_S as f64) as Nanos
     }
 }
@@ -131,19 +121,14 @@ impl CheckRun<'_, '_> {
             return Err(PartEnd::directory_unwritten(why));
         }
         let request = self.sustain_request(left.min(MOST_S));
-        let mut nobody = NoManualReading;
-        let VerbOutcome { report: found, failure } =
-            self.run_part(&request.with_manual_readings(&mut nobody)?)?;
-        self.add_moved(&found.body.moved);
-        self.add_findings(found.header.findings);
+        let mut readings = NoManualReading;
+        let part = request.with_manual_readings(&mut readings)?;
+        let VerbOutcome { report: found, failure } = self.run_part(&part)?;
         self.report.body.sustain = Some(found.body.measured);
-        let reading = request.read.then(|| {
-            let how =
-                if self.directory { "`cardscope sustain` also writes" } else { "`--erase` allows writes" };
-            format!("read test only, to preserve the data on the card; {how}")
-        });
-        self.report_done("sustain", began, reading, false);
-        PartEnd::from_failure(failure)
+        let writes =
+            if self.directory { "`cardscope sustain` also writes" } else { "`--erase` allows writes" };
+        let reason = format!("read test only, to preserve the data on the card; {writes}");
+        self.end_part(("sustain", began), request.read.then_some(reason), false, failure)
     }
 
     fn sustain_request(&self, seconds: f64) -> sustain::SustainRequest {

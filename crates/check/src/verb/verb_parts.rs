@@ -33,19 +33,16 @@ impl CheckRun<'_, '_> {
             false => self.run_part(&request)?,
         };
         // The files are written to targets of their own, which the limit of this target does not count.
-        self.session.opened.limit.count_outside_writes(report.body.moved.bytes_written);
+        let written = report.body.moved.bytes_written;
+        self.session.opened.limit.count_outside_writes(written);
         let whole = report.body.verdict != Verdict::Inconclusive;
-        let limited = request
-            .limits
-            .max_write()
-            .is_some_and(|most| report.body.moved.bytes_written + LIMIT_TOLERANCE >= most);
+        let limited = request.limits.max_write().is_some_and(|most| written + LIMIT_TOLERANCE >= most);
         self.add_verify_result(report);
         let short = match limited {
             true => "not enough writes allowed for a verdict (`--max-write`)",
             false => "not enough time for a verdict (`cardscope verify`)",
         };
-        self.report_done("verify", began, (!whole).then(|| short.to_owned()), !whole && !limited);
-        PartEnd::from_failure(failure)
+        self.end_part(("verify", began), (!whole).then(|| short.to_owned()), !whole && !limited, failure)
     }
 
     /// Runs `verify --files`, whose files are targets of their own, in the directory that is already open.
@@ -53,12 +50,10 @@ impl CheckRun<'_, '_> {
         let there = self.session.opened.open_object.clone();
         let mut opened = verify::files::open_directory(request, there.as_deref(), self.session.interrupt)?;
         opened.condition.clone_from(&self.session.opened.condition);
-        run_on_open_card(
-            request,
-            &mut opened,
-            self.session.interrupt,
-            &mut NestedListener::new(self.session.events),
-        )
+        let mut events = NestedListener::new(self.session.events);
+        let mut outcome = run_on_open_card(request, &mut opened, self.session.interrupt, &mut events)?;
+        self.add_results(&mut outcome.report);
+        Ok(outcome)
     }
 
     fn verify_request(&self) -> verify::VerifyRequest {
@@ -77,26 +72,25 @@ impl CheckRun<'_, '_> {
 
     fn add_verify_result(&mut self, found: VerifyReport) {
         let report = &mut *self.report;
-        (report.body.verdict, report.body.confidence) = (found.body.verdict, found.body.confidence);
-        (report.body.usable_bytes, report.body.proven_bytes) =
-            (found.body.usable_bytes, found.body.proven_bytes);
+        let (body, verified) = (&mut report.body, &found.body);
+        (body.verdict, body.confidence) = (verified.verdict, verified.confidence);
+        (body.usable_bytes, body.proven_bytes) = (verified.usable_bytes, verified.proven_bytes);
         if self.directory {
             // The files filled more space than the test file of a benchmark could.
-            report.body.announced_bytes = found.body.announced_bytes;
+            body.announced_bytes = verified.announced_bytes;
         }
-        let verdict = report.body.verdict;
-        self.add_findings(found.header.findings.clone());
-        let report = &mut *self.report;
-        if verdict != Verdict::Inconclusive {
+        if body.verdict != Verdict::Inconclusive {
             report.header.findings.iter_mut().for_each(|finding| finding.drop_advice(AdvisedVerb::Verify));
         }
-        self.add_moved(&found.body.moved);
-        self.report.body.verify = Some(found);
+        body.verify = Some(found);
     }
 }
 
 /// Shortest time in seconds for a map.
 const LEAST_S: f64 = 4.0;
+
+/// Share of the remaining time for the map. Marks and sustained use follow it.
+pub(super) const MAP_SHARE: f64 = 0.6;
 
 /// Bytes after which the search for the end of the cache stops, because everything must be saved and restored.
 const CACHE_SEARCH_BYTES: u64 = 64 * MIB;
@@ -112,25 +106,25 @@ impl CheckRun<'_, '_> {
             return Err(PartEnd::out_of_time("no time left (`cardscope map`)"));
         }
         let read_only = self.no_write_reason().is_some();
+        let erase = self.request.erase && !read_only;
+        let least = Duration::from_secs_f64(LEAST_S / 2.0);
         let request = map::MapRequest {
             common: self.common(2),
             limits: SpendLimits {
-                budget: Some(self.budget.map_time(began).max(Duration::from_secs_f64(LEAST_S / 2.0))),
+                budget: Some(self.budget.share_of_rest(began, MAP_SHARE).max(least)),
                 writing: WriteLimit { max_write: self.writes_left().filter(|_| !read_only) },
             },
             read_only,
-            erase: self.request.erase && self.no_write_reason().is_none(),
-            cache: (self.no_write_reason().is_none() && !self.request.erase).then_some(CACHE_SEARCH_BYTES),
+            erase,
+            cache: (!read_only && !erase).then_some(CACHE_SEARCH_BYTES),
             ..map::MapRequest::default()
         };
         let VerbOutcome { report: found, failure } = self.run_part(&request)?;
-        self.add_moved(&found.body.moved);
-        self.add_findings(found.header.findings.iter().cloned());
         let missing = out_of_time(&found.body.measured);
         self.report.body.map = Some(found);
         self.judge_after_cache();
-        self.report_done("map", began, missing.then(|| "no time left for some of it".to_owned()), missing);
-        PartEnd::from_failure(failure)
+        let reason = missing.then(|| "no time left for some of it".to_owned());
+        self.end_part(("map", began), reason, missing, failure)
     }
 }
 
