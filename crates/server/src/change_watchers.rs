@@ -41,13 +41,20 @@ fn watch_devices(server: &Weak<ServerState>) {
 
 fn watch_archive(server: &Weak<ServerState>) {
     let Some(path) = server.upgrade().map(|server| server.archive.clone()) else { return };
-    let Ok(mut changes) = archive::watch_changes(path.as_deref()) else { return };
+    let mut changes = archive::watch_changes(path.as_deref()).ok();
     loop {
-        // An unreadable archive may become readable again.
-        let changed = changes.wait(POLL_INTERVAL).unwrap_or_else(|_| {
-            sleep(POLL_INTERVAL);
-            false
-        });
+        // An unreadable archive may become readable; its changes until then were missed.
+        let changed = match &mut changes {
+            Some(changes) => changes.wait(POLL_INTERVAL).unwrap_or_else(|_| {
+                sleep(POLL_INTERVAL);
+                false
+            }),
+            None => {
+                sleep(POLL_INTERVAL);
+                changes = archive::watch_changes(path.as_deref()).ok();
+                changes.is_some()
+            }
+        };
         let Some(server) = server.upgrade() else { return };
         if !changed {
             continue;
@@ -60,5 +67,31 @@ fn watch_archive(server: &Weak<ServerState>) {
         server.events.publish_change("archive");
         drop(server);
         sleep(POLL_INTERVAL.max(began.elapsed() * PAUSE_FACTOR));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn archive_that_is_repaired_after_the_start_is_watched() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("archive.sqlite");
+        std::fs::write(&path, "not an archive").unwrap();
+        let server = Arc::new(crate::state::tests::server(Some(path.clone())));
+        let mut events = server.events.subscribe(None).receiver;
+        let watched = Arc::downgrade(&server);
+        let watcher = std::thread::spawn(move || watch_archive(&watched));
+        sleep(POLL_INTERVAL / 2);
+        std::fs::remove_file(&path).unwrap();
+        archive::create_if_missing(Some(&path)).unwrap();
+        let began = Instant::now();
+        while events.is_empty() && began.elapsed() < 20 * POLL_INTERVAL {
+            sleep(POLL_INTERVAL / 10);
+        }
+        assert_eq!(events.try_recv().unwrap().name, "archive");
+        drop(server);
+        watcher.join().unwrap();
     }
 }

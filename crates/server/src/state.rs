@@ -82,8 +82,28 @@ impl AllowedHosts {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use cardscope_verbs::list::answer_of_document;
+
+    /// Server without a listener.
+    pub(crate) fn server(archive: Option<PathBuf>) -> ServerState {
+        let (address, events) = (([127, 0, 0, 1], 0).into(), Arc::new(EventLog::new()));
+        ServerState {
+            address,
+            hosts: AllowedHosts::from_address(address, &[]),
+            token: AccessToken::random().unwrap(),
+            read_token: AccessToken::random().unwrap(),
+            archive,
+            all_devices: false,
+            tasks: TaskQueue::new(Arc::clone(&events), "/nonexistent".into(), None, None),
+            events,
+            card_index: CardIndex::default(),
+            answers: AnswerCache::new(answer_of_document),
+            uploads: UploadFolder::new().unwrap(),
+            closing: tokio::sync::watch::Sender::new(false),
+        }
+    }
 
     #[test]
     fn only_exact_own_names_are_allowed_hosts() {

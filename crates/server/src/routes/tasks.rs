@@ -167,36 +167,10 @@ fn journal_file(name: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::card_index::CardIndex;
-    use crate::event_log::EventLog;
-    use crate::state::AllowedHosts;
-    use crate::tasks::TaskQueue as Bench;
-    use crate::token::AccessToken;
-    use crate::uploads::UploadFolder;
-    use cardscope_archive::AnswerCache;
+    use crate::state::tests::server;
     use cardscope_bench::recipes;
-    use cardscope_verbs::list::answer_of_document;
     use proptest::prelude::*;
     use serde_json::json;
-
-    /// Server without a listener.
-    fn server() -> ServerState {
-        let (address, hub) = (([127, 0, 0, 1], 0).into(), Arc::new(EventLog::new()));
-        ServerState {
-            address,
-            hosts: AllowedHosts::from_address(address, &[]),
-            token: AccessToken::random().unwrap(),
-            read_token: AccessToken::random().unwrap(),
-            archive: None,
-            all_devices: false,
-            tasks: Bench::new(Arc::clone(&hub), "/nonexistent".into(), None, None),
-            events: hub,
-            card_index: CardIndex::default(),
-            answers: AnswerCache::new(answer_of_document),
-            uploads: UploadFolder::new().unwrap(),
-            closing: tokio::sync::watch::Sender::new(false),
-        }
-    }
 
     const VERBS: [&str; 9] =
         ["check", "verify", "bench", "map", "sustain", "endure", "format", "restore", "serve"];
@@ -313,7 +287,7 @@ mod tests {
 
     #[test]
     fn requests_never_pass_client_paths_to_verb() {
-        let server = server();
+        let server = server(None);
         proptest!(|(sent in order())| {
             if let Ok(order) = serde_json::from_value::<TaskRequest>(sent) {
                 match validate_request(&server, order) {
@@ -329,7 +303,7 @@ mod tests {
 
     #[test]
     fn uploaded_recipe_file_is_removed_with_its_task() {
-        let server = server();
+        let server = server(None);
         let text = "name = \"mine\"\ntitle = \"t\"\nversion = 1\nsource = \"s\"\n[area]\nsize = \"1MiB\"\n\
                     [[test]]\ntest = \"SEQ1M Q1T1 read\"\npasses = 1\n";
         let order = |target: &str| {
