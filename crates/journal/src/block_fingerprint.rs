@@ -35,28 +35,23 @@ fn fingerprint_offsets(bytes: u64) -> impl Iterator<Item = u64> {
 }
 
 fn fingerprint_at(target: &mut dyn Target, offset: u64) -> Option<BlockFingerprint> {
-    let bytes = read_range(target, offset, FINGERPRINT_BYTES)?;
-    let constant = constant_byte(&bytes).is_some();
-    Some(BlockFingerprint { offset, len: FINGERPRINT_BYTES, crc32c: crc32c::crc32c(&bytes), constant })
-}
-
-fn read_range(target: &mut dyn Target, offset: u64, len: u32) -> Option<Vec<u8>> {
-    let plan = LanePlan {
-        depth: 1,
-        block: u64::from(len),
-        path: KernelPath::Direct,
-        sync_each: false,
-        own_buffers: true,
-    };
-    target.plan(&plan).ok()?;
-    target
-        .submit(&IoRequest { slot: 0, direction: IoDirection::Read, offset, len, content: IoContent::Buffer })
-        .ok()?;
+    let len = FINGERPRINT_BYTES;
+    target.plan(&single_read_plan(len)).ok()?;
+    let content = IoContent::Buffer;
+    target.submit(&IoRequest { slot: 0, direction: IoDirection::Read, offset, len, content }).ok()?;
     let mut done = Vec::new();
     // `complete` returns early after an interrupt, but no I/O may stay in flight.
     while done.is_empty() {
         target.complete(1, &mut done).ok()?;
     }
     done.pop()?.result.ok()?;
-    Some(target.buffer(0).ok()?[..len as usize].to_vec())
+    let bytes = &target.buffer(0).ok()?[..len as usize];
+    let constant = constant_byte(bytes).is_some();
+    Some(BlockFingerprint { offset, len, crc32c: crc32c::crc32c(bytes), constant })
+}
+
+/// Plan of single I/Os of `len` bytes.
+pub(crate) fn single_read_plan(len: u32) -> LanePlan {
+    let block = u64::from(len);
+    LanePlan { depth: 1, block, path: KernelPath::Direct, sync_each: false, own_buffers: true }
 }

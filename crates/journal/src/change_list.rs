@@ -27,9 +27,8 @@ pub(crate) fn save_list(
 ) -> Option<ChangedBlocks> {
     let changed = ChangedBlocks::from_ranges(ranges.iter().map(|range| (range.offset, range.len)))?;
     let name = list_name(saved);
-    let file = write_list(folder, &name, target, ranges)
-        .ok()
-        .map(|()| folder.path().join(&name).display().to_string());
+    let written = write_list(folder, &name, target, ranges);
+    let file = written.ok().map(|()| folder.path().join(&name).display().to_string());
     Some(ChangedBlocks { file, ..changed })
 }
 
@@ -43,12 +42,12 @@ pub(crate) fn save_list_beside(saved: &Path, target: &str, ranges: &[SavedRange]
 }
 
 fn write_list(
-    folder: &ResolvedFolder,
+    at: &ResolvedFolder,
     name: &OsStr,
     target: &str,
     ranges: &[SavedRange],
 ) -> Result<(), FileError> {
-    let draft = DraftFile::new(folder, folder.open_existing(name)?, 0o600)?;
+    let draft = DraftFile::new(at, at.open_existing(name)?, 0o600)?;
     let target: String = target.escape_debug().collect();
     let mut text = format!("# {target}: ranges that may have changed, first byte and bytes\n");
     ranges.iter().for_each(|range| text.push_str(&format!("{} {}\n", range.offset, range.len)));

@@ -18,6 +18,21 @@ pub enum JournalFailure {
     Stop(#[from] ProbeStop),
 }
 
+impl JournalFailure {
+    pub(crate) fn refused(why: impl Into<ErrorCause>) -> Self {
+        JournalFailure::Refused(why.into())
+    }
+
+    /// Refuses with a message that has `error` as its source.
+    pub(crate) fn refused_for(words: impl Into<String>, error: impl Into<ErrorCause>) -> Self {
+        JournalFailure::Refused(ErrorCause::with_message(words, error))
+    }
+
+    pub(crate) fn io_for(words: impl Into<String>, error: impl Into<ErrorCause>) -> Self {
+        JournalFailure::Io(ErrorCause::with_message(words, error))
+    }
+}
+
 /// Reason why a journal cannot be opened.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum UnusableJournal {
@@ -30,6 +45,9 @@ pub enum UnusableJournal {
 }
 
 impl UnusableJournal {
+    pub(crate) fn unknown_for(words: impl Into<String>, error: impl Into<ErrorCause>) -> Self {
+        UnusableJournal::Unknown(ErrorCause::with_message(words, error))
+    }
     pub(crate) fn in_file(mut self, path: &Path) -> Self {
         let (UnusableJournal::Running(why) | UnusableJournal::Unknown(why)) = &mut self;
         *why = ErrorCause::with_message(format!("{}: {why}", path.display()), why.clone());

@@ -2,7 +2,7 @@
 //! Specification 0.8), never on the tested card, and with enough free space.
 
 use crate::error::JournalFailure;
-use cardscope_engine::cause::ErrorCause;
+
 use cardscope_files::{FileError, ResolvedFolder, is_plain};
 use cardscope_model::units::{BinarySize, MIB};
 use std::ffi::OsStr;
@@ -16,13 +16,8 @@ pub fn journal_folder() -> Result<PathBuf, JournalFailure> {
     // The specification says to ignore relative paths.
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
-    state.map(|dir| dir.join("cardscope")).ok_or_else(|| {
-        JournalFailure::Refused(
-            "no place for the journal: set XDG_STATE_HOME or HOME to a folder on another \
-                        disk"
-                .into(),
-        )
-    })
+    let why = "no place for the journal: set XDG_STATE_HOME or HOME to a folder on another disk";
+    state.map(|dir| dir.join("cardscope")).ok_or_else(|| JournalFailure::refused(why))
 }
 
 /// Creates and opens the folder, with room for `room` bytes and 5 % more. Refuses a folder on the card itself, which
@@ -33,42 +28,33 @@ pub fn prepare_folder(
     room: u64,
 ) -> Result<ResolvedFolder, JournalFailure> {
     let folder = journal_folder()?;
-    let off_the_card = |path: &Path| {
-        match on_card(path) {
+    let shown = folder.display();
+    let elsewhere = "set XDG_STATE_HOME to a folder on another disk";
+    let off_the_card = |path: &Path| match on_card(path) {
         false => Ok(()),
-        true => Err(JournalFailure::Refused(format!(
-            "the journal would be on the card itself ({} is on {target}); set XDG_STATE_HOME to a folder on \
-             another disk",
-            folder.display()
-        ).into())),
-    }
+        true => Err(JournalFailure::refused(format!(
+            "the journal would be on the card itself ({shown} is on {target}); {elsewhere}"
+        ))),
     };
     let cannot = |e: FileError| {
-        JournalFailure::Refused(ErrorCause::with_message(
-            format!(
-                "the journal's folder {} cannot be used: {e}; set XDG_STATE_HOME to a folder on another disk",
-                folder.display()
-            ),
+        JournalFailure::refused_for(
+            format!("the journal's folder {shown} cannot be used: {e}; {elsewhere}"),
             e,
-        ))
+        )
     };
     // Checked before anything is created on the card, and again on the open folder, whichever path led there.
     off_the_card(&folder)?;
     let held = ResolvedFolder::open_or_create(&folder, 0o700).map_err(cannot)?;
     off_the_card(&held.proc_path())?;
-    let needed = with_reserve(room);
-    let there = held.free_bytes().map_err(|e| cannot(e.into()))?;
-    if there < needed {
-        return Err(JournalFailure::Refused(
-            format!(
-                "the journal may need {} and {} has {} free; free some space, limit the test (--budget, \
-             --max-write), or set XDG_STATE_HOME to a folder on another disk",
-                BinarySize(needed),
-                folder.display(),
-                BinarySize(there)
-            )
-            .into(),
-        ));
+    // Headers, tables and the writes of other programs need some more.
+    let needed = room.saturating_add(room / 20);
+    let free = held.free_bytes().map_err(|e| cannot(e.into()))?;
+    if free < needed {
+        let (needed, free) = (BinarySize(needed), BinarySize(free));
+        return Err(JournalFailure::refused(format!(
+            "the journal may need {needed} and {shown} has {free} free; free some space, limit the test (--budget, \
+             --max-write), or {elsewhere}"
+        )));
     }
     Ok(held)
 }
@@ -85,19 +71,10 @@ pub(crate) fn next_space_check(folder: &ResolvedFolder, end: u64) -> std::io::Re
     }
 }
 
-/// Adds 5 % for headers, tables and the writes of other programs.
-fn with_reserve(room: u64) -> u64 {
-    room.saturating_add(room / 20)
-}
-
 /// Journals in the folder, oldest first.
 pub fn pending_journals() -> Result<Vec<PathBuf>, JournalFailure> {
-    let cannot = |e: FileError| {
-        JournalFailure::Refused(ErrorCause::with_message(
-            format!("the journal folder cannot be read: {e}"),
-            e,
-        ))
-    };
+    let cannot =
+        |e: FileError| JournalFailure::refused_for(format!("the journal folder cannot be read: {e}"), e);
     let folder = match ResolvedFolder::open(&journal_folder()?) {
         Ok(folder) => folder,
         Err(e) if e.is_absent() => return Ok(Vec::new()),
@@ -106,7 +83,7 @@ pub fn pending_journals() -> Result<Vec<PathBuf>, JournalFailure> {
     };
     let ours = |name: &OsStr| {
         name.to_string_lossy().starts_with(PREFIX)
-            && folder.stat(name).is_ok_and(|found| found.as_ref().is_some_and(is_plain))
+            && folder.stat(name).is_ok_and(|stat| stat.as_ref().is_some_and(is_plain))
     };
     let names = folder.names().map_err(cannot)?;
     Ok(names.iter().filter(|name| ours(name)).map(|name| folder.path().join(name)).collect())

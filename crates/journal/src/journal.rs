@@ -21,9 +21,11 @@ use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder};
 use cardscope_model::report::ChangedBlocks;
 use cardscope_model::shell::shell_quote_path;
 use cardscope_model::units::DecimalSize;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
+use std::io;
 use std::ops::Range;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
@@ -53,12 +55,11 @@ pub struct Journal {
 impl Journal {
     /// Starts a journal in a folder that [`prepare_folder`](folder::prepare_folder) prepared, before the card is written.
     pub fn create(folder: ResolvedFolder, about: JournalFacts) -> Result<Journal, JournalFailure> {
-        let shown = folder.path().to_owned();
+        let path = folder.path().to_owned();
         Self::create_file(folder, about).map_err(|e| {
-            JournalFailure::Refused(ErrorCause::with_message(format!(
-                "the journal cannot be written to {}: {e}; nothing was written to the card. Set XDG_STATE_HOME to a folder on another disk",
-                shown.display()
-            ), e))
+            let advice = "nothing was written to the card. Set XDG_STATE_HOME to a folder on another disk";
+            let shown = path.display();
+            JournalFailure::refused_for(format!("the journal cannot be written to {shown}: {e}; {advice}"), e)
         })
     }
 
@@ -106,7 +107,7 @@ impl Journal {
     }
 
     fn write_header(&mut self) -> Result<(), FileError> {
-        self.file.try_lock().map_err(std::io::Error::from)?;
+        self.file.try_lock().map_err(io::Error::from)?;
         self.file.write_all_at(MAGIC, 0)?;
         self.log.end = MAGIC.len() as u64;
         // One record for each step of restoring. They fit into the first sector, so a power cut cannot tear one.
@@ -114,7 +115,7 @@ impl Journal {
             self.log.reserved_records.push_back(self.log.end);
             self.append_record(RecordKind::Reserved, (0, 0), index, &[])?;
         }
-        let mut about = serde_json::to_vec(&self.about).map_err(std::io::Error::from)?;
+        let mut about = serde_json::to_vec(&self.about).map_err(io::Error::from)?;
         // The header is stored twice: without it the data could not be matched to a card.
         self.append_record(RecordKind::Header, (0, 0), 0, &about)?;
         // Padded with blanks, so that each tally has a page of its own.
@@ -138,8 +139,8 @@ impl Journal {
     /// Returns the header and the saved bytes of a journal that may be in use; `None` if it is unreadable.
     pub fn peek(path: &Path) -> Option<(JournalFacts, u64)> {
         let scan = scan::read_unlocked(path)?;
-        let saved: BTreeSet<(u64, u32)> =
-            scan.batches.values().flat_map(ScannedBatch::entries).map(|e| (e.offset, e.len)).collect();
+        let entries = scan.batches.values().flat_map(ScannedBatch::entries);
+        let saved: BTreeSet<(u64, u32)> = entries.map(|e| (e.offset, e.len)).collect();
         Some((scan.about?, saved.iter().map(|(_, len)| u64::from(*len)).sum()))
     }
 
@@ -215,8 +216,8 @@ impl Journal {
     /// Records the salt of the stamps that the run will write, by which the card is recognized. It is synced with the
     /// next batch.
     pub fn record_salt(&mut self, salt: u64) -> Result<(), JournalError> {
-        self.append_record(RecordKind::Salt, (0, 0), 0, &salt.to_le_bytes())
-            .map_err(|e| self.save_error(e))?;
+        let noted = self.append_record(RecordKind::Salt, (0, 0), 0, &salt.to_le_bytes());
+        noted.map_err(|e| self.save_error(e))?;
         self.log.salts.push(salt);
         Ok(())
     }
@@ -228,10 +229,10 @@ impl Journal {
         let marked = self.append_record(RecordKind::Restored, (0, 0), 0, &[]).and_then(|()| self.sync());
         self.remove().map_err(|e| {
             let file = self.path.display();
-            JournalFailure::Io(ErrorCause::with_message(
+            JournalFailure::io_for(
                 format!("the data is restored, but the journal {file} cannot be removed: {e}"),
                 e,
-            ))
+            )
         })?;
         let _ = self.folder.sync();
         drop(marked);
@@ -261,8 +262,8 @@ impl Journal {
         range: (u64, u32),
         index: u32,
         payload: &[u8],
-    ) -> std::io::Result<()> {
-        self.write_record_at(self.log.end, kind, range, index, payload)?;
+    ) -> io::Result<()> {
+        self.write_record_at(self.log.end, (kind, index), range, payload)?;
         self.log.end += (record::HEAD_BYTES + payload.len()) as u64;
         Ok(())
     }
@@ -270,11 +271,10 @@ impl Journal {
     fn write_record_at(
         &self,
         at: u64,
-        kind: RecordKind,
+        (kind, index): (RecordKind, u32),
         (offset, len): (u64, u32),
-        index: u32,
         payload: &[u8],
-    ) -> std::io::Result<()> {
+    ) -> io::Result<()> {
         let crc = crc32c::crc32c(payload);
         let (nonce, batch) = (self.nonce, self.log.batch);
         let head = RecordHead { kind, payload: payload.len() as u32, offset, len, crc, nonce, batch, index };
@@ -283,51 +283,51 @@ impl Journal {
     }
 
     /// Records a step of restoring in a record set aside for it, or at the end of the file.
-    fn record_restore_step(&mut self, step: RestoreProgress) -> std::io::Result<()> {
+    fn record_restore_step(&mut self, step: RestoreProgress) -> io::Result<()> {
         let index = u32::from(step == RestoreProgress::Written);
+        let kind = RecordKind::RestoreStep;
         match self.log.reserved_records.pop_front() {
-            Some(at) if self.write_record_at(at, RecordKind::RestoreStep, (0, 0), index, &[]).is_ok() => {
-                Ok(())
-            }
-            _ => self.append_record(RecordKind::RestoreStep, (0, 0), index, &[]),
+            Some(at) if self.write_record_at(at, (kind, index), (0, 0), &[]).is_ok() => Ok(()),
+            _ => self.append_record(kind, (0, 0), index, &[]),
         }
     }
 
     /// Adds a range of at most [`MAX_RANGE_BYTES`] bytes to the batch.
-    fn save_range(&mut self, offset: u64, original: &[u8]) -> std::io::Result<()> {
+    fn save_range(&mut self, offset: u64, original: &[u8]) -> io::Result<()> {
         let len = original.len() as u32;
         let known = |e: &RangeEntry| (e.offset, e.len) == (offset, len);
         if self.saved.contains_key(&(offset, len)) || self.pending.iter().rev().take(8).any(known) {
             return Ok(());
         }
         let fill = constant_byte(original);
-        let index = self.pending.len() as u32;
+        let (kind, payload) = match fill {
+            Some(_) => (RecordKind::Fill, &original[..1]),
+            None => (RecordKind::Bytes, original),
+        };
         let at = self.log.end + record::HEAD_BYTES as u64;
-        let payload = if fill.is_some() { &original[..1] } else { original };
         if at + payload.len() as u64 > self.room_to {
             self.room_to = folder::next_space_check(&self.folder, at)?;
         }
-        let kind = if fill.is_some() { RecordKind::Fill } else { RecordKind::Bytes };
-        self.append_record(kind, (offset, len), index, payload)?;
+        self.append_record(kind, (offset, len), self.pending.len() as u32, payload)?;
         self.pending.push(RangeEntry { offset, len, crc: crc32c::crc32c(payload), at, fill });
         Ok(())
     }
 
     /// Waits until the file is on disk. The wait is announced, because a slow disk makes the card look stuck.
-    fn sync(&self) -> std::io::Result<()> {
-        let _waiting =
-            register_wait(PendingWait::Call(format!("a sync of the journal {}", self.path.display()).into()));
+    fn sync(&self) -> io::Result<()> {
+        let call = format!("a sync of the journal {}", self.path.display());
+        let _waiting = register_wait(PendingWait::Call(call.into()));
         self.file.sync_data()
     }
 
-    fn commit_pending(&mut self) -> std::io::Result<()> {
+    fn commit_pending(&mut self) -> io::Result<()> {
         self.sync()?;
         let mut table = Vec::with_capacity(self.pending.len() * record::ENTRY_BYTES);
         self.pending.iter().for_each(|entry| entry.encode(&mut table));
         self.append_record(RecordKind::Commit, (0, self.pending.len() as u32), 0, &table)?;
         // The tally is written after its batch is on disk and before the card is written. The other page keeps the
         // previous tally, in case this write is torn.
-        let mut tally = self.log.tally.clone().ok_or_else(|| std::io::Error::other("it is not under way"))?;
+        let mut tally = self.log.tally.clone().ok_or_else(|| io::Error::other("it is not under way"))?;
         tally.add_batch(&self.pending);
         self.file.write_all_at(&tally.encode(self.nonce), self.tallies_at + tally.page_offset())?;
         self.sync()?;
@@ -338,14 +338,14 @@ impl Journal {
     fn announce_cleanup(&self) {
         let bytes: u64 = self.saved.keys().map(|(_, len)| u64::from(*len)).sum();
         let path = shell_quote_path(&self.path);
-        let left = format!("the card's data is saved in a journal: run `cardscope restore {path}`");
-        if let Some(owing) = &self.cleanup_guard {
-            let then = format!("the {} saved are restored", DecimalSize(bytes));
-            owing.update(PendingCleanup { planned: then, leftover: left, restore_bytes: bytes });
+        let leftover = format!("the card's data is saved in a journal: run `cardscope restore {path}`");
+        if let Some(guard) = &self.cleanup_guard {
+            let planned = format!("the {} saved are restored", DecimalSize(bytes));
+            guard.update(PendingCleanup { planned, leftover, restore_bytes: bytes });
         }
     }
 
-    fn save_error(&self, error: std::io::Error) -> JournalError {
+    fn save_error(&self, error: io::Error) -> JournalError {
         let words = format!(
             "the card's data could not be saved to the journal {}: {error}; all overwritten data is saved. \
              Free some space, or set XDG_STATE_HOME to a folder on another disk",
@@ -380,17 +380,17 @@ impl journal::JournalWriter for Journal {
     }
 
     fn saved_ranges(&self) -> Vec<SavedRange> {
-        let mut all: Vec<(u32, u64, u32)> =
-            self.saved.iter().map(|((offset, len), (batch, _))| (u32::MAX - batch, *offset, *len)).collect();
+        let mut all: Vec<_> =
+            self.saved.iter().map(|(range, (batch, _))| (Reverse(*batch), *range)).collect();
         all.sort_unstable();
-        all.into_iter().map(|(_, offset, len)| SavedRange { offset, len: u64::from(len) }).collect()
+        all.into_iter().map(|(_, (offset, len))| SavedRange { offset, len: u64::from(len) }).collect()
     }
 
     fn read_original(&mut self, saved: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
-        let unknown =
-            || JournalError(format!("{} bytes at {} are not in the journal", saved.len, saved.offset).into());
-        let len = u32::try_from(saved.len).map_err(|_| unknown())?;
-        let (_, entry) = self.saved.get(&(saved.offset, len)).ok_or_else(unknown)?;
+        let SavedRange { offset, len } = saved;
+        let entry = u32::try_from(len).ok().and_then(|len| self.saved.get(&(offset, len)));
+        let unknown = || JournalError(format!("{len} bytes at {offset} are not in the journal").into());
+        let (_, entry) = entry.ok_or_else(unknown)?;
         scan::read_original(&self.file, entry, into)
     }
 

@@ -3,7 +3,7 @@
 use crate::error::JournalFailure;
 use crate::journal::Journal;
 use crate::restoring::{RestoreResult, merged_ranges, restore_from_journal};
-use crate::survey::{CardSurvey, SurveyExtent, survey_card};
+use crate::survey::{SurveyExtent, survey_card};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::io_driver::{IoDriver, IoTally, ProbeStop};
@@ -11,8 +11,7 @@ use cardscope_engine::journal::{JournalWriter as _, SavedRange};
 use cardscope_engine::target::{Target, TargetError};
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::shell::shell_quote;
-use cardscope_model::verify::IoCounts;
-use cardscope_model::verify::IoError;
+use cardscope_model::verify::{IoCounts, IoError};
 
 /// Blocks of the journal that are compared before restoring, in addition to the fingerprints.
 const COMPARED_PLACES: usize = 64;
@@ -46,21 +45,15 @@ impl RestoreOutcome {
         journal: &mut Journal,
         events: &mut dyn Listener,
     ) -> RestoreOutcome {
-        let mut returned = RestoreOutcome {
-            overwritten: merged_ranges(journal.saved_ranges()),
-            ..RestoreOutcome::default()
-        };
+        let overwritten = merged_ranges(journal.saved_ranges());
+        let mut outcome = RestoreOutcome { overwritten, ..RestoreOutcome::default() };
         if matches!(stop, Some(ProbeStop::Target(TargetError::Gone { .. } | TargetError::Changed { .. }))) {
-            return returned;
+            return outcome;
         }
-        if let Err(failure) = check_same_card(target, journal) {
-            returned.failure = Some(failure);
-            return returned;
-        }
-        if let Err(stop) = returned.restore(target, journal, events) {
-            returned.failure = Some(stop.into());
-        }
-        returned
+        let checked = check_same_card(target, journal);
+        let restored = checked.and_then(|()| Ok(outcome.restore(target, journal, events)?));
+        outcome.failure = restored.err();
+        outcome
     }
 
     fn restore(
@@ -106,9 +99,8 @@ fn check_same_card(target: &mut dyn Target, journal: &mut Journal) -> Result<(),
     }
     let mut card = IoDriver::new(target, &InterruptFlag::default(), 4096, 1)?;
     // One match is enough: on a slow card each read costs time of the user's budget.
-    let (CardSurvey { original: same, stamped: ours, foreign, read, .. }, _) =
-        survey_card(&mut card, journal, SurveyExtent::FirstMatch(COMPARED_PLACES), 0)?;
-    let why = match (read, same + ours, foreign) {
+    let (survey, _) = survey_card(&mut card, journal, SurveyExtent::FirstMatch(COMPARED_PLACES), 0)?;
+    let why = match (survey.read, survey.original + survey.stamped, survey.foreign) {
         (0, ..) => "the card cannot be read, so it may be another one",
         (_, 0, 1..) => "the slot now holds another card",
         _ => return Ok(()),
@@ -119,10 +111,10 @@ fn check_same_card(target: &mut dyn Target, journal: &mut Journal) -> Result<(),
 /// Removes the journal if everything is restored; otherwise keeps it and adds a finding that names it.
 pub fn close_journal(
     journal: Journal,
-    all_is_there: bool,
+    restored: bool,
     findings: &mut Vec<Finding>,
 ) -> Result<(), JournalFailure> {
-    if all_is_there {
+    if restored {
         return journal.finish();
     }
     let path = journal.path().display().to_string();

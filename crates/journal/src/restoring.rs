@@ -16,8 +16,7 @@ use cardscope_engine::event::{ByteProgress, Listener};
 use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer, split_extents};
 use cardscope_engine::journal::{JournalError, JournalWriter, RestoreProgress, SavedRange};
 use cardscope_model::finding::{Finding, FindingWeight};
-use cardscope_model::verify::IoCounts;
-use cardscope_model::verify::IoError;
+use cardscope_model::verify::{IoCounts, IoError};
 use std::ops::Range;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -115,23 +114,23 @@ pub fn restore_from_journal(
     if bytes > 0 {
         events.restoring_stage(RESTORING, bytes);
     }
-    let mut putting = RestoreRun { card, journal, events, result: RestoreResult::default() };
-    let order = putting.restore_order(&ranges)?;
+    let mut run = RestoreRun { card, journal, events, result: RestoreResult::default() };
+    let order = run.restore_order(&ranges)?;
     // Recorded before the first write, after which overwritten places need not hold stamps any more.
-    putting.journal.record_restoring(RestoreProgress::Begun);
-    putting.write_all(&order)?;
-    putting.journal.record_restoring(RestoreProgress::Written);
-    putting.compare_twice(&ranges)?;
+    run.journal.record_restoring(RestoreProgress::Begun);
+    run.write_all(&order)?;
+    run.journal.record_restoring(RestoreProgress::Written);
+    run.compare_twice(&ranges)?;
     // The order by address failed on this card. Newest batch first is right on any fake.
-    if !putting.result.lost.is_empty() {
-        putting.result =
-            RestoreResult { lost_at_first: putting.result.lost_bytes(), ..RestoreResult::default() };
-        putting.write_all(&ranges)?;
-        putting.compare_twice(&ranges)?;
+    if !run.result.lost.is_empty() {
+        let lost_at_first = run.result.lost_bytes();
+        run.result = RestoreResult { lost_at_first, ..RestoreResult::default() };
+        run.write_all(&ranges)?;
+        run.compare_twice(&ranges)?;
     }
-    putting.result.counts = putting.card.counts();
-    putting.result.io_errors = putting.card.io_errors().to_vec();
-    Ok(putting.result)
+    run.result.counts = run.card.counts();
+    run.result.io_errors = run.card.io_errors().to_vec();
+    Ok(run.result)
 }
 
 /// Compares the card with the journal without writing.
@@ -141,10 +140,10 @@ pub fn compare_with_journal(
     events: &mut dyn Listener,
 ) -> Result<RestoreResult, ProbeStop> {
     let ranges = journal.saved_ranges();
-    let mut putting = RestoreRun { card, journal, events, result: RestoreResult::default() };
-    putting.compare_twice(&ranges)?;
-    putting.result.io_errors = putting.card.io_errors().to_vec();
-    Ok(putting.result)
+    let mut run = RestoreRun { card, journal, events, result: RestoreResult::default() };
+    run.compare_twice(&ranges)?;
+    run.result.io_errors = run.card.io_errors().to_vec();
+    Ok(run.result)
 }
 
 struct RestoreRun<'a, 't> {
@@ -184,10 +183,9 @@ impl RestoreRun<'_, '_> {
             return Ok(());
         }
         self.card.reopen()?;
-        let doubted = |k: &SavedRange| {
-            first.missing.iter().any(|l| l.offset < k.offset + k.len && k.offset < l.offset + l.len)
-        };
-        let doubted: Vec<SavedRange> = ranges.iter().filter(|k| doubted(k)).copied().collect();
+        let missing = byte_ranges(&first.missing);
+        let mut doubted = ranges.to_vec();
+        doubted.retain(|range| missing.intersects(range.offset, range.offset + range.len));
         let second = self.compare_ranges(&doubted, ReadShape::AsSaved)?;
         self.result.set_losses(&first, &second);
         Ok(())
@@ -197,22 +195,20 @@ impl RestoreRun<'_, '_> {
     fn restore_order(&mut self, ranges: &[SavedRange]) -> Result<Vec<SavedRange>, ProbeStop> {
         let (mut first, mut others) = (Vec::new(), Vec::new());
         let mut covered = ByteRanges::default();
-        self.for_each_original(
-            (READING, "reading the journal"),
-            ranges.iter().rev(),
-            |putting, range, original| {
-                putting.card.check_interrupt()?;
-                let (start, end) = (range.offset, range.offset + range.len);
-                let again = covered.add(start, end) != [(start, end)];
-                // A read that fails now may succeed when the range is written.
-                if again || original.map_or(true, |original| has_alias_header(start, original)) {
-                    first.push(range);
-                } else {
-                    others.push(range);
-                }
-                Ok(())
-            },
-        )?;
+        let part = (READING, "reading the journal");
+        self.for_each_original(part, ranges.iter().rev(), |run, range, original| {
+            run.card.check_interrupt()?;
+            let (start, end) = (range.offset, range.offset + range.len);
+            let again = covered.add(start, end) != [(start, end)];
+            // A read that fails now may succeed when the range is written.
+            let is_first = again || original.map_or(true, |original| has_alias_header(start, original));
+            if is_first {
+                first.push(range)
+            } else {
+                others.push(range)
+            }
+            Ok(())
+        })?;
         first.reverse();
         others.sort_by_key(|range| range.offset);
         first.append(&mut others);
@@ -221,16 +217,16 @@ impl RestoreRun<'_, '_> {
 
     fn write_all(&mut self, ranges: &[SavedRange]) -> Result<(), ProbeStop> {
         let mut joined = JoinedOriginals::default();
-        self.for_each_original((WRITING, "writing"), ranges.iter(), |putting, range, original| {
-            putting.card.check_interrupt()?;
+        self.for_each_original((WRITING, "writing"), ranges.iter(), |run, range, original| {
+            run.card.check_interrupt()?;
             match original {
                 Ok(original) => {
-                    if !joined.can_append(range, putting.card) {
-                        putting.write_joined(&mut joined)?;
+                    if !joined.can_append(range, run.card) {
+                        run.write_joined(&mut joined)?;
                     }
                     joined.append(range, original);
                 }
-                Err(error) => putting.result.unreadable.push((range, error.to_string())),
+                Err(error) => run.result.unreadable.push((range, error.to_string())),
             }
             Ok(())
         })?;
@@ -259,12 +255,8 @@ impl RestoreRun<'_, '_> {
     ) -> Result<ComparedSectors, ProbeStop> {
         let known: Vec<SavedRange> = self.result.unreadable.iter().map(|(range, _)| *range).collect();
         let pieces = pieces_to_compare(ranges.iter().filter(|range| !known.contains(range)));
-        self.events.begin_part(
-            COMPARING,
-            "comparing",
-            Some(pieces.iter().map(|p| p.end - p.start).sum()),
-            None,
-        );
+        let bytes = pieces.iter().map(|p| p.end - p.start).sum();
+        self.events.begin_part(COMPARING, "comparing", Some(bytes), None);
         let mut progress = ByteProgress::default();
         let requests = shape.requests(&pieces, self.card);
         let mut originals = OriginalBytes { journal: &mut *self.journal, read: Vec::new() };
@@ -288,26 +280,19 @@ impl RestoreRun<'_, '_> {
         })?;
         // A request can fail because of a neighbouring range, so the failed parts are read alone.
         for part in failed {
-            let block = self.card.block();
-            self.card.read(
-                split_extents(part.start, part.end, block),
-                IoContent::Buffer,
-                |extent, _, answer| {
-                    let part = CardPiece { start: extent.offset, end: extent.end(), ..part };
-                    match (answer, originals.original_of(part)) {
-                        (_, None) => {}
-                        (ReadAnswer::Differs { bytes, .. }, Some(wanted)) => {
-                            compared.add_unequal(
-                                part.start,
-                                wanted,
-                                changed_sectors(part.start, wanted, bytes),
-                            );
-                        }
-                        (_, Some(wanted)) => compared.add_failed(part.start, wanted),
+            let extents = split_extents(part.start, part.end, self.card.block());
+            self.card.read(extents, IoContent::Buffer, |extent, _, answer| {
+                let start = extent.offset;
+                let part = CardPiece { start, end: extent.end(), ..part };
+                match (answer, originals.original_of(part)) {
+                    (_, None) => {}
+                    (ReadAnswer::Differs { bytes, .. }, Some(wanted)) => {
+                        compared.add_unequal(start, wanted, changed_sectors(start, wanted, bytes));
                     }
-                    Ok(())
-                },
-            )?;
+                    (_, Some(wanted)) => compared.add_failed(start, wanted),
+                }
+                Ok(())
+            })?;
         }
         let unreadable = originals.unreadable();
         self.result.unreadable.extend(unreadable);
@@ -384,8 +369,8 @@ pub(crate) fn misaligned_requests(start: u64, end: u64, most: u64) -> impl Itera
         let behind = at.checked_sub(ALIGN_STEP).map_or(0, |from| from / most + 1);
         behind * most + ALIGN_STEP
     };
-    let starts =
-        std::iter::successors(Some(start), move |at| Some(border(*at))).take_while(move |at| *at < end);
+    let starts = std::iter::successors(Some(start), move |at| Some(border(*at)));
+    let starts = starts.take_while(move |at| *at < end);
     starts.map(move |at| CardExtent { offset: at, len: (border(at).min(end) - at) as u32 })
 }
 
@@ -411,12 +396,9 @@ fn pieces_to_compare<'r>(ranges: impl DoubleEndedIterator<Item = &'r SavedRange>
 
 fn pieces_in(pieces: &[CardPiece], extent: CardExtent) -> impl Iterator<Item = CardPiece> {
     let first = pieces.partition_point(|piece| piece.end <= extent.offset);
-    let within = pieces[first..].iter().take_while(move |piece| piece.start < extent.end());
-    within.map(move |piece| CardPiece {
-        start: piece.start.max(extent.offset),
-        end: piece.end.min(extent.end()),
-        ..*piece
-    })
+    let (from, to) = (extent.offset, extent.end());
+    let within = pieces[first..].iter().take_while(move |piece| piece.start < to);
+    within.map(move |piece| CardPiece { start: piece.start.max(from), end: piece.end.min(to), ..*piece })
 }
 
 /// Cache of originals read from the journal, newest last.
@@ -499,9 +481,17 @@ impl ComparedSectors {
 
 /// Returns the ranges in order, with those that touch or overlap merged.
 pub fn merged_ranges(ranges: impl IntoIterator<Item = SavedRange>) -> Vec<SavedRange> {
+    byte_ranges(&ranges.into_iter().collect::<Vec<_>>()).iter().map(saved_range).collect()
+}
+
+pub(crate) fn byte_ranges(ranges: &[SavedRange]) -> ByteRanges {
     let mut all = ByteRanges::default();
-    ranges.into_iter().for_each(|range| drop(all.add(range.offset, range.offset + range.len)));
-    all.iter().map(|(start, end)| SavedRange { offset: start, len: end - start }).collect()
+    ranges.iter().for_each(|range| drop(all.add(range.offset, range.offset + range.len)));
+    all
+}
+
+fn saved_range((start, end): (u64, u64)) -> SavedRange {
+    SavedRange { offset: start, len: end - start }
 }
 
 /// Returns the sectors in which two reads of one place differ.
@@ -536,10 +526,9 @@ fn is_alias(address: u64, original: &[u8]) -> bool {
 }
 
 fn ranges_difference(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
-    let mut others = ByteRanges::default();
-    other.iter().for_each(|range| drop(others.add(range.offset, range.offset + range.len)));
-    let left = one.iter().flat_map(|range| others.missing(range.offset, range.offset + range.len));
-    left.map(|(start, end)| SavedRange { offset: start, len: end - start }).collect()
+    let others = byte_ranges(other);
+    let outside = one.iter().flat_map(|range| others.missing(range.offset, range.offset + range.len));
+    outside.map(saved_range).collect()
 }
 
 /// Returns the intersection of two sorted sets of ranges.
@@ -549,10 +538,8 @@ fn ranges_intersection(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRan
         let end = a.offset + a.len;
         // Linear in both sets: a card may have lost every other sector.
         from += other[from..].iter().take_while(|b| b.offset + b.len <= a.offset).count();
-        both.extend(other[from..].iter().take_while(|b| b.offset < end).map(|b| {
-            let (start, end) = (a.offset.max(b.offset), end.min(b.offset + b.len));
-            SavedRange { offset: start, len: end - start }
-        }));
+        let common = other[from..].iter().take_while(|b| b.offset < end);
+        both.extend(common.map(|b| saved_range((a.offset.max(b.offset), end.min(b.offset + b.len)))));
     }
     both
 }

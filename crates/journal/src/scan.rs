@@ -3,10 +3,8 @@
 
 use crate::error::UnusableJournal;
 use crate::folder;
-use crate::record::{
-    ENTRY_BYTES, HEAD_BYTES, JournalFacts, MAGIC, MAGIC_PREFIX, MAX_RANGE_BYTES, RangeEntry, RecordHead,
-    RecordKind,
-};
+use crate::record::{ENTRY_BYTES, HEAD_BYTES, MAGIC, MAGIC_PREFIX, MAX_RANGE_BYTES};
+use crate::record::{JournalFacts, RangeEntry, RecordHead, RecordKind};
 use crate::tally::CommittedTally;
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::journal::{JournalError, RestoreProgress};
@@ -14,7 +12,7 @@ use cardscope_files::{FileError, FileUse, ResolvedFolder, is_trusted};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::time::Duration;
@@ -84,9 +82,8 @@ impl ScannedBatch {
             return self.found.values().copied().collect();
         }
         let moved = |(index, entry): (u32, &RangeEntry)| {
-            let found =
-                self.found.get(&index).filter(|found| RangeEntry { at: entry.at, ..**found } == *entry);
-            found.copied().unwrap_or(*entry)
+            let is_same = |other: &&RangeEntry| RangeEntry { at: entry.at, ..**other } == *entry;
+            *self.found.get(&index).filter(is_same).unwrap_or(entry)
         };
         (0..).zip(&self.table).map(moved).collect()
     }
@@ -108,21 +105,21 @@ const LOCK_TRIES: u32 = 30;
 pub(crate) fn open_locked(
     path: &Path,
 ) -> Result<(File, ResolvedFolder, OsString, JournalScan), UnusableJournal> {
-    let refused = |why: ErrorCause| UnusableJournal::Unknown(why).in_file(path);
-    let cannot =
-        |e: FileError| refused(ErrorCause::with_message(format!("the journal cannot be opened: {e}"), e));
-    let (folder, name) = ResolvedFolder::parent_of(path).map_err(cannot)?;
-    let file = folder.open_file(&name, FileUse::Write).map_err(cannot)?;
-    require_trusted_owner(&file).map_err(|e| {
-        let why =
-            format!("the journal was refused: {e}. Restore it as that user, or copy it if you trust it");
-        refused(ErrorCause::with_message(why, e))
-    })?;
-    lock_file(&file).map_err(|why| why.in_file(path))?;
-    check_version(&file).map_err(&refused)?;
-    let scan = scan_file(&file)
-        .map_err(|e| refused(ErrorCause::with_message(format!("the journal cannot be read: {e}"), e)))?;
-    Ok((file, folder, name, scan))
+    let open = || {
+        let cannot = |e| UnusableJournal::unknown_for(format!("the journal cannot be opened: {e}"), e);
+        let (folder, name) = ResolvedFolder::parent_of(path).map_err(cannot)?;
+        let file = folder.open_file(&name, FileUse::Write).map_err(cannot)?;
+        require_trusted_owner(&file).map_err(|e| {
+            let advice = "Restore it as that user, or copy it if you trust it";
+            UnusableJournal::unknown_for(format!("the journal was refused: {e}. {advice}"), e)
+        })?;
+        lock_file(&file)?;
+        check_version(&file).map_err(UnusableJournal::Unknown)?;
+        let scan = scan_file(&file)
+            .map_err(|e| UnusableJournal::unknown_for(format!("the journal cannot be read: {e}"), e))?;
+        Ok((file, folder, name, scan))
+    };
+    open().map_err(|why: UnusableJournal| why.in_file(path))
 }
 
 /// Reads a journal that may be in use, without locking it.
@@ -143,25 +140,17 @@ pub(crate) fn require_trusted_owner(file: &File) -> Result<(), FileError> {
 
 /// Locks the journal. The kernel can hold the lock of a process that just died for a short time, so this is retried.
 fn lock_file(file: &File) -> Result<(), UnusableJournal> {
-    let mut tries = LOCK_TRIES;
-    loop {
+    for _ in 0..=LOCK_TRIES {
         match file.try_lock() {
             Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if tries > 0 => tries -= 1,
-            Err(TryLockError::WouldBlock) => {
-                return Err(UnusableJournal::Running(
-                    "the run that writes this journal is still active; wait for it, or end it".into(),
-                ));
-            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
             Err(TryLockError::Error(e)) => {
-                return Err(UnusableJournal::Unknown(ErrorCause::with_message(
-                    format!("the journal cannot be locked: {e}"),
-                    e,
-                )));
+                return Err(UnusableJournal::unknown_for(format!("the journal cannot be locked: {e}"), e));
             }
         }
-        std::thread::sleep(Duration::from_millis(10));
     }
+    let why = "the run that writes this journal is still active; wait for it, or end it";
+    Err(UnusableJournal::Running(why.into()))
 }
 
 /// True if a file begins like a journal, or lies where journals lie with the name of one.
@@ -186,9 +175,8 @@ pub fn is_journal(path: &Path) -> bool {
 fn check_version(file: &File) -> Result<(), ErrorCause> {
     let mut start = [0; 2 * MAGIC.len()];
     // An empty or damaged version may be any version; the records decide.
-    let read = file
-        .read_at(&mut start, 0)
-        .map_err(|e| ErrorCause::with_message(format!("the journal cannot be read: {e}"), e))?;
+    let unreadable = |e| ErrorCause::with_message(format!("the journal cannot be read: {e}"), e);
+    let read = file.read_at(&mut start, 0).map_err(unreadable)?;
     let Some(rest) = start[..read].strip_prefix(MAGIC_PREFIX) else { return Ok(()) };
     let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
     match &rest[..digits] {
@@ -202,18 +190,15 @@ fn check_version(file: &File) -> Result<(), ErrorCause> {
     }
 }
 
-fn scan_file(file: &File) -> std::io::Result<JournalScan> {
+fn scan_file(file: &File) -> io::Result<JournalScan> {
     let len = file.metadata()?.len();
     let mut scan = JournalScan::default();
     scan.log.end = MAGIC.len() as u64;
     let (mut at, mut resume) = (scan.log.end, scan.log.end);
     loop {
         // If no record follows, the previous one may have lost bytes, and the next may begin inside it.
-        let from = if read_head_at(file, at, len)?.is_some_and(|head| has_nonce(&head, scan.nonce)) {
-            at
-        } else {
-            resume
-        };
+        let follows = read_head_at(file, at, len)?.is_some_and(|head| has_nonce(&head, scan.nonce));
+        let from = if follows { at } else { resume };
         let Some((found, head)) = find_head(file, from, len, scan.nonce)? else { break };
         if found > at {
             scan.log.damage.file_ranges.push((at, found));
@@ -230,7 +215,7 @@ fn has_nonce(head: &RecordHead, nonce: Option<u64>) -> bool {
     nonce.is_none_or(|nonce| nonce == head.nonce)
 }
 
-fn read_head_at(file: &File, at: u64, len: u64) -> std::io::Result<Option<RecordHead>> {
+fn read_head_at(file: &File, at: u64, len: u64) -> io::Result<Option<RecordHead>> {
     if at.saturating_add(HEAD_BYTES as u64) > len {
         return Ok(None);
     }
@@ -243,7 +228,7 @@ fn read_head_at(file: &File, at: u64, len: u64) -> std::io::Result<Option<Record
 const DISK_BLOCK: usize = 4096;
 
 /// Reads what the disk returns. Unreadable blocks become zeros, which fail their checksums.
-fn read_or_zero(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
+fn read_or_zero(file: &File, into: &mut [u8], at: u64) -> io::Result<()> {
     match file.read_exact_at(into, at) {
         Err(error) if error.kind() != ErrorKind::UnexpectedEof => {}
         done => return done,
@@ -261,14 +246,8 @@ fn read_or_zero(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
 }
 
 /// Returns the next valid header from `at` on, with its offset.
-fn find_head(
-    file: &File,
-    at: u64,
-    len: u64,
-    nonce: Option<u64>,
-) -> std::io::Result<Option<(u64, RecordHead)>> {
-    let mut window = vec![0; HEAD_BYTES];
-    let mut start = at;
+fn find_head(file: &File, at: u64, len: u64, nonce: Option<u64>) -> io::Result<Option<(u64, RecordHead)>> {
+    let (mut window, mut start) = (vec![0; HEAD_BYTES], at);
     while start + HEAD_BYTES as u64 <= len {
         let here = window.len().min((len - start) as usize);
         read_or_zero(file, &mut window[..here], start)?;
@@ -285,7 +264,7 @@ fn find_head(
 
 impl JournalScan {
     /// Adds a record with a valid header. `whole` is true if the file has all of its payload.
-    fn add_record(&mut self, file: &File, at: u64, head: RecordHead, whole: bool) -> std::io::Result<()> {
+    fn add_record(&mut self, file: &File, at: u64, head: RecordHead, whole: bool) -> io::Result<()> {
         if whole {
             self.log.end = at + u64::from(head.payload);
         }
@@ -304,9 +283,8 @@ impl JournalScan {
             }
             RecordKind::Tally => self.add_tally(head, read_valid_payload(file, at, head)?),
             RecordKind::RestoreStep => {
-                let begun = head.index == 0;
-                self.log.restore_step =
-                    Some(if begun { RestoreProgress::Begun } else { RestoreProgress::Written });
+                let steps = [RestoreProgress::Begun, RestoreProgress::Written];
+                self.log.restore_step = Some(steps[usize::from(head.index != 0)]);
                 // The newest record is the last in the file, so later ones must be appended.
                 self.log.reserved_records.clear();
             }
@@ -319,15 +297,12 @@ impl JournalScan {
         Ok(())
     }
 
-    fn add_range(&mut self, file: &File, at: u64, head: RecordHead) -> std::io::Result<()> {
+    fn add_range(&mut self, file: &File, at: u64, head: RecordHead) -> io::Result<()> {
         let mut byte = [0];
-        let fill = match head.kind {
-            RecordKind::Fill => {
-                read_or_zero(file, &mut byte, at)?;
-                Some(byte[0])
-            }
-            _ => None,
-        };
+        if head.kind == RecordKind::Fill {
+            read_or_zero(file, &mut byte, at)?;
+        }
+        let fill = (head.kind == RecordKind::Fill).then_some(byte[0]);
         let entry = RangeEntry { offset: head.offset, len: head.len, crc: head.crc, at, fill };
         self.batches.entry(head.batch).or_default().found.insert(head.index, entry);
         Ok(())
@@ -367,21 +342,17 @@ impl JournalScan {
 
     /// Minimum number of missing ranges. `torn` is true if the file ends within a record, as after a crash.
     fn count_missing(&self, torn: bool) -> u64 {
-        let Some((last, newest)) = self.batches.last_key_value() else {
-            return self.log.tally.as_ref().map_or(0, |tally| tally.ranges.into());
-        };
-        let counted = self.log.tally.as_ref().map_or(0, |tally| tally.batches);
+        let tally = self.log.tally.as_ref();
+        let (counted, ranges) = tally.map_or((0, 0), |tally| (tally.batches, u64::from(tally.ranges)));
+        let Some((last, newest)) = self.batches.last_key_value() else { return ranges };
         // A batch that is neither committed nor counted was not overwritten, so its gaps do not matter.
         let is_open = newest.committed.is_none() && *last >= counted;
         let spared = if is_open && (torn || self.tallies == 2) { newest.missing_ranges() } else { 0 };
         // A later batch proves that earlier ones were committed, so each absent batch lost at least one range.
         let absent = u64::from(*last) + 1 - self.batches.len() as u64;
-        let by_records =
-            self.batches.values().map(ScannedBatch::missing_ranges).sum::<u64>() - spared + absent;
-        let found: u64 = self.batches.range(..counted).map(|(_, batch)| batch.entries().len() as u64).sum();
-        let by_count =
-            self.log.tally.as_ref().map_or(0, |tally| u64::from(tally.ranges).saturating_sub(found));
-        by_records.max(by_count)
+        let missing: u64 = self.batches.values().map(ScannedBatch::missing_ranges).sum();
+        let there: u64 = self.batches.range(..counted).map(|(_, batch)| batch.entries().len() as u64).sum();
+        (missing - spared + absent).max(ranges.saturating_sub(there))
     }
 
     fn completeness(&self) -> JournalCompleteness {
@@ -398,7 +369,7 @@ impl JournalScan {
     }
 }
 
-fn read_valid_payload(file: &File, at: u64, head: RecordHead) -> std::io::Result<Option<Vec<u8>>> {
+fn read_valid_payload(file: &File, at: u64, head: RecordHead) -> io::Result<Option<Vec<u8>>> {
     let mut payload = vec![0; head.payload as usize];
     read_or_zero(file, &mut payload, at)?;
     Ok((crc32c::crc32c(&payload) == head.crc).then_some(payload))
@@ -410,9 +381,10 @@ pub(crate) fn read_original(file: &File, entry: &RangeEntry, into: &mut Vec<u8>)
     into.clear();
     into.resize(stored, 0);
     let place = format!("{} bytes of the card at {}", entry.len, entry.offset);
-    file.read_exact_at(into, entry.at).map_err(|e| {
-        JournalError(ErrorCause::with_message(format!("{place} cannot be read from the journal: {e}"), e))
-    })?;
+    if let Err(e) = file.read_exact_at(into, entry.at) {
+        let text = format!("{place} cannot be read from the journal: {e}");
+        return Err(JournalError(ErrorCause::with_message(text, e)));
+    }
     if crc32c::crc32c(into) != entry.crc {
         return Err(JournalError(format!("{place} are damaged in the journal (wrong checksum)").into()));
     }

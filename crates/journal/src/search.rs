@@ -2,7 +2,7 @@
 //! missing end of a journal that the file itself does not show.
 
 use crate::journal::Journal;
-use crate::restoring::merged_ranges;
+use crate::restoring::{byte_ranges, merged_ranges};
 use crate::scan::JournalCompleteness;
 use crate::survey::has_run_stamp;
 use cardscope_engine::byte_ranges::ByteRanges;
@@ -50,43 +50,36 @@ pub fn search_test_data(
     is_telling: bool,
     events: &mut dyn Listener,
 ) -> Result<FoundJournal, ProbeStop> {
-    let mut covered = ByteRanges::default();
-    journal.saved_ranges().iter().for_each(|range| drop(covered.add(range.offset, range.offset + range.len)));
+    let mut covered = byte_ranges(&journal.saved_ranges());
     let whole: u64 = covered.missing(0, card.bytes()).iter().map(|(start, end)| end - start).sum();
-    let mut found = FoundJournal { searchable: whole, ..FoundJournal::default() };
+    let found = FoundJournal { searchable: whole, ..FoundJournal::default() };
+    let progress = ByteProgress::default();
     if !is_telling {
         return Ok(found);
     }
     events.begin_stage(SEARCHING, Some(whole), None);
-    let (saved, mut progress) = (covered.clone(), ByteProgress::default());
-    let spare =
-        if journal.completeness() == JournalCompleteness::Unknown { DOUBT_SECONDS } else { SPARE_SECONDS };
-    let lacks = journal.completeness() == JournalCompleteness::Incomplete;
-    let limit = |card: &mut IoDriver<'_>| card.now().saturating_add(seconds_to_nanos(spare));
+    let saved = covered.clone();
+    let mut search = TestDataSearch { card, salts: journal.salts(), saved: &saved, found, events, progress };
+    let completeness = journal.completeness();
+    let unknown = completeness == JournalCompleteness::Unknown;
+    let spare = seconds_to_nanos(if unknown { DOUBT_SECONDS } else { SPARE_SECONDS });
     // If ranges are known to be missing, they lie in the parts that the tally counted, so these have no time limit.
-    let mut end = if lacks { None } else { Some(limit(card)) };
-    for regions in [written_ranges(journal), neighbourhoods(&saved), vec![(0, card.bytes())]] {
+    let lacks = completeness == JournalCompleteness::Incomplete;
+    let mut end = (!lacks).then(|| search.card.now().saturating_add(spare));
+    let bytes = search.card.bytes();
+    'regions: for regions in [written_ranges(journal), neighbourhoods(&saved), vec![(0, bytes)]] {
         for (from, to) in regions {
-            for (start, stop) in covered.missing(from, to.min(card.bytes())) {
-                if !search_range(
-                    card,
-                    (start, stop),
-                    end,
-                    (journal.salts(), &saved),
-                    &mut found,
-                    &mut progress,
-                    events,
-                )? {
-                    found.stamped = merged_ranges(std::mem::take(&mut found.stamped));
-                    return Ok(found);
+            for (start, stop) in covered.missing(from, to.min(bytes)) {
+                if !search.search_range(start, stop, end)? {
+                    break 'regions;
                 }
                 covered.add(start, stop);
             }
         }
-        end = end.or_else(|| Some(limit(card)));
+        end = end.or_else(|| Some(search.card.now().saturating_add(spare)));
     }
-    found.stamped = merged_ranges(std::mem::take(&mut found.stamped));
-    Ok(found)
+    let stamped = merged_ranges(search.found.stamped);
+    Ok(FoundJournal { stamped, ..search.found })
 }
 
 fn written_ranges(journal: &Journal) -> Vec<(u64, u64)> {
@@ -94,40 +87,44 @@ fn written_ranges(journal: &Journal) -> Vec<(u64, u64)> {
 }
 
 fn neighbourhoods(saved: &ByteRanges) -> Vec<(u64, u64)> {
-    saved
-        .iter()
-        .map(|(start, end)| (start.saturating_sub(NEIGHBOURHOOD), end.saturating_add(NEIGHBOURHOOD)))
-        .collect()
+    let widened =
+        |(start, end): (u64, u64)| (start.saturating_sub(NEIGHBOURHOOD), end.saturating_add(NEIGHBOURHOOD));
+    saved.iter().map(widened).collect()
 }
 
-/// Searches one range; returns false if the time ran out.
-fn search_range(
-    card: &mut IoDriver<'_>,
-    (start, stop): (u64, u64),
-    end: Option<Nanos>,
-    (salts, saved): (&[u64], &ByteRanges),
-    found: &mut FoundJournal,
-    progress: &mut ByteProgress,
-    events: &mut dyn Listener,
-) -> Result<bool, ProbeStop> {
-    card.set_deadline(end);
-    let ended =
-        card.read(split_extents(start, stop, card.block()), IoContent::Buffer, |extent, _, answer| {
-            found.searched += u64::from(extent.len);
+struct TestDataSearch<'a, 't> {
+    card: &'a mut IoDriver<'t>,
+    salts: &'a [u64],
+    saved: &'a ByteRanges,
+    found: FoundJournal,
+    events: &'a mut dyn Listener,
+    progress: ByteProgress,
+}
+
+impl TestDataSearch<'_, '_> {
+    /// Searches one range; returns false if the time ran out.
+    fn search_range(&mut self, start: u64, stop: u64, end: Option<Nanos>) -> Result<bool, ProbeStop> {
+        let TestDataSearch { card, salts, saved, found, events, progress } = self;
+        card.set_deadline(end);
+        let extents = split_extents(start, stop, card.block());
+        let ended = card.read(extents, IoContent::Buffer, |extent, _, answer| {
+            let len = u64::from(extent.len);
+            found.searched += len;
             match answer {
                 ReadAnswer::Differs { bytes, .. } => {
-                    found.stamped.extend(stamped_sectors(extent, bytes, salts, saved))
+                    found.stamped.extend(stamped_sectors(extent, bytes, salts, saved));
                 }
-                ReadAnswer::Failed(_) => found.unread += u64::from(extent.len),
+                ReadAnswer::Failed(_) => found.unread += len,
                 ReadAnswer::Same => {}
             }
-            progress.add(u64::from(extent.len), events);
+            progress.add(len, *events);
             Ok(())
         });
-    card.set_deadline(None);
-    match ended {
-        Err(ProbeStop::Limit) => Ok(false),
-        ended => ended.map(|()| true),
+        card.set_deadline(None);
+        match ended {
+            Err(ProbeStop::Limit) => Ok(false),
+            ended => ended.map(|()| true),
+        }
     }
 }
 

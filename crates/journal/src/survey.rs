@@ -5,11 +5,11 @@
 
 use crate::journal::Journal;
 use crate::record::BlockFingerprint;
-use crate::restoring::merged_ranges;
+use crate::restoring::{byte_ranges, merged_ranges};
 use cardscope_engine::byte_ranges::ByteRanges;
 use cardscope_engine::content::{IoContent, read_stamp_header};
 use cardscope_engine::io_driver::{IoDriver, ProbeStop, ReadAnswer, split_extents};
-use cardscope_engine::journal::{JournalError, JournalWriter as _, RestoreProgress, SavedRange};
+use cardscope_engine::journal::{JournalError, JournalWriter, RestoreProgress, SavedRange};
 use std::collections::HashMap;
 
 /// Bytes of a sector, which a device writes completely or not at all.
@@ -104,9 +104,9 @@ pub fn survey_card(
 /// Fingerprints of blocks that the test did not write.
 fn untouched_fingerprints(journal: &Journal) -> Vec<BlockFingerprint> {
     let saved = journal.saved_ranges();
-    let touched =
-        |w: &&BlockFingerprint| saved.iter().any(|s| s.offset < w.end() && w.offset < s.offset + s.len);
-    journal.facts().witnesses.iter().filter(|witness| !touched(witness)).copied().collect()
+    let mut untouched = journal.facts().witnesses.clone();
+    untouched.retain(|w| !saved.iter().any(|s| s.offset < w.end() && w.offset < s.offset + s.len));
+    untouched
 }
 
 /// Ranges of the journal with the part of each to compare, oldest first: of a place that was saved twice only the first
@@ -127,9 +127,8 @@ fn sampled_parts(journal: &Journal, extent: SurveyExtent) -> Vec<(SavedRange, Sa
 
 /// Offset on the card of a range of the journal; `None` if the card is too small.
 fn card_offset(card: &IoDriver<'_>, start: u64, len: u64, shift: i64) -> Option<u64> {
-    start
-        .checked_add_signed(shift)
-        .filter(|start| start.checked_add(len).is_some_and(|end| end <= card.bytes()))
+    let fits = |start: &u64| start.checked_add(len).is_some_and(|end| end <= card.bytes());
+    start.checked_add_signed(shift).filter(fits)
 }
 
 impl CardSurvey {
@@ -152,7 +151,7 @@ impl CardSurvey {
             match answer {
                 ReadAnswer::Differs { bytes, .. } => {
                     let before = self.stamped;
-                    self.count_sectors(extent.offset, wanted, bytes, salts, newer);
+                    self.count_sectors(extent.offset, (wanted, bytes), salts, newer);
                     let sectors = u64::from(extent.len) / SECTOR as u64;
                     self.read += sectors;
                     self.unstamped += if stamped { sectors - (self.stamped - before) } else { 0 };
@@ -172,8 +171,7 @@ impl CardSurvey {
     fn count_sectors(
         &mut self,
         start: u64,
-        wanted: &[u8],
-        found: &[u8],
+        (wanted, found): (&[u8], &[u8]),
         salts: &[u64],
         newer: &mut NewerPlaces,
     ) {
@@ -190,12 +188,11 @@ impl CardSurvey {
                 continue;
             }
             self.differing += found.len() as u64;
-            match has_run_stamp(found, salts) {
-                true => self.stamped += 1,
-                false => {
-                    self.foreign += 1;
-                    newer.foreign.push(place);
-                }
+            if has_run_stamp(found, salts) {
+                self.stamped += 1;
+            } else {
+                self.foreign += 1;
+                newer.foreign.push(place);
             }
         }
     }
@@ -209,27 +206,24 @@ impl CardSurvey {
         salts: &[u64],
     ) -> Result<(), ProbeStop> {
         let sectors = u64::from(witness.len) / SECTOR as u64;
-        card.read(
-            split_extents(start, start + u64::from(witness.len), card.block()),
-            IoContent::Buffer,
-            |_, _, answer| {
-                let ReadAnswer::Differs { bytes, .. } = answer else {
-                    self.unread += sectors;
-                    return Ok(());
-                };
-                self.read += sectors;
-                if crc32c::crc32c(bytes) == witness.crc32c {
-                    let telling = if witness.constant { 0 } else { sectors };
-                    self.original += telling;
-                    self.untouched.0 += telling;
-                } else if !bytes.chunks(SECTOR).any(|sector| has_run_stamp(sector, salts)) {
-                    // A stamp here was written through another address of a fake.
-                    self.foreign += sectors;
-                    self.untouched.1 += sectors;
-                }
-                Ok(())
-            },
-        )
+        let extents = split_extents(start, start + u64::from(witness.len), card.block());
+        card.read(extents, IoContent::Buffer, |_, _, answer| {
+            let ReadAnswer::Differs { bytes, .. } = answer else {
+                self.unread += sectors;
+                return Ok(());
+            };
+            self.read += sectors;
+            if crc32c::crc32c(bytes) == witness.crc32c {
+                let evidence = if witness.constant { 0 } else { sectors };
+                self.original += evidence;
+                self.untouched.0 += evidence;
+            } else if !bytes.chunks(SECTOR).any(|sector| has_run_stamp(sector, salts)) {
+                // A stamp here was written through another address of a fake.
+                self.foreign += sectors;
+                self.untouched.1 += sectors;
+            }
+            Ok(())
+        })
     }
 }
 
@@ -251,10 +245,7 @@ pub struct JournalPart<'j> {
 
 impl<'j> JournalPart<'j> {
     pub fn new(journal: &'j mut Journal, spared: &[SavedRange]) -> Self {
-        let mut left_out = ByteRanges::default();
-        for range in spared {
-            left_out.add(range.offset, range.offset + range.len);
-        }
+        let left_out = byte_ranges(spared);
         let (mut parts, mut wholes) = (Vec::new(), HashMap::new());
         for whole in journal.saved_ranges() {
             for (start, end) in left_out.missing(whole.offset, whole.offset + whole.len) {
@@ -268,7 +259,7 @@ impl<'j> JournalPart<'j> {
     }
 }
 
-impl cardscope_engine::journal::JournalWriter for JournalPart<'_> {
+impl JournalWriter for JournalPart<'_> {
     fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
         self.journal.save(offset, original)
     }
@@ -310,7 +301,7 @@ mod tests {
 
     fn counted(wanted: &[u8], found: &[u8]) -> CardSurvey {
         let mut survey = CardSurvey::default();
-        survey.count_sectors(4096, wanted, found, &[7], &mut NewerPlaces::default());
+        survey.count_sectors(4096, (wanted, found), &[7], &mut NewerPlaces::default());
         survey
     }
 
@@ -337,7 +328,7 @@ mod tests {
         let wanted = [noise.clone(), noise.clone(), stamp(7), stamp(7), noise.clone()].concat();
         let found = [[1; SECTOR].to_vec(), stamp(7), noise.clone(), stamp(7), noise].concat();
         let mut newer = NewerPlaces::default();
-        CardSurvey::default().count_sectors(8192, &wanted, &found, &[7], &mut newer);
+        CardSurvey::default().count_sectors(8192, (&wanted, &found), &[7], &mut newer);
         assert_eq!(newer.foreign, [SavedRange { offset: 8192, len: 512 }]);
         assert_eq!(newer.aliases, [SavedRange { offset: 9216, len: 512 }]);
     }

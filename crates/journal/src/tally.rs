@@ -82,12 +82,8 @@ impl CommittedTally {
     /// Decodes a page whose header and payload have valid checksums.
     pub(crate) fn decode(head: &RecordHead, map: Vec<u8>) -> Option<CommittedTally> {
         let valid = map.len() == MAP_BYTES && head.offset >= MIN_PART_BYTES;
-        valid.then_some(CommittedTally {
-            batches: head.batch,
-            ranges: head.len,
-            part_bytes: head.offset,
-            map,
-        })
+        let (batches, ranges, part_bytes) = (head.batch, head.len, head.offset);
+        valid.then_some(CommittedTally { batches, ranges, part_bytes, map })
     }
 }
 

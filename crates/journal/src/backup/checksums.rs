@@ -1,7 +1,7 @@
 //! Checksum file of an image: its card, a CRC32C of each MiB, and unreadable ranges. It is text, one fact a line, with
 //! a checksum of itself at the end.
 
-use cardscope_files::FileUse;
+use cardscope_files::{FileError, FileUse};
 use cardscope_model::untrusted_text;
 use crc32c::Crc32cWriter;
 use serde::{Deserialize, Serialize};
@@ -71,29 +71,22 @@ pub(super) fn write_sums(file: &File, sums: &ImageSums) -> std::io::Result<()> {
 }
 
 pub(super) fn read_sums(path: &Path) -> Result<ImageSums, String> {
-    let file = cardscope_files::open_file(path, FileUse::Read)
-        .map_err(|e| format!("its checksums {} cannot be read: {e}", path.display()))?;
-    let cannot = |e: std::io::Error| format!("its checksums {} cannot be read: {e}", path.display());
-    let damaged =
-        || format!("its checksums {} are damaged; the image alone can be written with dd", path.display());
+    let shown = path.display();
+    let cannot = |e: FileError| format!("its checksums {shown} cannot be read: {e}");
+    let damaged = || format!("its checksums {shown} are damaged; the image alone can be written with dd");
+    let file = cardscope_files::open_file(path, FileUse::Read).map_err(cannot)?;
     let mut lines = SumLines { file: BufReader::new(file), line: String::new(), crc: 0 };
     let title = lines.next_line().map_err(cannot)?.ok_or_else(damaged)?;
     if title != TITLE {
         return Err(match title.strip_prefix("cardscope backup ") {
-            Some(version) => {
-                format!(
-                    "the backup has version {version}, and this Cardscope knows version 1; use the one that \
-                     took it"
-                )
-            }
-            None => format!("{} is not a checksum file of a backup", path.display()),
+            Some(version) => format!(
+                "the backup has version {version}, and this Cardscope knows version 1; use the one that took it"
+            ),
+            None => format!("{shown} is not a checksum file of a backup"),
         });
     }
-    let about: BackupFacts = lines
-        .next_line()
-        .map_err(cannot)?
-        .and_then(|line| serde_json::from_str(line).ok())
-        .ok_or_else(damaged)?;
+    let head = lines.next_line().map_err(cannot)?;
+    let about = head.and_then(|line| serde_json::from_str::<BackupFacts>(line).ok()).ok_or_else(damaged)?;
     let mut sums = ImageSums { about, chunks: Vec::new(), unread: Vec::new() };
     let all = sums.about.bytes.div_ceil(u64::from(CHUNK));
     loop {
@@ -119,11 +112,8 @@ fn parse_line(sums: &mut ImageSums, line: &str, all: u64) -> Option<()> {
         "unread" => {
             let mut fields = rest.splitn(3, ' ');
             let (offset, len) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-            sums.unread.push(UnreadRange {
-                offset,
-                len,
-                reason: fields.next().unwrap_or_default().to_owned(),
-            });
+            let reason = fields.next().unwrap_or_default().to_owned();
+            sums.unread.push(UnreadRange { offset, len, reason });
         }
         _ => return None,
     }
@@ -137,7 +127,7 @@ struct SumLines {
 }
 
 impl SumLines {
-    fn next_line(&mut self) -> std::io::Result<Option<&str>> {
+    fn next_line(&mut self) -> Result<Option<&str>, FileError> {
         self.line.clear();
         self.file.read_line(&mut self.line)?;
         self.crc = crc32c::crc32c_append(self.crc, self.line.as_bytes());

@@ -50,14 +50,13 @@ impl CardImage {
         for path in [Path::new(&name), &checksum_path(Path::new(&name))] {
             if folder.stat(path.as_os_str()).map_err(|e| write_error(file, e))?.is_some() {
                 let path = file.with_file_name(path);
-                return Err(JournalFailure::Refused(
-                    format!("{} already exists; name a new file for the backup", path.display()).into(),
-                ));
+                let text = format!("{} already exists; name a new file for the backup", path.display());
+                return Err(JournalFailure::refused(text));
             }
         }
-        let image =
-            NewImage { file: folder.create(&name, 0o600).map_err(|e| write_error(file, e))?, folder, name };
-        let _owing = register_cleanup("the backup that was begun is removed", "");
+        let created = folder.create(&name, 0o600).map_err(|e| write_error(file, e))?;
+        let image = NewImage { file: created, folder, name };
+        let _guard = register_cleanup("the backup that was begun is removed", "");
         let taken = write_image(file, &image, (target, about), moved, interrupt, events);
         if taken.is_err() {
             image.remove();
@@ -85,24 +84,17 @@ fn check_location(
     events: &mut dyn Listener,
 ) -> Result<(), JournalFailure> {
     if on_card(&folder.proc_path()) {
-        return Err(JournalFailure::Refused(
-            format!(
-                "the backup {} would be on {} itself; name a file on another disk",
-                file.display(),
-                card.name
-            )
-            .into(),
-        ));
+        let (file, card) = (file.display(), &card.name);
+        return Err(JournalFailure::refused(format!(
+            "the backup {file} would be on {card} itself; name a file on another disk"
+        )));
     }
     let room = folder.free_bytes().map_err(|e| write_error(file, e))?;
     if room < card.bytes {
-        let text = format!(
-            "{} has {} free, and the card has {}: the backup fits only if the rest of the card is empty",
-            folder.path().display(),
-            BinarySize(room),
-            DecimalSize(card.bytes)
-        );
-        events.report_note(&text);
+        let (room, bytes, folder) = (BinarySize(room), DecimalSize(card.bytes), folder.path().display());
+        events.report_note(&format!(
+            "{folder} has {room} free, and the card has {bytes}: the backup fits only if the rest of the card is empty"
+        ));
     }
     Ok(())
 }
@@ -117,7 +109,7 @@ fn no_backup_error(file: &Path, why: ErrorCause) -> JournalFailure {
          with more space",
         file.display()
     );
-    JournalFailure::Refused(ErrorCause::with_message(words, why))
+    JournalFailure::refused_for(words, why)
 }
 
 fn stop_error(file: &Path, stop: ProbeStop) -> JournalFailure {
@@ -144,23 +136,18 @@ fn write_image(
     let sums = ImageSums { about, chunks, unread };
     let synced = image.file.set_len(sums.about.bytes).and_then(|()| image.file.sync_all());
     synced.map_err(|e| write_error(file, e))?;
-    let beside_it =
-        DraftFile::new(&image.folder, None, 0o600).map_err(|e| write_error(&checksum_path(file), e))?;
-    checksums::write_sums(beside_it.file(), &sums).map_err(|e| write_error(&checksum_path(file), e))?;
+    let sums_error = |e: FileError| write_error(&checksum_path(file), e);
+    let draft = DraftFile::new(&image.folder, None, 0o600).map_err(sums_error)?;
+    checksums::write_sums(draft.file(), &sums).map_err(|e| sums_error(e.into()))?;
     let held = image.file.try_clone().map_err(|e| write_error(file, e))?;
     // The checksum file comes last, so that the image counts as a backup only when all of it is on disk.
-    beside_it
-        .place(checksum_path(Path::new(&image.name)).as_os_str())
-        .map_err(|e| write_error(&checksum_path(file), e))?;
+    draft.place(checksum_path(Path::new(&image.name)).as_os_str()).map_err(sums_error)?;
     image.folder.sync().map_err(|e| write_error(file, e))?;
-    let then = "the image of the card is restored";
-    let debt = register_cleanup(then, "");
-    debt.update(PendingCleanup {
-        planned: then.to_owned(),
-        leftover: restore_hint_for(file),
-        restore_bytes: sums.about.bytes,
-    });
-    Ok(CardImage { image: held, path: file.to_owned(), sums, overwritten: None, _cleanup_guard: Some(debt) })
+    let planned = "the image of the card is restored".to_owned();
+    let guard = register_cleanup(&planned, "");
+    let (leftover, restore_bytes) = (restore_hint_for(file), sums.about.bytes);
+    guard.update(PendingCleanup { planned, leftover, restore_bytes });
+    Ok(CardImage { image: held, path: file.to_owned(), sums, overwritten: None, _cleanup_guard: Some(guard) })
 }
 
 /// Refuses an image with gaps: the unreadable data would be overwritten and lost.
@@ -169,20 +156,16 @@ fn refuse_gaps(unread: &[UnreadRange], file: &Path) -> Result<(), JournalFailure
         return Ok(());
     }
     let bytes: u64 = unread.iter().map(|range| range.len).sum();
-    let named: Vec<String> = unread
-        .iter()
-        .take(MAX_LISTED)
-        .map(|range| format!("{} bytes at byte {} ({})", range.len, range.offset, range.reason))
-        .collect();
+    let text =
+        |range: &UnreadRange| format!("{} bytes at byte {} ({})", range.len, range.offset, range.reason);
+    let named = unread.iter().take(MAX_LISTED).map(text).collect::<Vec<_>>().join(", ");
     let more = unread.len().saturating_sub(MAX_LISTED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    Err(JournalFailure::Refused(format!(
-        "{bytes} bytes of the card cannot be read in {} tries: {}{more}; nothing was written to the card, \
-         and the backup {} was removed. Save the data with ddrescue, or leave out --backup and lose it",
-        2 * (RETRIES + 1),
-        named.join(", "),
-        file.display()
-    ).into()))
+    let (tries, file) = (2 * (RETRIES + 1), file.display());
+    Err(JournalFailure::refused(format!(
+        "{bytes} bytes of the card cannot be read in {tries} tries: {named}{more}; nothing was written to the card, \
+         and the backup {file} was removed. Save the data with ddrescue, or leave out --backup and lose it"
+    )))
 }
 
 /// Image while it is being written.
@@ -239,7 +222,7 @@ impl<'f> ImageWriter<'f> {
     }
 
     fn write_bytes(&self, offset: u64, bytes: &[u8]) -> Result<(), ProbeStop> {
-        self.image.write_all_at(bytes, offset).map_err(|e| ProbeStop::Journal(JournalError(e.into())))
+        self.image.write_all_at(bytes, offset).map_err(image_stop)
     }
 
     /// Compares the image with a second read of the card, in requests of another size and alignment. Returns the
@@ -255,22 +238,18 @@ impl<'f> ImageWriter<'f> {
         let mut progress = ByteProgress::default();
         let (mut saved, mut reads, mut failed) = (vec![0; COMPARE_BYTES as usize], 0, Vec::new());
         // Zeros were not written, so the file gets its full length here.
-        self.image.set_len(bytes).map_err(|e| ProbeStop::Journal(JournalError(e.into())))?;
+        self.image.set_len(bytes).map_err(image_stop)?;
         card.reopen()?;
         let mut is_saved = |second: CardExtent, bytes: &[u8]| {
             reads += 1;
             let saved = &mut saved[..bytes.len()];
-            let held = self.image.read_exact_at(saved, second.offset);
-            held.map_err(|e| ProbeStop::Journal(JournalError(e.into())))?;
+            self.image.read_exact_at(saved, second.offset).map_err(image_stop)?;
             let Some(at) = first_difference(saved, bytes) else { return Ok(()) };
-            Err(ProbeStop::SuspectReader(Box::new(suspect_reader_evidence(
-                second,
-                second.offset + at as u64,
-                reads,
-            ))))
+            let evidence = suspect_reader_evidence(second, second.offset + at as u64, reads);
+            Err(ProbeStop::SuspectReader(Box::new(evidence)))
         };
-        let requests =
-            split_extents(0, head, FIRST_COMPARE_BYTES).chain(split_extents(head, bytes, COMPARE_BYTES));
+        let requests = split_extents(0, head, FIRST_COMPARE_BYTES);
+        let requests = requests.chain(split_extents(head, bytes, COMPARE_BYTES));
         card.read(requests, IoContent::Buffer, |second, _, answer| {
             match answer {
                 ReadAnswer::Differs { bytes, .. } => is_saved(second, bytes)?,
@@ -292,12 +271,17 @@ impl<'f> ImageWriter<'f> {
                 // Behind the last write the file is all zeros.
                 Ok(0) => break,
                 Ok(n) => filled += n,
-                Err(e) => return Err(ProbeStop::Journal(JournalError(e.into()))),
+                Err(e) => return Err(image_stop(e)),
             }
         }
         self.chunks[(chunk.offset / u64::from(CHUNK)) as usize] = Some(crc32c::crc32c(&bytes));
         Ok(())
     }
+}
+
+/// End of the probe because the image cannot be written or read.
+fn image_stop(error: std::io::Error) -> ProbeStop {
+    ProbeStop::Journal(JournalError(error.into()))
 }
 
 /// Retries failed extents in smaller ones, calls `each` for those that succeed, and returns the others in order.
@@ -316,10 +300,7 @@ fn retry_finely(
         let fine = left.iter().flat_map(|extent| split_extents(extent.offset, extent.end(), RETRY_BYTES));
         card.read(fine, IoContent::Buffer, |extent, _, answer| match answer {
             ReadAnswer::Differs { bytes, .. } => each(extent, bytes),
-            ReadAnswer::Failed(io_error) => {
-                io_errors.push((extent, io_error.clone()));
-                Ok(())
-            }
+            ReadAnswer::Failed(error) => Ok(io_errors.push((extent, error.clone()))),
             ReadAnswer::Same => Ok(()),
         })?;
         left = io_errors.iter().map(|(extent, _)| *extent).collect();

@@ -44,17 +44,16 @@ pub struct CardImage {
 impl CardImage {
     /// Opens an existing image and checks its size.
     pub fn open(path: &Path) -> Result<CardImage, JournalFailure> {
-        let refused = |why: ErrorCause| {
-            JournalFailure::Refused(ErrorCause::with_message(format!("{}: {why}", path.display()), why))
-        };
+        let refused =
+            |why: ErrorCause| JournalFailure::refused_for(format!("{}: {why}", path.display()), why);
         let sums = checksums::read_sums(&checksum_path(path)).map_err(|why| refused(why.into()))?;
         let image = cardscope_files::open_file(path, FileUse::Read)
             .map_err(|e| refused(ErrorCause::with_message(format!("the image cannot be opened: {e}"), e)))?;
         let bytes = image.metadata().map_err(|e| refused(e.into()))?.len();
         if bytes != sums.about.bytes {
+            let whole = sums.about.bytes;
             return Err(refused(format!(
-                "the image has {bytes} bytes, and its checksums are for {}: it is truncated or another image",
-                sums.about.bytes
+                "the image has {bytes} bytes, and its checksums are for {whole}: it is truncated or another image"
             ).into()));
         }
         Ok(CardImage { image, path: path.to_owned(), sums, overwritten: None, _cleanup_guard: None })

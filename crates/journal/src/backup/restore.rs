@@ -6,17 +6,17 @@
 
 use super::checksums::{CHUNK, UnreadRange};
 use super::{CardImage, DEPTH, RESTORING};
+use crate::block_fingerprint::single_read_plan;
 use crate::error::JournalFailure;
 use crate::restoring::{ComparedSectors, ReadShape, RestoreResult, differing_sectors, misaligned_requests};
 use cardscope_engine::byte_ranges::ByteRanges;
-use cardscope_engine::cause::ErrorCause;
+
 use cardscope_engine::content::IoContent;
 use cardscope_engine::event::{ByteProgress, Listener};
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::io_driver::{CardExtent, IoDriver, ProbeStop, ReadAnswer, split_extents};
 use cardscope_engine::journal::SavedRange;
-use cardscope_engine::target::{LanePlan, Target};
-use cardscope_model::recipe::KernelPath;
+use cardscope_engine::target::Target;
 use cardscope_model::units::Nanos;
 use std::borrow::Cow;
 use std::os::unix::fs::FileExt;
@@ -49,9 +49,9 @@ impl CardImage {
         events: &mut dyn Listener,
     ) -> Result<RestoreResult, JournalFailure> {
         let own = InterruptFlag::default();
-        self.check_same_card(target, key_now, &own).map_err(|error| {
-            JournalFailure::Io(ErrorCause::with_message(format!("{error}; {}", self.restore_hint()), error))
-        })?;
+        let checked = self.check_same_card(target, key_now, &own);
+        checked
+            .map_err(|error| JournalFailure::io_for(format!("{error}; {}", self.restore_hint()), error))?;
         self.restore_to(target, &own, events)
     }
 
@@ -69,10 +69,7 @@ impl CardImage {
     fn to_error(&self, stop: ProbeStop) -> JournalFailure {
         match stop {
             ProbeStop::Interrupted => JournalFailure::Stop(stop),
-            other => JournalFailure::Io(ErrorCause::with_message(
-                format!("{other}; {}", self.restore_hint()),
-                other,
-            )),
+            other => JournalFailure::io_for(format!("{other}; {}", self.restore_hint()), other),
         }
     }
 
@@ -160,13 +157,12 @@ impl CardImage {
     ) -> Result<(), ProbeStop> {
         first.merge_and_sort();
         card.reopen()?;
-        let (mut second, mut next) = (ComparedSectors::default(), 0);
+        let (mut second, mut next, chunk) = (ComparedSectors::default(), 0, u64::from(CHUNK));
         for range in &first.missing {
-            let chunks =
-                range.offset / u64::from(CHUNK)..(range.offset + range.len).div_ceil(u64::from(CHUNK));
+            let chunks = range.offset / chunk..(range.offset + range.len).div_ceil(chunk);
             for number in chunks.start.max(next)..chunks.end {
-                let start = number * u64::from(CHUNK);
-                let end = (start + u64::from(CHUNK)).min(self.sums.about.bytes).min(card.bytes());
+                let start = number * chunk;
+                let end = (start + chunk).min(self.sums.about.bytes).min(card.bytes());
                 let part = ImageRange { start, end, crc: self.sums.chunks[number as usize] };
                 self.compare_range(card, part, ReadShape::AsSaved, &mut second, &mut |_, _| ())?;
             }
@@ -252,9 +248,8 @@ impl CardImage {
     ) -> Result<(), JournalFailure> {
         let (name, bytes) = (target.info().name.clone(), target.info().bytes);
         let another = |why: &str| {
-            JournalFailure::Io(
-                format!("{name} is not the saved card ({why}); nothing was restored to it").into(),
-            )
+            let text = format!("{name} is not the saved card ({why}); nothing was restored to it");
+            JournalFailure::Io(text.into())
         };
         if bytes != self.sums.about.bytes {
             return Err(another("it has another size"));
@@ -268,10 +263,7 @@ impl CardImage {
         card.reopen()?;
         let (same, other) = self.count_matches(&mut card)?;
         // Most blocks are enough, because a defective card that loses some data is still the same card.
-        match other > same {
-            true => Err(another("its untouched data differs")),
-            false => Ok(()),
-        }
+        if other > same { Err(another("its untouched data differs")) } else { Ok(()) }
     }
 
     /// Counts blocks outside of the overwritten range that match the image, and those that differ.
@@ -306,13 +298,7 @@ impl CardImage {
 /// Collects I/Os that an interrupted test left in flight. Waits no longer than the kernel does, and not at all for a
 /// card that is gone.
 fn drain_in_flight(target: &mut dyn Target) {
-    let plan = LanePlan {
-        depth: 1,
-        block: u64::from(SAMPLE_BYTES),
-        path: KernelPath::Direct,
-        sync_each: false,
-        own_buffers: true,
-    };
+    let plan = single_read_plan(SAMPLE_BYTES);
     let until = Instant::now() + DRAIN_TIMEOUT;
     let mut done = Vec::new();
     while target.plan(&plan).is_err_and(|error| !error.is_final()) && Instant::now() < until {
