@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
+use std::io::ErrorKind;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
@@ -35,19 +36,15 @@ impl<'f> DraftFile<'f> {
             None => mode,
         };
         let mut tries = TRIES;
-        loop {
+        let (name, file) = loop {
             let name = OsString::from(format!(".cardscope-{:016x}.part", RandomState::new().hash_one(tries)));
             match folder.create(&name, mode) {
-                Ok(file) => {
-                    let identity = FileIdentity::of_file(&file)?;
-                    return Ok(DraftFile { folder, name, file, identity, old });
-                }
-                Err(FileError::Io(e)) if e.kind() == std::io::ErrorKind::AlreadyExists && tries > 0 => {
-                    tries -= 1;
-                }
-                Err(error) => return Err(error),
+                Err(FileError::Io(e)) if e.kind() == ErrorKind::AlreadyExists && tries > 0 => tries -= 1,
+                created => break (name, created?),
             }
-        }
+        };
+        let identity = FileIdentity::of_file(&file)?;
+        Ok(DraftFile { folder, name, file, identity, old })
     }
 
     pub fn file(&self) -> &File {
@@ -67,13 +64,7 @@ impl<'f> DraftFile<'f> {
 
     fn place_new(&self, name: &OsStr) -> Result<(), FileError> {
         self.file.sync_all()?;
-        match renameat_with(
-            self.folder,
-            &self.name,
-            self.folder,
-            single_component(name)?,
-            RenameFlags::NOREPLACE,
-        ) {
+        match self.rename(name, RenameFlags::NOREPLACE)? {
             Err(errno) if is_unsupported(errno) => {
                 // Without RENAME_NOREPLACE an exclusively created empty file reserves the name.
                 let empty = FileIdentity::of_file(self.folder.create(name, 0o600)?)?;
@@ -87,36 +78,28 @@ impl<'f> DraftFile<'f> {
         let identity = FileIdentity::of_file(old)?;
         copy_owner(&self.file, old)?;
         self.file.sync_all()?;
-        match self.exchange(name) {
-            Err(FileError::Io(e)) if Errno::from_io_error(&e).is_some_and(is_unsupported) => {
-                self.rename_over(name, identity)
-            }
-            other => other.and_then(|()| self.check_replaced(name, identity)),
+        // Swaps the two names. The old file can then be checked where nobody else exchanges it.
+        match self.rename(name, RenameFlags::EXCHANGE)? {
+            Err(errno) if is_unsupported(errno) => return self.rename_over(name, identity),
+            other => other?,
         }
-    }
-
-    /// Swaps the two names. The old file can then be checked where nobody else exchanges it.
-    fn exchange(&self, name: &OsStr) -> Result<(), FileError> {
-        let flags = RenameFlags::EXCHANGE;
-        Ok(renameat_with(self.folder, &self.name, self.folder, single_component(name)?, flags)?)
-    }
-
-    fn check_replaced(&self, name: &OsStr, old: FileIdentity) -> Result<(), FileError> {
-        if self.folder.remove(&self.name, old)? {
+        if self.folder.remove(&self.name, identity)? {
             return Ok(());
         }
-        self.exchange(name)?;
+        self.rename(name, RenameFlags::EXCHANGE)??;
         Err(FileError::Changed)
+    }
+
+    fn rename(&self, name: &OsStr, flags: RenameFlags) -> Result<Result<(), Errno>, FileError> {
+        Ok(renameat_with(self.folder, &self.name, self.folder, single_component(name)?, flags))
     }
 
     /// For file systems without RENAME_EXCHANGE (NFS, older FAT). A short race between check and rename remains.
     fn rename_over(&self, name: &OsStr, old: FileIdentity) -> Result<(), FileError> {
-        match self.folder.stat(name)? {
-            Some(found) if FileIdentity::from(&found) == old => {
-                Ok(renameat(self.folder, &self.name, self.folder, single_component(name)?)?)
-            }
-            _ => Err(FileError::Changed),
+        if self.folder.stat(name)?.is_none_or(|stat| FileIdentity::from(&stat) != old) {
+            return Err(FileError::Changed);
         }
+        Ok(renameat(self.folder, &self.name, self.folder, single_component(name)?)?)
     }
 }
 
@@ -127,15 +110,15 @@ impl Drop for DraftFile<'_> {
     }
 }
 
-fn is_unsupported(errno: Errno) -> bool {
+pub(crate) fn is_unsupported(errno: Errno) -> bool {
     matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
 
 /// Copies owner and mode, or neither: a mode means something else for another owner. Drops set-user-ID bits.
 fn copy_owner(file: impl AsFd, old: impl AsFd) -> Result<(), FileError> {
     let old = fstat(old)?;
-    let owner = (Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
-    if fchown(&file, owner.0, owner.1).is_ok() {
+    let (user, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
+    if fchown(&file, Some(user), Some(group)).is_ok() {
         // FAT and similar file systems refuse, and store no mode anyway.
         let _ = fchmod(&file, Mode::from_raw_mode(old.st_mode & 0o777));
     }

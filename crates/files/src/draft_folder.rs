@@ -1,6 +1,7 @@
 //! Fills a folder under a temporary name and then moves it to its place. An existing folder is replaced only if it has
 //! exactly the expected files, and only listed files are removed.
 
+use crate::draft::is_unsupported;
 use crate::folder::single_component;
 use crate::{FileError, FileIdentity, ResolvedFolder, is_trusted};
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, RenameFlags};
@@ -31,25 +32,16 @@ impl<'f> DraftFolder<'f> {
     /// Creates a draft, and first removes one of the same name that a killed process left behind. Fails with
     /// [`FileError::Busy`] if another process is writing it.
     pub fn new(parent: &'f ResolvedFolder, last: &OsStr) -> Result<DraftFolder<'f>, FileError> {
-        let mut name = OsString::from(".");
-        name.push(single_component(last)?);
-        name.push(".cardscope-part");
-        match mkdirat(parent, &name, Mode::from_raw_mode(0o777)) {
-            Ok(()) => {}
-            Err(Errno::EXIST) => clear_abandoned(parent, &name)?,
-            Err(errno) => return Err(errno.into()),
+        let mut temporary_name = OsString::from(".");
+        temporary_name.push(single_component(last)?);
+        temporary_name.push(".cardscope-part");
+        match mkdirat(parent, &temporary_name, Mode::from_raw_mode(0o777)) {
+            Err(Errno::EXIST) => clear_abandoned(parent, &temporary_name)?,
+            made => made?,
         }
-        let (held, lock) = open_locked(parent, &name)?;
-        let last = last.to_owned();
-        Ok(DraftFolder {
-            parent,
-            final_name: last,
-            temporary_name: name,
-            held,
-            _lock: lock,
-            files: BTreeSet::new(),
-            placed: false,
-        })
+        let (held, _lock) = open_locked(parent, &temporary_name)?;
+        let (final_name, files) = (last.to_owned(), BTreeSet::new());
+        Ok(DraftFolder { parent, final_name, temporary_name, held, _lock, files, placed: false })
     }
 
     /// Creates a file in the folder, with missing folders on the way. The name must not lead out of the folder.
@@ -83,46 +75,32 @@ impl<'f> DraftFolder<'f> {
 
     /// For a name that is free or belongs to an empty folder.
     fn place_new(&self) -> Result<(), FileError> {
-        match renameat_with(
-            self.parent,
-            &self.temporary_name,
-            self.parent,
-            &self.final_name,
-            RenameFlags::NOREPLACE,
-        ) {
-            Ok(()) => Ok(()),
-            Err(Errno::EXIST | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                match renameat(self.parent, &self.temporary_name, self.parent, &self.final_name) {
-                    Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Err(FileError::Changed),
-                    other => Ok(other?),
-                }
-            }
-            Err(errno) => Err(errno.into()),
+        match self.rename(RenameFlags::NOREPLACE) {
+            Err(errno) if errno == Errno::EXIST || is_unsupported(errno) => {}
+            other => return Ok(other?),
+        }
+        match renameat(self.parent, &self.temporary_name, self.parent, &self.final_name) {
+            Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Err(FileError::Changed),
+            other => Ok(other?),
         }
     }
 
     /// Swaps the two names. The old folder can then be checked under a name that nobody else uses.
     fn replace(&self, old: &BTreeSet<PathBuf>) -> Result<(), FileError> {
-        let exchange = || {
-            renameat_with(
-                self.parent,
-                &self.temporary_name,
-                self.parent,
-                &self.final_name,
-                RenameFlags::EXCHANGE,
-            )
-        };
-        match exchange() {
-            Ok(()) => {}
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => return self.replace_in_two_steps(old),
-            Err(errno) => return Err(errno.into()),
+        match self.rename(RenameFlags::EXCHANGE) {
+            Err(errno) if is_unsupported(errno) => return self.replace_in_two_steps(old),
+            other => other?,
         }
         let there = self.parent.open_folder(&self.temporary_name)?;
         if files_below(&there)? != *old {
-            exchange()?;
+            self.rename(RenameFlags::EXCHANGE)?;
             return Err(FileError::Changed);
         }
         remove_listed(self.parent, &self.temporary_name, &there, old)
+    }
+
+    fn rename(&self, flags: RenameFlags) -> Result<(), Errno> {
+        renameat_with(self.parent, &self.temporary_name, self.parent, &self.final_name, flags)
     }
 
     /// For file systems without RENAME_EXCHANGE (NFS, exFAT). For a short time nothing has the final name.
@@ -144,10 +122,9 @@ impl<'f> DraftFolder<'f> {
 
 impl Drop for DraftFolder<'_> {
     fn drop(&mut self) {
-        if !self.placed
-            && FileIdentity::of_file(&self.held)
-                .is_ok_and(|held| is_named(self.parent, &self.temporary_name, held))
-        {
+        let identity = FileIdentity::of_file(&self.held).ok();
+        let named = self.parent.stat(&self.temporary_name).ok().flatten();
+        if !self.placed && identity.is_some() && identity == named.as_ref().map(FileIdentity::from) {
             let _ = remove_listed(self.parent, &self.temporary_name, &self.held, &self.files);
         }
     }
@@ -155,35 +132,27 @@ impl Drop for DraftFolder<'_> {
 
 /// Paths of all files below a folder, relative to it. Fails if anything but files and folders is in there.
 pub fn files_below(folder: &ResolvedFolder) -> Result<BTreeSet<PathBuf>, FileError> {
-    let mut found = BTreeSet::new();
-    collect_files(folder, Path::new(""), DEEPEST, &mut found)?;
-    Ok(found)
+    collect_files(folder, Path::new(""), DEEPEST)
 }
 
 fn collect_files(
     folder: &ResolvedFolder,
     path: &Path,
-    deep: usize,
-    found: &mut BTreeSet<PathBuf>,
-) -> Result<(), FileError> {
+    levels: usize,
+) -> Result<BTreeSet<PathBuf>, FileError> {
+    let mut files = BTreeSet::new();
     for name in folder.names()? {
         let Some(stat) = folder.stat(&name)? else { continue };
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => {
-                found.insert(path.join(&name));
-            }
-            FileType::Directory if deep > 0 => {
-                collect_files(&folder.open_folder(&name)?, &path.join(&name), deep - 1, found)?;
+            FileType::RegularFile => files.extend([path.join(&name)]),
+            FileType::Directory if levels > 0 => {
+                files.extend(collect_files(&folder.open_folder(&name)?, &path.join(&name), levels - 1)?);
             }
             FileType::Directory => return Err(FileError::NotPlain("folder")),
             _ => return Err(FileError::NotPlain("link or device")),
         }
     }
-    Ok(())
-}
-
-fn is_named(parent: &ResolvedFolder, name: &OsStr, folder: FileIdentity) -> bool {
-    parent.stat(name).is_ok_and(|found| found.is_some_and(|found| FileIdentity::from(&found) == folder))
+    Ok(files)
 }
 
 fn path_components(name: &Path) -> Result<Vec<&OsStr>, FileError> {
@@ -212,8 +181,7 @@ fn open_locked(parent: &ResolvedFolder, name: &OsStr) -> Result<(ResolvedFolder,
 /// Empties a draft that a killed process left behind. A folder of this name has nothing else.
 fn clear_abandoned(parent: &ResolvedFolder, name: &OsStr) -> Result<(), FileError> {
     let (held, _lock) = open_locked(parent, name)?;
-    let files = files_below(&held)?;
-    remove_below(&held, &files)
+    remove_below(&held, &files_below(&held)?)
 }
 
 /// Removes the listed files, then the folder, which stays if it has other files.
@@ -233,8 +201,8 @@ fn remove_below(held: &ResolvedFolder, files: &BTreeSet<PathBuf>) -> Result<(), 
         folders.extend(file.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()));
         let (folder, last) = step_down(held, file)?;
         match unlinkat(&folder, last, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(errno) => return Err(errno.into()),
+            Err(Errno::NOENT) => {}
+            removed => removed?,
         }
     }
     // Reverse order removes subfolders before their parents.
@@ -248,11 +216,8 @@ fn remove_below(held: &ResolvedFolder, files: &BTreeSet<PathBuf>) -> Result<(), 
 fn step_down<'p>(held: &ResolvedFolder, path: &'p Path) -> Result<(ResolvedFolder, &'p OsStr), FileError> {
     let parts = path_components(path)?;
     let (last, folders) = parts.split_last().ok_or(FileError::NotAName)?;
-    let mut here = ResolvedFolder::from_fd(held.reopen_readable()?, held.path());
-    for folder in folders {
-        here = here.open_folder(folder)?;
-    }
-    Ok((here, last))
+    let here = ResolvedFolder::from_fd(held.reopen_readable()?, held.path());
+    Ok((folders.iter().try_fold(here, |here, folder| here.open_folder(folder))?, last))
 }
 
 fn sync_folders(held: &ResolvedFolder, files: &BTreeSet<PathBuf>) -> Result<(), FileError> {

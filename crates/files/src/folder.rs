@@ -32,12 +32,12 @@ pub enum FileUse {
 impl ResolvedFolder {
     /// Opens a folder. Links on the way are followed if root or the user owns them.
     pub fn open(path: &Path) -> Result<ResolvedFolder, FileError> {
-        FolderWalk::resolve(path, None).map(ResolvedFolder::from)
+        FolderWalk::resolve(path, None)
     }
 
     /// Like [`open`](ResolvedFolder::open), but creates missing folders with this mode, minus the umask.
     pub fn open_or_create(path: &Path, mode: u32) -> Result<ResolvedFolder, FileError> {
-        FolderWalk::resolve(path, Some(mode)).map(ResolvedFolder::from)
+        FolderWalk::resolve(path, Some(mode))
     }
 
     /// Opens the folder of a file, which need not exist, and returns the file's name in it.
@@ -81,9 +81,8 @@ impl ResolvedFolder {
     /// Metadata of a name, without following a link; `None` if the name does not exist.
     pub fn stat(&self, name: &OsStr) -> Result<Option<Stat>, FileError> {
         match statat(&self.held, single_component(name)?, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT) => Ok(None),
-            Err(errno) => Err(errno.into()),
+            stat => Ok(Some(stat?)),
         }
     }
 
@@ -112,9 +111,8 @@ impl ResolvedFolder {
     /// Like [`open_file`](ResolvedFolder::open_file), to read; `None` if the name does not exist.
     pub fn open_existing(&self, name: &OsStr) -> Result<Option<File>, FileError> {
         match self.open_file(name, FileUse::Read) {
-            Ok(file) => Ok(Some(file)),
             Err(error) if error.is_absent() => Ok(None),
-            Err(error) => Err(error),
+            opened => opened.map(Some),
         }
     }
 
@@ -182,21 +180,14 @@ impl AsFd for ResolvedFolder {
     }
 }
 
-impl From<FolderWalk> for ResolvedFolder {
-    fn from(walk: FolderWalk) -> Self {
-        ResolvedFolder { held: walk.here, path: walk.path }
-    }
-}
-
 fn check_writers(about: &Stat, path: &Path) -> Result<(), FileError> {
     if !is_trusted(about.st_uid) {
         return Err(FileError::ReplaceableByOwner { folder: path.to_owned(), owner: about.st_uid });
     }
     // Many systems give each user a private group and make new folders writable for it.
-    let of_group =
-        about.st_mode & GROUP_WRITES != 0 && about.st_gid != getegid().as_raw() && about.st_gid != 0;
-    let open = about.st_mode & OTHERS_WRITE != 0 || of_group;
-    match open && about.st_mode & STICKY == 0 {
+    let (mode, group) = (about.st_mode, about.st_gid);
+    let of_group = mode & GROUP_WRITES != 0 && group != getegid().as_raw() && group != 0;
+    match (mode & OTHERS_WRITE != 0 || of_group) && mode & STICKY == 0 {
         true => Err(FileError::ReplaceableByOthers { folder: path.to_owned() }),
         false => Ok(()),
     }
@@ -227,11 +218,9 @@ fn split_path(file: &Path) -> Result<(&Path, OsString), FileError> {
 }
 
 pub(crate) fn single_component(name: &OsStr) -> Result<&OsStr, FileError> {
-    match name.as_bytes() {
-        b"" | b"." | b".." => Err(FileError::NotAName),
-        bytes if bytes.contains(&b'/') => Err(FileError::NotAName),
-        _ => Ok(name),
-    }
+    let bytes = name.as_bytes();
+    let is_name = !matches!(bytes, b"" | b"." | b"..") && !bytes.contains(&b'/');
+    is_name.then_some(name).ok_or(FileError::NotAName)
 }
 
 /// Most links on a path, as many as the kernel follows.
@@ -253,16 +242,15 @@ struct FolderWalk {
 }
 
 impl FolderWalk {
-    fn resolve(path: &Path, makes: Option<u32>) -> Result<FolderWalk, FileError> {
+    fn resolve(path: &Path, create_mode: Option<u32>) -> Result<ResolvedFolder, FileError> {
         let here = openat(CWD, ".", STEP, Mode::empty())?;
         let current = if path.is_absolute() { PathBuf::from("/") } else { std::env::current_dir()? };
-        let mut walk =
-            FolderWalk { here, path: current, remaining: Vec::new(), links: 0, create_mode: makes };
+        let mut walk = FolderWalk { here, path: current, remaining: Vec::new(), links: 0, create_mode };
         walk.push_components(path.as_os_str())?;
         while let Some(name) = walk.remaining.pop() {
             walk.step_into(&name)?;
         }
-        Ok(walk)
+        Ok(ResolvedFolder { held: walk.here, path: walk.path })
     }
 
     /// Pushes the components of a path. An absolute one restarts at the root.

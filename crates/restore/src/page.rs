@@ -1,8 +1,7 @@
 //! Pages of `restore`: the result, and the list of journals.
 
 use cardscope_model::answer::Answer;
-use cardscope_model::report::NewsTone;
-use cardscope_model::report::{ExitStatus, ReportDocument};
+use cardscope_model::report::{ExitStatus, NewsTone, ReportDocument};
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
 use cardscope_model::units::{BinarySize, DecimalSize, group_digits};
 use cardscope_page::figure::pluralize;
@@ -93,9 +92,8 @@ pub fn list_page(journals: &[WaitingJournal]) -> Page {
     let mut page = Page::new("", NewsTone::Warning, answer);
     // An unreadable journal has no facts but its file.
     let known = |journal: &WaitingJournal| !journal.target.is_empty();
-    let size = |journal: &WaitingJournal, bytes: u64| {
-        if known(journal) { DecimalSize(bytes).in_table() } else { String::new() }
-    };
+    let size =
+        |j: &WaitingJournal, bytes| if known(j) { DecimalSize(bytes).in_table() } else { String::new() };
     let table = Table::from_items(
         journals,
         &[
@@ -107,15 +105,11 @@ pub fn list_page(journals: &[WaitingJournal]) -> Page {
             ("card", &|j| j.card.clone().unwrap_or_default()),
         ],
     );
-    page.add_section(
-        "",
-        [PageBlock::Table(table.left_aligned(["card", "state", "began (UTC)"]).never_dropped(["state"]))],
-    );
-    for journal in journals.iter().filter(|journal| journal.command.is_some()) {
-        page.add_step(
-            format!("Put back what a test overwrote on {}:", journal.target),
-            journal.command.clone(),
-        );
+    let table = table.left_aligned(["card", "state", "began (UTC)"]).never_dropped(["state"]);
+    page.add_section("", [PageBlock::Table(table)]);
+    for WaitingJournal { target, command, .. } in journals.iter().filter(|journal| journal.command.is_some())
+    {
+        page.add_step(format!("Put back what a test overwrote on {target}:"), command.clone());
     }
     page
 }

@@ -45,19 +45,20 @@ impl RestoreRequest {
 }
 
 /// Copies the result of restoring or comparing into the document.
-pub(super) fn add_result(report: &mut RestoreReport, put_back: RestoreResult) {
-    let plain =
-        |ranges: Vec<SavedRange>| ranges.into_iter().map(|range| restore_range(range, None)).collect();
-    report.bytes_restored = put_back.bytes;
-    report.compared = true;
-    (report.counts, report.io_errors) = (put_back.counts, put_back.io_errors);
-    report.lost = plain(put_back.lost);
-    report.doubtful = plain(put_back.doubtful);
-    report.unreadable =
-        put_back.unreadable.into_iter().map(|(range, why)| restore_range(range, Some(why))).collect();
+pub(super) fn add_result(report: &mut RestoreReport, result: RestoreResult) {
+    (report.bytes_restored, report.compared) = (result.bytes, true);
+    (report.counts, report.io_errors) = (result.counts, result.io_errors);
+    report.lost = restore_ranges(&result.lost);
+    report.doubtful = restore_ranges(&result.doubtful);
+    let unreadable = result.unreadable.into_iter();
+    report.unreadable = unreadable.map(|(range, why)| restore_range(range, Some(why))).collect();
+}
+
+pub(super) fn restore_ranges(ranges: &[SavedRange]) -> Vec<RestoreRange> {
+    ranges.iter().map(|range| restore_range(*range, None)).collect()
 }
 
 /// Range of the report, with the reason if it was not restored.
-pub(super) fn restore_range(range: SavedRange, reason: Option<String>) -> RestoreRange {
+fn restore_range(range: SavedRange, reason: Option<String>) -> RestoreRange {
     RestoreRange { offset: range.offset, len: range.len, reason }
 }

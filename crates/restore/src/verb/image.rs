@@ -14,6 +14,7 @@ use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::VerbOutcome;
 use cardscope_session::open_target::OpenTarget;
 use cardscope_session::opening;
+use std::cmp::Ordering;
 use std::path::Path;
 
 /// Restores a backup to the target, as far as both reach.
@@ -26,10 +27,9 @@ pub(super) fn run_image_restore(
 ) -> Result<VerbOutcome<RestoreReport>> {
     let backup = CardImage::open(file)?;
     let Some(target) = request.target.as_deref() else {
-        let was = &backup.facts().target;
+        let (was, file) = (&backup.facts().target, shell_quote_path(file));
         return Err(Failure::refused(format!(
-            "name the card that the backup overwrites: cardscope restore {} TARGET (it was taken from {was})",
-            shell_quote_path(file)
+            "name the card that the backup overwrites: cardscope restore {file} TARGET (it was taken from {was})"
         )));
     };
     let mut opened = opening::open_to_restore(request.resolved(target), consent, interrupt)?;
@@ -51,40 +51,34 @@ pub(super) fn run_image_restore(
 
 /// Compares the identities of card and backup. Another card is allowed with consent, and noted in the report.
 fn recognize(backup: &CardImage, opened: &OpenTarget, report: &mut RestoreReport) -> RecognisedBy {
-    match (&backup.facts().card_key, card_key(opened)) {
-        (Some(was), Some(is)) if *was == is => RecognisedBy::Identity,
-        (Some(_), Some(_)) => {
-            report.notes.push("the backup was taken from another card".to_owned());
-            RecognisedBy::Consent
-        }
-        _ => RecognisedBy::Consent,
+    let keys = backup.facts().card_key.clone().zip(card_key(opened));
+    if keys.as_ref().is_some_and(|(was, is)| was == is) {
+        return RecognisedBy::Identity;
     }
+    report.notes.extend(keys.map(|_| "the backup was taken from another card".to_owned()));
+    RecognisedBy::Consent
 }
 
 /// Refuses a smaller card unless the image is empty beyond its end. Sizes are compared in exact bytes.
 fn check_size(backup: &CardImage, report: &mut RestoreReport) -> Result<()> {
     let (image, card, used) = (backup.facts().bytes, report.announced_bytes, backup.used_bytes());
     if used > card {
+        let (image, target, lacks, card) =
+            (ExactCapacity(image), &report.target, used - card, ExactCapacity(card));
         return Err(Failure::refused(format!(
-            "the backup does not fit: it has {} and {} has {}, {} bytes too few, and data up to byte \
-             {used}; nothing was written",
-            ExactCapacity(image),
-            report.target,
-            ExactCapacity(card),
-            used - card
+            "the backup does not fit: it has {image} and {target} has {card}, {lacks} bytes too few, and data up to byte \
+             {used}; nothing was written"
         )));
     }
-    if image > card {
-        report
-            .notes
-            .push(format!("the card is {} bytes smaller than the image, which is empty there", image - card));
-    }
-    if image < card {
-        report.notes.push(format!(
-            "the card is {} bytes larger than the image; the rest was not \
-                           changed",
-            card - image
-        ));
-    }
+    let apart = image.abs_diff(card);
+    report.notes.extend(match image.cmp(&card) {
+        Ordering::Greater => {
+            Some(format!("the card is {apart} bytes smaller than the image, which is empty there"))
+        }
+        Ordering::Less => {
+            Some(format!("the card is {apart} bytes larger than the image; the rest was not changed"))
+        }
+        Ordering::Equal => None,
+    });
     Ok(())
 }

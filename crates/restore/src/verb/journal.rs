@@ -2,7 +2,7 @@
 //! content, and the journal is removed only after the card was read again, everything matches, and no other test data
 //! was found.
 
-use crate::request::{RestoreRequest, add_result, restore_range};
+use crate::request::{RestoreRequest, add_result, restore_ranges};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::io_driver::{IoDriver, ProbeStop};
@@ -50,16 +50,14 @@ pub(super) fn run_journal_restore(
         ..RestoreReport::default()
     };
     // Removing it failed after an earlier restore. Restoring it again could overwrite newer data.
-    if journal.restored() {
-        report.notes.push("this journal was restored before; nothing was written".to_owned());
+    let restored = journal.restored().then_some("this journal was restored before");
+    let needless = restored.or(journal.overwrote_nothing().then_some("its test overwrote nothing"));
+    if let Some(why) = needless {
+        report.notes.push(format!("{why}; nothing was written"));
         return Ok(remove_and_report(journal, report));
     }
-    if journal.overwrote_nothing() {
-        report.notes.push("its test overwrote nothing; nothing was written".to_owned());
-        return Ok(remove_and_report(journal, report));
-    }
-    let mut opened =
-        opening::open_to_restore(request.resolved(&target), &mut AnnouncingConsent(consent), interrupt)?;
+    let announcing = &mut AnnouncingConsent(consent);
+    let mut opened = opening::open_to_restore(request.resolved(&target), announcing, interrupt)?;
     let named = check_identity(&journal, &opened, &target)?;
     let failing = |stop| restore_failure(stop, file);
     let mut card = IoDriver::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;
@@ -79,10 +77,11 @@ pub(super) fn run_journal_restore(
         report.notes.push(format!("{} sectors were unreadable before", survey.unread));
     }
     let left: u64 = report.left.iter().map(|range| range.len).sum();
-    if let Err(stop) =
-        restore_or_compare(&mut card, &mut journal, &spared, survey.differing > left, &mut report, events)
-            .and_then(|()| search_rest(&mut card, &journal, survey.stamped_before == 0, &mut report, events))
-    {
+    let differs = survey.differing > left;
+    let restored = restore_or_compare(&mut card, &mut journal, &spared, differs, &mut report, events);
+    let is_telling = survey.stamped_before == 0;
+    let search = |()| search_rest(&mut card, &journal, is_telling, &mut report, events);
+    if let Err(stop) = restored.and_then(search) {
         return Ok(VerbOutcome::from_report(report, Some(failing(stop))));
     }
     (report.counts, report.io_errors) = (card.counts(), card.io_errors().to_vec());
@@ -125,11 +124,10 @@ fn search_rest(
     report.missing_ranges = journal.damage().lost_ranges;
     report.searched_bytes = found.searched;
     report.may_lack_more = journal.completeness() == JournalCompleteness::Unknown && !found.is_whole();
-    report.originals_lost = found.stamped.iter().map(|range| restore_range(*range, None)).collect();
+    report.originals_lost = restore_ranges(&found.stamped);
     if !is_telling {
-        report.notes.push(
-            "the card held test data of the same seed before, so further test data was not searched".into(),
-        );
+        let note = "the card held test data of the same seed before, so further test data was not searched";
+        report.notes.push(note.to_owned());
     } else if !found.is_whole() {
         let (searched, whole) = (DecimalSize(found.searched - found.unread), DecimalSize(found.searchable));
         report.notes.push(format!("searched {searched} of {whole} beside the saved data for test data"));
@@ -141,18 +139,14 @@ fn search_rest(
 fn check_identity(journal: &Journal, opened: &OpenTarget, target: &str) -> Result<bool> {
     let (about, medium) = (journal.facts(), TargetMedium::of_target(opened));
     let another = |why: String| {
+        let command = format!("cardscope restore {} TARGET", shell_quote_path(journal.path()));
         Failure::refused(format!(
-            "{target} is not the card of this journal: {why}; nothing was written. Insert that card and \
-             run: cardscope restore {} TARGET",
-            shell_quote_path(journal.path())
+            "{target} is not the card of this journal: {why}; nothing was written. Insert that card and run: {command}"
         ))
     };
     if medium.bytes != about.announced_bytes {
-        return Err(another(format!(
-            "it has {} instead of {}",
-            ExactCapacity(medium.bytes),
-            ExactCapacity(about.announced_bytes)
-        )));
+        let (is, was) = (ExactCapacity(medium.bytes), ExactCapacity(about.announced_bytes));
+        return Err(another(format!("it has {is} instead of {was}")));
     }
     match medium.has_same_key(about) {
         Some(false) => {
@@ -182,14 +176,13 @@ fn recognize_by_content(
         JournalOwner::OtherCard(why) | JournalOwner::Uncertain(why) => why,
     };
     let at_stake = format!("{target}, which may not be the card of this journal ({why})");
-    obtain_consent(consent, &ConsentQuestion { target: target.to_owned(), at_stake })
-        .map(|()| RecognisedBy::Consent)
-        .map_err(|_| {
-            Failure::refused(format!(
-                "{target} may not be the card of this journal: {why}; nothing was written. If it is, add \
-                 --yes-destroy {target}"
-            ))
-        })
+    match obtain_consent(consent, &ConsentQuestion { target: target.to_owned(), at_stake }) {
+        Ok(()) => Ok(RecognisedBy::Consent),
+        Err(_) => Err(Failure::refused(format!(
+            "{target} may not be the card of this journal: {why}; nothing was written. If it is, add \
+             --yes-destroy {target}"
+        ))),
+    }
 }
 
 /// Ranges to leave alone: data written since the test belongs to the user, who may agree to overwrite it.
@@ -216,7 +209,7 @@ fn ranges_to_spare(
         "{what} and are left alone; to overwrite them, too: cardscope restore {file} {target} --yes-destroy \
          {target}"
     ));
-    report.left = newer.foreign.iter().map(|range| restore_range(*range, None)).collect();
+    report.left = restore_ranges(&newer.foreign);
     newer.merged()
 }
 
@@ -227,36 +220,30 @@ fn finish_journal(
     survey: &CardSurvey,
 ) -> VerbOutcome<RestoreReport> {
     let lost = report.missing_ranges;
-    if lost > 0 {
-        report.notes.push(format!("the journal is damaged: at least {}", lost_text(lost)));
-    }
+    report.notes.extend(match lost {
+        0 => None,
+        1 => Some("the journal is damaged: at least 1 range is lost".to_owned()),
+        more => Some(format!("the journal is damaged: at least {more} ranges are lost")),
+    });
     if let Some((start, end)) = journal.damage().tail.filter(|_| report.may_lack_more) {
         report.notes.push(format!(
             "bytes {start} to {end} of the journal are unreadable: normal after a power cut; otherwise the \
              data there is lost"
         ));
     }
-    let why = if !report.originals_lost.is_empty() || lost > 0 {
-        Some("originals are missing in it")
-    } else if report.may_lack_more {
-        Some("its end may be missing")
-    } else if !report.left.is_empty() {
-        Some("sectors changed since the test were not restored")
-    } else if report.is_bad() {
-        Some("some data could not be restored")
-    } else if !is_certain(&journal, &report, survey) {
-        Some("a copy of the card, or an empty card, looks the same")
-    } else {
-        None
+    let why = match () {
+        () if !report.originals_lost.is_empty() || lost > 0 => "originals are missing in it",
+        () if report.may_lack_more => "its end may be missing",
+        () if !report.left.is_empty() => "sectors changed since the test were not restored",
+        () if report.is_bad() => "some data could not be restored",
+        () if !is_certain(&journal, &report, survey) => {
+            "a copy of the card, or an empty card, looks the same"
+        }
+        () => return remove_and_report(journal, report),
     };
-    let Some(why) = why else { return remove_and_report(journal, report) };
     report.notes.push(format!("the journal remains, since {why}; remove it when you no longer need it"));
     report.may_have_changed = journal.save_change_list(&changed_ranges(&report));
     VerbOutcome::from_report(report, None)
-}
-
-fn lost_text(ranges: u64) -> String {
-    if ranges == 1 { "1 range is lost".to_owned() } else { format!("{ranges} ranges are lost") }
 }
 
 /// Ranges that may differ from before the test.
@@ -284,9 +271,9 @@ fn remove_and_report(journal: Journal, mut report: RestoreReport) -> VerbOutcome
 fn restore_failure(stop: ProbeStop, file: &Path) -> Failure {
     match stop {
         ProbeStop::Interrupted => Failure::Interrupted,
-        other => Failure::io_for(
-            format!("{other}; the journal remains: run `cardscope restore {}` again", shell_quote_path(file)),
-            other,
-        ),
+        other => {
+            let command = format!("cardscope restore {}", shell_quote_path(file));
+            Failure::io_for(format!("{other}; the journal remains: run `{command}` again"), other)
+        }
     }
 }

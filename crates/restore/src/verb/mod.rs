@@ -29,42 +29,31 @@ pub fn restore(
     interrupt: &InterruptFlag,
     events: &mut dyn Listener,
 ) -> Result<VerbOutcome<RestoreReport>> {
+    const LISTS: &str = "`cardscope restore` lists the waiting journals";
     let Some(file) = request.file.as_deref() else {
-        return Err(Failure::refused(
-            "name the journal or the backup; `cardscope restore` lists the waiting journals",
-        ));
+        return Err(Failure::refused(format!("name the journal or the backup; {LISTS}")));
     };
-    if checksum_path(file).is_file() {
-        return refusal_or_interrupt(
-            image::run_image_restore(file, request, consent, interrupt, events),
-            interrupt,
-        );
+    let sums = checksum_path(file);
+    if sums.is_file() {
+        let restored = image::run_image_restore(file, request, consent, interrupt, events);
+        return refusal_or_interrupt(restored, interrupt);
     }
     if is_journal(file) {
-        return refusal_or_interrupt(
-            journal::run_journal_restore(file, request, consent, interrupt, events),
-            interrupt,
-        );
+        let restored = journal::run_journal_restore(file, request, consent, interrupt, events);
+        return refusal_or_interrupt(restored, interrupt);
     }
+    let (shown, sums) = (file.display(), sums.display());
     Err(match file.metadata() {
         Err(e) => Failure::refused_for(
-            format!(
-                "{} cannot be opened ({e}); `cardscope restore` lists the waiting journals; restored ones \
-                 are removed",
-                file.display()
-            ),
+            format!("{shown} cannot be opened ({e}); {LISTS}; restored ones are removed"),
             e,
         ),
-        Ok(found) if found.file_type().is_block_device() => Failure::refused(format!(
-            "{} is a device: name the journal or the backup before it; `cardscope restore` lists the waiting \
-             journals",
-            file.display()
+        Ok(about) if about.file_type().is_block_device() => Failure::refused(format!(
+            "{shown} is a device: name the journal or the backup before it; {LISTS}"
         )),
         Ok(_) => Failure::refused(format!(
-            "{} is not a Cardscope journal or backup: there are no checksums beside it ({}); write a plain \
-             image with dd",
-            file.display(),
-            checksum_path(file).display()
+            "{shown} is not a Cardscope journal or backup: there are no checksums beside it ({sums}); write a plain \
+             image with dd"
         )),
     })
 }
@@ -84,11 +73,9 @@ fn journal_state(path: &Path) -> WaitingJournal {
         },
         Err(UnusableJournal::Running(_)) => {
             let (about, saved_bytes) = Journal::peek(path).unwrap_or_default();
-            WaitingJournal {
-                state: "running".to_owned(),
-                process: processes_using(path).first().copied(),
-                ..journal_line(path, &about, saved_bytes)
-            }
+            let process = processes_using(path).first().copied();
+            let line = journal_line(path, &about, saved_bytes);
+            WaitingJournal { state: "running".to_owned(), process, ..line }
         }
         Err(error) => {
             WaitingJournal { state: error.to_string(), ..journal_line(path, &JournalFacts::default(), 0) }
@@ -97,13 +84,7 @@ fn journal_state(path: &Path) -> WaitingJournal {
 }
 
 fn journal_line(path: &Path, about: &JournalFacts, saved_bytes: u64) -> WaitingJournal {
-    WaitingJournal {
-        file: path.display().to_string(),
-        target: about.target.clone(),
-        card: about.card.clone(),
-        announced_bytes: about.announced_bytes,
-        began: about.began.clone(),
-        saved_bytes,
-        ..WaitingJournal::default()
-    }
+    let JournalFacts { target, card, announced_bytes, began, .. } = about.clone();
+    let file = path.display().to_string();
+    WaitingJournal { file, target, card, announced_bytes, began, saved_bytes, ..WaitingJournal::default() }
 }
