@@ -41,12 +41,11 @@ pub fn explain_text(text: &str) -> Result<ExplainedRecipe, RecipeError> {
 /// Text of a recipe, by path if the name ends in `.toml` or has a slash, otherwise of a built-in one.
 pub(crate) fn recipe_text(name: &str) -> Result<String> {
     if name.ends_with(".toml") || name.contains('/') {
-        let path = Path::new(name);
-        return input_file::read_text(path, input_file::MAX_TEXT_BYTES).map_err(|e| {
-            Failure::refused_for(format!("the recipe file {} cannot be read: {e}", path.display()), e)
-        });
+        let text = input_file::read_text(Path::new(name), input_file::MAX_TEXT_BYTES);
+        return text
+            .map_err(|e| Failure::refused_for(format!("the recipe file {name} cannot be read: {e}"), e));
     }
-    RECIPES.find_text(name).map(str::to_owned).map_err(Failure::refused)
+    builtin_text(name).map(str::to_owned)
 }
 
 #[cfg(test)]

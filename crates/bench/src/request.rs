@@ -106,15 +106,10 @@ fn valid_recipe<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D:
 /// Refuses a card that is not in the state that the method demands.
 pub(super) fn check_state(recipe: &Recipe, condition: &Condition) -> Result<()> {
     let Some(wanted) = &recipe.requires_state else { return Ok(()) };
-    match condition.get("state") {
-        Some(state) if state == wanted => Ok(()),
-        Some(state) => Err(Failure::refused(format!(
-            "recipe {} needs a card in state {wanted}, and this one is {state}",
-            recipe.name
-        ))),
-        None => Err(Failure::refused(format!(
-            "recipe {} needs a card in state {wanted}; prepare it and add --condition state={wanted}",
-            recipe.name
-        ))),
-    }
+    let rest = match condition.get("state") {
+        Some(state) if state == wanted => return Ok(()),
+        Some(state) => format!(", and this one is {state}"),
+        None => format!("; prepare it and add --condition state={wanted}"),
+    };
+    Err(Failure::refused(format!("recipe {} needs a card in state {wanted}{rest}", recipe.name)))
 }

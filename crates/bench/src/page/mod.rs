@@ -3,38 +3,28 @@
 pub mod recipes;
 
 use cardscope_model::answer::Answer;
-use cardscope_model::report::NewsTone;
-use cardscope_model::report::ReportBody as _;
+use cardscope_model::report::{NewsTone, ReportBody as _};
 use cardscope_model::result::{BenchReport, RunResult, Summary, TIME_LIMIT_REASON, TestResult, ToolPrints};
 use cardscope_model::test_name::{IoOrder, TestName};
-use cardscope_model::units::three_digits as speed;
-use cardscope_model::units::{DecimalSize, SpeedMbS};
+use cardscope_model::units::{DecimalSize, SpeedMbS, three_digits as speed};
 use cardscope_page::figure::{answer_line, interval_text, pluralize, test_with_step, time_us, to_sentence};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{
-    Page, PageBlock, PageFact, claim_verdicts, fact, failed_io_reason, tone_of_figures,
-};
+use cardscope_page::tree::{self, Page, PageBlock, PageFact, claim_verdicts, fact};
 
 pub fn page(report: &BenchReport) -> Page {
     let (header, body) = (&report.header, &report.body);
     let counted = body.runs.iter().rfind(|run| run.counted);
-    let missed = counted.is_some_and(|run| run.passed == Some(false));
-    let tone =
-        if missed && !body.is_untested() { NewsTone::Bad } else { tone_of_figures(body.exit_status()) };
+    let missed = counted.is_some_and(|run| run.passed == Some(false)) && !body.is_untested();
+    let tone = if missed { NewsTone::Bad } else { tree::tone_of_figures(body.exit_status()) };
     let mut page = Page::new(&header.target, tone, answer(report, counted));
-    page.reasons.extend(failed_io_reason(&body.moved));
+    page.reasons.extend(tree::failed_io_reason(&body.moved));
     page.add_reasons(NewsTone::Warning, uneven_run_warnings(report));
     if let Some(run) = counted {
         let several = body.summary.iter().any(|summary| summary.n > 1);
         let table = if several { summary_table(&body.summary) } else { run_table(&run.results) };
-        page.add_section(
-            "",
-            [
-                PageBlock::Table(table),
-                PageBlock::Lines(score_lines(run)),
-                PageBlock::Lines(missing_lines(run)),
-            ],
-        );
+        let scores = run.scores.iter().map(|(name, value)| format!("Score ({name}): {value}")).collect();
+        let lines = [scores, missing_lines(run)].map(PageBlock::Lines);
+        page.add_section("", [PageBlock::Table(table)].into_iter().chain(lines));
         page.add_reasons(NewsTone::Warning, claim_verdicts(header, "limited-by"));
     }
     page.add_reason(NewsTone::Plain, moved_summary(report));
@@ -85,8 +75,8 @@ const NOT_TESTED: &str = "NOT TESTED";
 /// Answer without a figure: the error that ended the session, or the most frequent reason of its tests.
 fn no_figure_answer(report: &BenchReport, counted: Option<&RunResult>) -> Answer {
     let recipe = &report.body.recipe;
-    let reasons: Vec<&str> =
-        counted.iter().flat_map(|run| &run.not_measured).map(|test| test.reason.as_str()).collect();
+    let missing = counted.iter().flat_map(|run| &run.not_measured);
+    let reasons: Vec<&str> = missing.map(|test| test.reason.as_str()).collect();
     let most = reasons.iter().max_by_key(|reason| reasons.iter().filter(|other| other == reason).count());
     let why = match (report.header.error.as_deref(), most) {
         (Some(error), _) => error.split(';').next().unwrap_or(error).to_owned(),
@@ -100,13 +90,11 @@ fn no_figure_answer(report: &BenchReport, counted: Option<&RunResult>) -> Answer
 /// Warnings that the runs differ by more than chance, so that their mean misleads.
 fn uneven_run_warnings(report: &BenchReport) -> Vec<String> {
     let of = |claim: &'static str| claim_verdicts(&report.header, claim).collect::<Vec<_>>();
-    let levels = of("bimodal-runs");
-    let levels = match levels.as_slice() {
-        [] | [_] => levels,
-        all => {
-            vec![format!("{} tests alternate between two speeds, so their means are misleading.", all.len())]
-        }
-    };
+    let mut levels = of("bimodal-runs");
+    if levels.len() > 1 {
+        let tests = levels.len();
+        levels = vec![format!("{tests} tests alternate between two speeds, so their means are misleading.")];
+    }
     let whole = ["hot-runs", "runs-behind-cache"].into_iter().flat_map(of);
     levels.into_iter().chain(whole).collect()
 }
@@ -198,8 +186,8 @@ fn summary_table(summary: &[Summary]) -> Table {
 fn missing_lines(run: &RunResult) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for missing in &run.not_measured {
-        let name =
-            test_with_step(TestName { pattern: missing.test, op: missing.op }, missing.step.as_deref());
+        let test = TestName { pattern: missing.test, op: missing.op };
+        let name = test_with_step(test, missing.step.as_deref());
         match reasons.iter_mut().find(|(reason, _)| *reason == missing.reason) {
             Some((_, names)) => names.push(name),
             None => reasons.push((&missing.reason, vec![name])),
@@ -210,10 +198,6 @@ fn missing_lines(run: &RunResult) -> Vec<String> {
         all => format!("{} not measured: {reason}", pluralize(all.len() as u64, "test")),
     };
     reasons.into_iter().map(line).collect()
-}
-
-fn score_lines(run: &RunResult) -> Vec<String> {
-    run.scores.iter().map(|(name, value)| format!("Score ({name}): {value}")).collect()
 }
 
 #[cfg(test)]

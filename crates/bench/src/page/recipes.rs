@@ -8,10 +8,8 @@ use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, fact};
 
 pub fn list_page(recipes: &[ExplainedRecipe]) -> Page {
-    let speed = recipes
-        .first()
-        .map(|recipe| without_trailing_zeros(recipe.estimate.card_mb_s, 0))
-        .unwrap_or_default();
+    let speed = recipes.first().map(|recipe| without_trailing_zeros(recipe.estimate.card_mb_s, 0));
+    let speed = speed.unwrap_or_default();
     let answer = format!("{} recipes; times are for one run on a card of {speed} MB/s.", recipes.len());
     let mut page = Page::from_answer(answer);
     let table = Table::from_items(
@@ -34,20 +32,14 @@ pub fn recipe_page(recipe: &ExplainedRecipe) -> Page {
     let mut page = Page::from_answer(answer_line(&format!("{}: {title}", recipe.name)));
     page.add_reasons(NewsTone::Plain, (!more.is_empty()).then(|| to_sentence(more)));
     let estimate = &recipe.estimate;
-    let cost = format!(
-        "{} on a card of {} MB/s: writes {}, reads {}",
-        duration(estimate.seconds),
-        without_trailing_zeros(estimate.card_mb_s, 0),
-        DecimalSize(estimate.bytes_written),
-        DecimalSize(estimate.bytes_read)
-    );
-    let optional = |name, value: &Option<String>| value.iter().map(|v| fact(name, v)).collect::<Vec<_>>();
-    let facts = [fact("one run", cost), fact("test area", BinarySize(recipe.area_bytes))]
-        .into_iter()
-        .chain(optional("needs a card that is", &recipe.requires_state))
-        .chain(optional("imitates", &recipe.tool))
-        .chain([fact("source", &recipe.source), fact("version", &recipe.fingerprint)]);
-    page.add_section("", [PageBlock::Facts(facts.collect())]);
+    let (time, speed) = (duration(estimate.seconds), without_trailing_zeros(estimate.card_mb_s, 0));
+    let (written, read) = (DecimalSize(estimate.bytes_written), DecimalSize(estimate.bytes_read));
+    let cost = format!("{time} on a card of {speed} MB/s: writes {written}, reads {read}");
+    let mut facts = vec![fact("one run", cost), fact("test area", BinarySize(recipe.area_bytes))];
+    facts.extend(recipe.requires_state.as_ref().map(|state| fact("needs a card that is", state)));
+    facts.extend(recipe.tool.as_ref().map(|tool| fact("imitates", tool)));
+    facts.extend([fact("source", &recipe.source), fact("version", &recipe.fingerprint)]);
+    page.add_section("", [PageBlock::Facts(facts)]);
     let table = Table::from_items(
         &recipe.tests,
         &[
@@ -59,10 +51,8 @@ pub fn recipe_page(recipe: &ExplainedRecipe) -> Page {
             ("result", &|t| aggregate_word(t.aggregate).to_owned()),
         ],
     );
-    page.add_section(
-        "Tests, in this order",
-        [PageBlock::Table(table.left_aligned(["step", "a loop ends after", "result"]))],
-    );
+    let table = table.left_aligned(["step", "a loop ends after", "result"]);
+    page.add_section("Tests, in this order", [PageBlock::Table(table)]);
     page.add_step("Run it:", Some(format!("cardscope bench DEVICE --recipe {}", recipe.name)));
     page
 }

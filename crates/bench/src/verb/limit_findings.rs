@@ -14,8 +14,7 @@ use cardscope_model::units::{KIB, MB, MIB, nanos_to_seconds};
 use cardscope_sd::mark::SpeedDemand;
 use cardscope_session::card_key::card_unit;
 use cardscope_session::frame::VerbSession;
-use cardscope_statistics::bottleneck;
-use cardscope_statistics::bottleneck::{LimitFacts, OtherRig};
+use cardscope_statistics::bottleneck::{self, LimitFacts, OtherRig};
 
 /// Words of a condition that describe the rig.
 const RIG: [&str; 4] = ["reader", "usb_host", "bus_mode", "board"];
@@ -30,9 +29,9 @@ pub(super) fn limit_findings(report: &BenchReport, session: &mut VerbSession<'_>
     let starved_share = starved_share(session);
     let all = &report.body.summary;
     let in_order = |op: TestOp| {
-        let large =
-            all.iter().filter(|s| s.op == op && s.step.is_none() && s.test.order == IoOrder::Sequential);
-        large.filter(|s| s.test.block >= MIB).max_by(|a, b| a.median.total_cmp(&b.median))
+        let whole = all.iter().filter(|s| s.op == op && s.step.is_none());
+        let large = whole.filter(|s| s.test.order == IoOrder::Sequential && s.test.block >= MIB);
+        large.max_by(|a, b| a.median.total_cmp(&b.median))
     };
     let small = |op: TestOp| {
         let alone = |s: &&Summary| s.test.queue * s.test.threads == 1 && s.test.block == 4 * KIB;
@@ -40,7 +39,8 @@ pub(super) fn limit_findings(report: &BenchReport, session: &mut VerbSession<'_>
     };
     let (read, write) = (in_order(TestOp::Read), in_order(TestOp::Write));
     let elsewhere =
-        read.map(|read| speeds_elsewhere(test_name(read), condition, session)).unwrap_or_default();
+        read.map(|s| speeds_elsewhere(TestName { pattern: s.test, op: s.op }, condition, session));
+    let elsewhere = elsewhere.unwrap_or_default();
     let of = |summary: &Summary| LimitFacts {
         test_name: format!("{} {}", summary.test, summary.op),
         mb_s: summary.median,
@@ -52,21 +52,20 @@ pub(super) fn limit_findings(report: &BenchReport, session: &mut VerbSession<'_>
     };
     let bus_mb_s = report.body.bus_ceiling_mb_s;
     let read = read.map(|read| LimitFacts { bus_mb_s, elsewhere: &elsewhere, ..of(read) });
-    let write =
-        write.map(|write| LimitFacts { bus_mb_s, promised: session.opened.fastest_mark(), ..of(write) });
+    let promised = session.opened.fastest_mark();
+    let write = write.map(|write| LimitFacts { bus_mb_s, promised, ..of(write) });
     // A processor at a low clock is slow to submit I/Os, which shows in small reads alone.
     let host = host.or_else(|| condition.get("cpu_governor").filter(|governor| *governor == "powersave"));
     let small_read = small(TestOp::Read).map(|small| {
-        let promised = promised_small_speed(session, |demand| demand.random_read_iops);
+        let promised = promised_speed(session, |demand| demand.random_read_iops);
         LimitFacts { promised, path_share: command_share(small, session), host, ..of(small) }
     });
     let small_write = small(TestOp::Write).map(|small| LimitFacts {
-        promised: promised_small_speed(session, |demand| demand.random_write_iops),
+        promised: promised_speed(session, |demand| demand.random_write_iops),
         ..of(small)
     });
-    bottleneck::bottleneck_findings(
-        &[read, write, small_read, small_write].into_iter().flatten().collect::<Vec<_>>(),
-    )
+    let all = [read, write, small_read, small_write].into_iter().flatten();
+    bottleneck::bottleneck_findings(&all.collect::<Vec<_>>())
 }
 
 /// Share of the last ten seconds in which tasks waited for a processor; `None` for simulated cards.
@@ -77,24 +76,17 @@ fn starved_share(session: &VerbSession<'_>) -> Option<f64> {
 }
 
 /// Speed that A1 promises for single small I/Os. A2 promises more, but only with the card's command queue.
-fn promised_small_speed(
-    session: &VerbSession<'_>,
-    of: fn(&SpeedDemand) -> Option<f64>,
-) -> Option<(String, f64)> {
+fn promised_speed(session: &VerbSession<'_>, iops: fn(&SpeedDemand) -> Option<f64>) -> Option<(String, f64)> {
     let demands = &session.opened.identity.as_ref()?.mark_demands;
     let a1 = demands.iter().find(|demand| (demand.mark.letter(), demand.mark.number()) == ('A', 1))?;
-    Some((a1.mark.to_string(), of(a1)? * (4 * KIB) as f64 / MB))
-}
-
-fn test_name(summary: &Summary) -> TestName {
-    TestName { pattern: summary.test, op: summary.op }
+    Some((a1.mark.to_string(), iops(a1)? * (4 * KIB) as f64 / MB))
 }
 
 /// Share of a small read's time that a command without flash access takes.
 fn command_share(small: &Summary, session: &mut VerbSession<'_>) -> Option<f64> {
     let target = &mut session.opened.target;
-    let times: Vec<f64> =
-        (0..PINGS).map_while(|_| target.ping().ok().flatten()).map(nanos_to_seconds).collect();
+    let pings = (0..PINGS).map_while(|_| target.ping().ok().flatten());
+    let times: Vec<f64> = pings.map(nanos_to_seconds).collect();
     let read_s = small.test.block as f64 / (small.median * 1e6);
     median(&times).filter(|_| read_s.is_finite()).map(|ping_s| (ping_s / read_s).min(1.0))
 }
@@ -112,16 +104,16 @@ fn speeds_elsewhere(test: TestName, here: &Condition, session: &mut VerbSession<
 
 fn in_other_rigs(runs: &[CardRun], test: TestName, here: &Condition, unit: &str) -> Vec<OtherRig> {
     let rig = |condition: &Condition| {
-        let known: Vec<&str> = RIG.into_iter().filter_map(|word| condition.get(word)).collect();
-        known.join(", ")
+        RIG.into_iter().filter_map(|word| condition.get(word)).collect::<Vec<_>>().join(", ")
     };
     let here = rig(here);
     let group = |run: &CardRun| (rig(&run.setting.condition), run.unit.as_deref() == Some(unit));
     let groups = distinct_values(runs.iter().map(group).filter(|(rig, _)| !rig.is_empty() && *rig != here));
     let of_group = |(rig, same_unit): (String, bool)| {
-        let of =
-            runs.iter().filter(|run| group(run) == (rig.clone(), same_unit)).flat_map(|run| &run.run.results);
-        let same = of.filter(|f| (f.test, f.op) == (test.pattern, test.op) && f.step.is_none());
+        let runs = runs.iter().filter(|run| group(run) == (rig.clone(), same_unit));
+        let same = runs
+            .flat_map(|run| &run.run.results)
+            .filter(|f| (f.test, f.op) == (test.pattern, test.op) && f.step.is_none());
         let mb_s = median(&same.map(|figure| figure.mb_s).collect::<Vec<_>>())?;
         Some(OtherRig { rig_name: rig, mb_s, same_unit })
     };

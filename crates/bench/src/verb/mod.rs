@@ -47,9 +47,8 @@ impl Procedure for BenchRequest {
         report.header.caveats.extend(unprepared_caveat(&recipe, session.opened.is_writable));
         let recipe = sizing::fit_to_limit(self, recipe, runs, session.opened)?;
         crate::request::check_state(&recipe, &session.opened.condition)?;
-        let area = session.opened.target.area(recipe.area);
-        let area =
-            area.map_err(|e| Failure::refused_for(format!("recipe {} does not fit: {e}", recipe.name), e))?;
+        let misfit = |e| Failure::refused_for(format!("recipe {} does not fit: {e}", recipe.name), e);
+        let area = session.opened.target.area(recipe.area).map_err(misfit)?;
         report::begin_report(report, &recipe, session.opened);
         self.refuse_needless_backup(&recipe, session)?;
         let mut passes = PassRunner {
@@ -80,8 +79,8 @@ impl Procedure for BenchRequest {
         let timed_out = report.body.runs.iter().flat_map(|run| &run.not_measured);
         if timed_out.into_iter().any(|test| test.reason == TIME_LIMIT_REASON) {
             let loses = passes.may_write && self.backup.is_none() && !session.opened.is_directory();
-            let what =
-                repeat_description("measure it again without the time limit", loses.then_some(SOME_DATA));
+            let again = "measure it again without the time limit";
+            let what = repeat_description(again, loses.then_some(SOME_DATA));
             report.header.next.push(next_step(what, Some(self.without_time_limit())));
         }
         ended.map_err(Failure::from)
@@ -91,11 +90,8 @@ impl Procedure for BenchRequest {
 impl BenchRequest {
     /// Command that repeats this session without its time limit.
     fn without_time_limit(&self) -> String {
-        let mut command = format!(
-            "cardscope bench {} --recipe {}",
-            shell_quote(&self.common.target),
-            shell_quote(&self.recipe)
-        );
+        let (target, recipe) = (shell_quote(&self.common.target), shell_quote(&self.recipe));
+        let mut command = format!("cardscope bench {target} --recipe {recipe}");
         let options = [
             self.runs.map(|runs| format!(" --runs {runs}")),
             self.size.map(|size| format!(" --size {}", option_size(size))),
@@ -108,23 +104,20 @@ impl BenchRequest {
 
     /// Refuses `--backup` where no data could be lost.
     fn refuse_needless_backup(&self, recipe: &Recipe, session: &VerbSession<'_>) -> Result<()> {
-        match &self.backup {
-            Some(_) if !recipe.writes() => Err(Failure::refused(format!(
-                "--backup has no effect: recipe {} writes nothing",
-                recipe.name
-            ))),
-            Some(_) if session.opened.is_directory() => Err(Failure::refused(
-                "--backup has no effect in a directory, where only the test file is written",
-            )),
-            _ => Ok(()),
-        }
+        let why = match &self.backup {
+            Some(_) if !recipe.writes() => format!(": recipe {} writes nothing", recipe.name),
+            Some(_) if session.opened.is_directory() => {
+                " in a directory, where only the test file is written".to_owned()
+            }
+            _ => return Ok(()),
+        };
+        Err(Failure::refused(format!("--backup has no effect{why}")))
     }
 }
 
 /// Caveat of a read-only recipe, whose test area has unknown content.
 fn unprepared_caveat(recipe: &Recipe, may_write: bool) -> Option<Caveat> {
-    let text = "a read-only recipe does not fill the test area first: unwritten or trimmed blocks read \
-                faster than data";
+    let text = "a read-only recipe does not fill the test area first: unwritten or trimmed blocks read faster than data";
     (recipe.prepares() && !may_write).then(|| Caveat::Other { text: text.to_owned() })
 }
 

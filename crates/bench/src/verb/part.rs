@@ -3,7 +3,7 @@
 use super::passes::{PassRunner, PreservedArea};
 use super::sizing::smaller_area;
 use super::{BenchRequest, report};
-use cardscope_engine::target::{TargetError, TargetRegion, place_area};
+use cardscope_engine::target::{TargetRegion, place_area};
 use cardscope_model::recipe::Recipe;
 use cardscope_model::result::{BenchReport, BenchResult};
 use cardscope_model::units::{MIB, Nanos};
@@ -41,8 +41,8 @@ impl Procedure for BenchPart {
         let region = self.area_region(&recipe, session.opened)?;
         report::begin_report(report, &recipe, session.opened);
         report.body.moved.data_kept = true;
-        let saved = (self.writes && !self.may_lose_data)
-            .then(|| PreservedArea { region, salt: stamp_salt(report.header.seed) });
+        let salt = stamp_salt(report.header.seed);
+        let saved = (self.writes && !self.may_lose_data).then_some(PreservedArea { region, salt });
         if let Some(saved) = &saved {
             session.begin_journal(region.len + FRAME, saved.salt)?;
         }
@@ -85,8 +85,6 @@ impl BenchPart {
             true => place_area(self.usable, recipe.area),
             false => opened.target.area(recipe.area),
         };
-        let room =
-            |reason: TargetError| Failure::refused_for(format!("there is no room for it: {reason}"), reason);
-        region.map_err(room)
+        region.map_err(|e| Failure::refused_for(format!("there is no room for it: {e}"), e))
     }
 }

@@ -1,44 +1,47 @@
 //! Recorder of one pass: stores every sample at once, applies the stopping rule of `statistics`, and collects the
 //! results for the report.
 
-use cardscope_engine::runner::{self, RecorderError, StopChoice, StopRule};
+use cardscope_engine::runner::{PassRecorder, RecorderError, StopChoice, StopRule};
+use cardscope_model::aggregate;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::{Recipe, RepeatUntil};
 use cardscope_model::report::IoTotals;
-use cardscope_model::result::{LoopSample, NotMeasured, Precision};
+use cardscope_model::result::{LoopSample, NotMeasured, Precision, TestResult};
 use cardscope_model::test_name::TestName;
 use cardscope_model::verify::{IoCounts, IoError};
 use cardscope_session::recorder::SessionRecorder;
-use cardscope_statistics::stopping;
-use cardscope_statistics::stopping::StopDecision;
+use cardscope_statistics::bus_ceiling;
+use cardscope_statistics::stopping::{StopDecision, StopPrecision};
 use std::sync::{Arc, Mutex, PoisonError};
-
-pub(super) struct SampleRecording<'a> {
-    pub(super) recorder: &'a mut SessionRecorder,
-    pub(super) run: u32,
-}
 
 /// Results of one pass, each by index of the test.
 pub(super) struct PassResult<'a> {
     recipe: &'a Recipe,
-    recording: SampleRecording<'a>,
+    recorder: &'a mut SessionRecorder,
+    run: u32,
     stop_rules: Vec<(usize, Arc<Mutex<StopOutcome>>)>,
-    pub(super) samples: Vec<Vec<LoopSample>>,
-    pub(super) caveats: Vec<Vec<Caveat>>,
+    samples: Vec<Vec<LoopSample>>,
+    caveats: Vec<Vec<Caveat>>,
     /// Precision of each figure, if the recipe asks for one.
-    pub(super) precisions: Vec<Option<Precision>>,
+    precisions: Vec<Option<Precision>>,
     counts: Vec<IoCounts>,
-    pub(super) not_measured: Vec<NotMeasured>,
+    not_measured: Vec<NotMeasured>,
     /// Bytes moved, including those that were not measured.
     pub(super) moved: &'a mut IoTotals,
 }
 
 impl<'a> PassResult<'a> {
-    pub(super) fn new(recipe: &'a Recipe, recording: SampleRecording<'a>, moved: &'a mut IoTotals) -> Self {
+    pub(super) fn new(
+        recipe: &'a Recipe,
+        run: u32,
+        recorder: &'a mut SessionRecorder,
+        moved: &'a mut IoTotals,
+    ) -> Self {
         let n = recipe.tests.len();
         PassResult {
             recipe,
-            recording,
+            recorder,
+            run,
             stop_rules: Vec::new(),
             samples: vec![Vec::new(); n],
             caveats: vec![Vec::new(); n],
@@ -62,10 +65,25 @@ impl<'a> PassResult<'a> {
     }
 }
 
-impl runner::PassRecorder for PassResult<'_> {
+impl PassResult<'_> {
+    /// Results of the tests with at least one counted loop, and the tests without a figure.
+    pub(super) fn into_results(self, ceiling_mb_s: Option<f64>) -> (Vec<TestResult>, Vec<NotMeasured>) {
+        let measured = self.recipe.tests.iter().zip(self.samples).zip(self.caveats).zip(self.precisions);
+        let results = measured.filter_map(|(((test, samples), caveats), precision)| {
+            let result = aggregate::aggregate_test(test, &samples)?;
+            let mut result = TestResult { caveats, precision, ..result };
+            if let Some(most) = ceiling_mb_s {
+                bus_ceiling::judge_result(&mut result, most);
+            }
+            Some(result)
+        });
+        (results.collect(), self.not_measured)
+    }
+}
+
+impl PassRecorder for PassResult<'_> {
     fn sample(&mut self, test: usize, index: u32, sample: LoopSample) -> Result<(), RecorderError> {
-        let SampleRecording { recorder, run } = &mut self.recording;
-        recorder.add_sample(*run, &self.recipe.tests[test], index, &sample)?;
+        self.recorder.add_sample(self.run, &self.recipe.tests[test], index, &sample)?;
         self.samples[test].push(sample);
         Ok(())
     }
@@ -84,12 +102,8 @@ impl runner::PassRecorder for PassResult<'_> {
 
     fn not_measured(&mut self, test: usize, reason: String) {
         let spec = &self.recipe.tests[test];
-        self.not_measured.push(NotMeasured {
-            test: spec.name.pattern,
-            op: spec.name.op,
-            step: spec.step.clone(),
-            reason,
-        });
+        let (TestName { pattern: test, op }, step) = (spec.name, spec.step.clone());
+        self.not_measured.push(NotMeasured { test, op, step, reason });
     }
 
     fn add_caveat(&mut self, test: usize, caveat: Caveat) {
@@ -108,7 +122,7 @@ impl runner::PassRecorder for PassResult<'_> {
 
 /// State of a stopping rule, shared with the report, which reads it after the test.
 struct StopOutcome {
-    rule: stopping::StopPrecision,
+    rule: StopPrecision,
     limit: Option<Caveat>,
     reached: bool,
 }
@@ -134,25 +148,17 @@ impl StopRule for SharedStopRule {
     fn add_work(&mut self, seconds: f64, ios: u64) -> StopChoice {
         let mut outcome = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match outcome.rule.push(seconds, ios) {
-            StopDecision::Continue => StopChoice::Continue,
-            StopDecision::Reached(_) => {
-                outcome.reached = true;
-                StopChoice::Stop
-            }
-            StopDecision::LimitHit { caveat, .. } => {
-                outcome.limit = Some(caveat);
-                StopChoice::Stop
-            }
+            StopDecision::Continue => return StopChoice::Continue,
+            StopDecision::Reached(_) => outcome.reached = true,
+            StopDecision::LimitHit { caveat, .. } => outcome.limit = Some(caveat),
         }
+        StopChoice::Stop
     }
 }
 
 /// Stopping rule for one test, and a handle to its outcome.
 fn precision_rule(until: RepeatUntil, test: TestName) -> (Box<dyn StopRule>, Arc<Mutex<StopOutcome>>) {
-    let outcome = Arc::new(Mutex::new(StopOutcome {
-        rule: stopping::StopPrecision::new(until, test),
-        limit: None,
-        reached: false,
-    }));
+    let rule = StopPrecision::new(until, test);
+    let outcome = Arc::new(Mutex::new(StopOutcome { rule, limit: None, reached: false }));
     (Box::new(SharedStopRule(Arc::clone(&outcome))), outcome)
 }

@@ -1,7 +1,6 @@
 //! Runs the passes of a recipe. Each sample and each pass is stored before the next begins.
 
-use super::pass_recorder::{PassResult, SampleRecording};
-use super::report;
+use super::pass_recorder::PassResult;
 use cardscope_engine::event::Listener;
 use cardscope_engine::io_driver::ProbeStop;
 use cardscope_engine::journal::JournalError;
@@ -99,8 +98,8 @@ impl PassRunner<'_> {
             (None, None) => (None, None),
         };
         let around = |stage: Option<(&str, f64)>| stage.map(|(stage, takes)| (stage.to_owned(), takes));
-        let passes = (1..=self.runs)
-            .flat_map(|number| runner::planned_stages(self.recipe, &self.run_label(number), self.may_write));
+        let pass = |number| runner::planned_stages(self.recipe, &self.run_label(number), self.may_write);
+        let passes = (1..=self.runs).flat_map(pass);
         let duration = match before.is_none() && runner::ends_by_time(self.recipe, self.may_write) {
             true => PlannedDuration::SumOfWeights,
             false => PlannedDuration::Extrapolated,
@@ -126,8 +125,7 @@ impl PassRunner<'_> {
         let label = self.run_label(number);
         let start = RunStart { run: number, seed, counted: true, size_bytes: Some(self.recipe.area) };
         recorder.archive.begin_run(recorder.id, start).map_err(archive_stop)?;
-        let mut pass =
-            PassResult::new(self.recipe, SampleRecording { recorder: &mut *recorder, run: number }, moved);
+        let mut pass = PassResult::new(self.recipe, number, recorder, moved);
         let VerbSession { opened, interrupt, events, journal, .. } = session;
         let settings = RunnerSettings {
             label: &label,
@@ -139,21 +137,9 @@ impl PassRunner<'_> {
         };
         let ended = self.measure_pass(&settings, opened, journal.as_mut(), &mut pass, *events);
         pass.apply_outcomes();
-        let mut run = RunResult {
-            run: number,
-            counted: true,
-            seed,
-            results: report::test_results(
-                self.recipe,
-                &pass.samples,
-                pass.caveats,
-                pass.precisions,
-                opened.ceiling_mb_s,
-            ),
-            not_measured: pass.not_measured,
-            scores: Vec::new(),
-            passed: None,
-        };
+        let (results, not_measured) = pass.into_results(opened.ceiling_mb_s);
+        let (scores, passed) = (Vec::new(), None);
+        let mut run = RunResult { run: number, counted: true, seed, results, not_measured, scores, passed };
         run.scores = aggregate::tool_scores(&run, self.recipe);
         run.passed = aggregate::demands_met(&run, self.recipe);
         // The report gets what was measured even if the archive could not store it.

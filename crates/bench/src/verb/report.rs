@@ -5,9 +5,8 @@ use super::sizing::WriteEstimate;
 use cardscope_engine::null_target;
 use cardscope_model::aggregate;
 use cardscope_model::card::CardFacts;
-use cardscope_model::caveat::Caveat;
-use cardscope_model::recipe::{Recipe, TestSpan};
-use cardscope_model::result::{BenchReport, BenchResult, LoopSample, Precision, TestResult};
+use cardscope_model::recipe::{Recipe, RecipeTest, TestSpan};
+use cardscope_model::result::{BenchReport, BenchResult};
 use cardscope_model::session_file::FileRecipe;
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics::mean;
@@ -17,10 +16,9 @@ use cardscope_session::error::Result;
 use cardscope_session::frame::VerbSession;
 use cardscope_session::open_target::OpenTarget;
 use cardscope_session::spreads;
-use cardscope_statistics::anomaly;
-use cardscope_statistics::anomaly::SizedTest;
+use cardscope_statistics::anomaly::{self, SizedTest};
 use cardscope_statistics::priors::{SpreadKind, SpreadTable, UsualSpeed};
-use cardscope_statistics::{bus_ceiling, io_errors, long_stalls};
+use cardscope_statistics::{io_errors, long_stalls};
 use cardscope_store::SessionStart;
 
 /// Fills the report's body before the first run.
@@ -60,35 +58,12 @@ pub(super) fn plan_line(recipe: &Recipe, runs: u32, opened: &OpenTarget) -> Stri
         tests => format!("{tests} tests"),
     };
     let times = if runs > 1 { format!(", at most {runs} runs") } else { String::new() };
-    let writes = WriteEstimate::for_target(recipe, runs, opened);
     let writes = match opened.is_writable {
-        true => writes.describe(),
+        true => WriteEstimate::for_target(recipe, runs, opened).describe(),
         false => "writes nothing".to_owned(),
     };
     let limit = opened.limit.warning_text().map(|words| format!("; {words}")).unwrap_or_default();
     format!("{}: {tests} over {}{times}; {writes}{limit}", recipe.title, DataAmount(recipe.area))
-}
-
-/// Results of the tests with at least one counted loop.
-pub(super) fn test_results(
-    recipe: &Recipe,
-    samples: &[Vec<LoopSample>],
-    caveats: Vec<Vec<Caveat>>,
-    precisions: Vec<Option<Precision>>,
-    ceiling_mb_s: Option<f64>,
-) -> Vec<TestResult> {
-    let measured = recipe.tests.iter().zip(samples).zip(caveats).zip(precisions);
-    measured
-        .filter_map(|(((test, samples), caveats), precision)| {
-            let mut result = aggregate::aggregate_test(test, samples)?;
-            result.caveats = caveats;
-            result.precision = precision;
-            if let Some(carries) = ceiling_mb_s {
-                bus_ceiling::judge_result(&mut result, carries);
-            }
-            Some(result)
-        })
-        .collect()
 }
 
 /// Adds summary and findings that follow from the runs.
@@ -111,28 +86,23 @@ pub(super) fn summarize(report: &mut BenchReport, recipe: &Recipe, session: &mut
     report.header.findings.extend(long_stalls::long_stall_in_runs(&report.body.runs));
     report.header.findings.extend(anomaly::optimistic_small_tests(&tests_with_size(report, recipe)));
     report.header.findings.extend(limit_findings::limit_findings(report, session));
-    let failed =
-        io_errors::io_error_finding(&report.body.moved, session.card_bytes(), "while it was measured");
+    let moved = &report.body.moved;
+    let failed = io_errors::io_error_finding(moved, session.card_bytes(), "while it was measured");
     report.header.findings.extend(failed);
 }
 
 /// Usual spreads of runs from the archive, or the shipped ones if it cannot be read.
 fn known_spreads(session: &VerbSession<'_>) -> SpreadTable {
-    let archive = open_existing(session.common.archive.named_path()).ok().flatten();
-    archive
-        .and_then(|mut archive| spreads::spread_table(Some(&mut archive)).ok())
-        .unwrap_or_else(|| SpreadTable::shipped().clone())
+    let mut archive = open_existing(session.common.archive.named_path()).ok().flatten();
+    spreads::spread_table(archive.as_mut()).unwrap_or_else(|_| SpreadTable::shipped().clone())
 }
 
 /// Tests with the size of the range that each used.
 fn tests_with_size(report: &BenchReport, recipe: &Recipe) -> Vec<SizedTest> {
-    let of = |test: &cardscope_model::recipe::RecipeTest| {
-        let found = report
-            .body
-            .summary
-            .iter()
-            .find(|s| (s.test, s.op, &s.step) == (test.name.pattern, test.name.op, &test.step))?;
-        Some(SizedTest { test: test.name, area_bytes: test.size, mb_s: found.median })
+    let of = |test: &RecipeTest| {
+        let name = (test.name.pattern, test.name.op, &test.step);
+        let summary = report.body.summary.iter().find(|s| (s.test, s.op, &s.step) == name)?;
+        Some(SizedTest { test: test.name, area_bytes: test.size, mb_s: summary.median })
     };
     // A test over the whole card has no area size and uses other addresses.
     recipe.tests.iter().filter(|test| test.span == TestSpan::Area).filter_map(of).collect()

@@ -44,10 +44,8 @@ impl WriteEstimate {
             f64::from(test.loops + test.discard_loops) * (each + test.warmup_s)
         };
         let timed: Vec<RecipeTest> = recipe.tests.iter().filter(by_time).cloned().collect();
-        let fixed = Recipe {
-            tests: recipe.tests.iter().filter(|test| !by_time(test)).cloned().collect(),
-            ..recipe.clone()
-        };
+        let mut fixed = recipe.clone();
+        fixed.tests.retain(|test| !by_time(&test));
         let filled = timed.iter().filter(|test| test.prepare.is_some());
         let filled: f64 = filled.map(|test| test.size.min(card_bytes) as f64).sum();
         let bytes = fixed.estimate_run(FAST_MB_S, card_bytes).bytes_written + filled;
@@ -79,11 +77,8 @@ pub(super) fn fit_to_limit(
     let what = format!("recipe {}", recipe.name);
     let writes = WriteEstimate::for_target(&recipe, runs, opened);
     if writes.seconds == 0.0 {
-        return if writes.bytes <= left {
-            Ok(recipe)
-        } else {
-            Err(opened.limit.refuse_write(&what, writes.bytes))
-        };
+        let refusal = || opened.limit.refuse_write(&what, writes.bytes);
+        return if writes.bytes <= left { Ok(recipe) } else { Err(refusal()) };
     }
     // The other half of the limit is for the measurement itself.
     if writes.bytes <= left / 2 {
@@ -91,13 +86,9 @@ pub(super) fn fit_to_limit(
     }
     let refusal = opened.limit.refuse_write(&what, writes.bytes.saturating_mul(2));
     let area = smaller_area(left / u64::from(runs)).filter(|_| request.size.is_none());
-    let smaller =
-        request.recipe_with_area(Some(area.ok_or_else(|| refusal.clone())?)).map_err(|_| refusal.clone())?;
-    if WriteEstimate::for_target(&smaller, runs, opened).bytes <= left / 2 {
-        Ok(smaller)
-    } else {
-        Err(refusal)
-    }
+    let smaller = area.and_then(|area| request.recipe_with_area(Some(area)).ok());
+    let fits = |recipe: &Recipe| WriteEstimate::for_target(recipe, runs, opened).bytes <= left / 2;
+    smaller.filter(fits).ok_or(refusal)
 }
 
 /// Area that leaves most of `left` bytes to the tests; `None` if it would be too small.
