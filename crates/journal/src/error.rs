@@ -4,6 +4,8 @@ use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::io_driver::ProbeStop;
 use std::path::Path;
 
+pub(crate) type Result<T, E = JournalFailure> = std::result::Result<T, E>;
+
 /// Failure to write, open or restore a journal or an image.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum JournalFailure {

@@ -1,7 +1,7 @@
 //! Folder of the journals: `$XDG_STATE_HOME/cardscope`, by default below `~/.local/state` (XDG Base Directory
 //! Specification 0.8), never on the tested card, and with enough free space.
 
-use crate::error::JournalFailure;
+use crate::error::{JournalFailure, Result};
 
 use cardscope_files::{FileError, ResolvedFolder, is_plain};
 use cardscope_model::units::{BinarySize, MIB};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(crate) const PREFIX: &str = "journal-";
 
 /// Path of the journals' folder, whether or not it exists.
-pub fn journal_folder() -> Result<PathBuf, JournalFailure> {
+pub fn journal_folder() -> Result<PathBuf> {
     // The specification says to ignore relative paths.
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
@@ -22,11 +22,7 @@ pub fn journal_folder() -> Result<PathBuf, JournalFailure> {
 
 /// Creates and opens the folder, with room for `room` bytes and 5 % more. Refuses a folder on the card itself, which
 /// `on_card` detects.
-pub fn prepare_folder(
-    target: &str,
-    on_card: &dyn Fn(&Path) -> bool,
-    room: u64,
-) -> Result<ResolvedFolder, JournalFailure> {
+pub fn prepare_folder(target: &str, on_card: &dyn Fn(&Path) -> bool, room: u64) -> Result<ResolvedFolder> {
     let folder = journal_folder()?;
     let shown = folder.display();
     let elsewhere = "set XDG_STATE_HOME to a folder on another disk";
@@ -72,7 +68,7 @@ pub(crate) fn next_space_check(folder: &ResolvedFolder, end: u64) -> std::io::Re
 }
 
 /// Journals in the folder, oldest first.
-pub fn pending_journals() -> Result<Vec<PathBuf>, JournalFailure> {
+pub fn pending_journals() -> Result<Vec<PathBuf>> {
     let cannot =
         |e: FileError| JournalFailure::refused_for(format!("the journal folder cannot be read: {e}"), e);
     let folder = match ResolvedFolder::open(&journal_folder()?) {

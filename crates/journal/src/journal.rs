@@ -8,7 +8,7 @@
 mod tests;
 
 use crate::change_list;
-use crate::error::{JournalFailure, UnusableJournal};
+use crate::error::{JournalFailure, Result, UnusableJournal};
 use crate::folder;
 use crate::record::{self, JournalFacts, MAGIC, MAX_RANGE_BYTES, RangeEntry, RecordHead, RecordKind};
 use crate::scan::{self, JournalCompleteness, JournalDamage, JournalLog, JournalScan, ScannedBatch};
@@ -54,7 +54,7 @@ pub struct Journal {
 
 impl Journal {
     /// Starts a journal in a folder that [`prepare_folder`](folder::prepare_folder) prepared, before the card is written.
-    pub fn create(folder: ResolvedFolder, about: JournalFacts) -> Result<Journal, JournalFailure> {
+    pub fn create(folder: ResolvedFolder, about: JournalFacts) -> Result<Journal> {
         let path = folder.path().to_owned();
         Self::create_file(folder, about).map_err(|e| {
             let advice = "nothing was written to the card. Set XDG_STATE_HOME to a folder on another disk";
@@ -223,7 +223,7 @@ impl Journal {
     }
 
     /// Removes the journal after everything was restored and compared.
-    pub fn finish(mut self) -> Result<(), JournalFailure> {
+    pub fn finish(mut self) -> Result<()> {
         self.unused = false;
         // If removing fails, this record keeps a later restore from overwriting newer data.
         let marked = self.append_record(RecordKind::Restored, (0, 0), 0, &[]).and_then(|()| self.sync());

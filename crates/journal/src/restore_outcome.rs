@@ -1,6 +1,6 @@
 //! Restores the card after a probe, however the probe ended, and reports what could not be restored.
 
-use crate::error::JournalFailure;
+use crate::error::{JournalFailure, Result};
 use crate::journal::Journal;
 use crate::restoring::{RestoreResult, merged_ranges, restore_from_journal};
 use crate::survey::{SurveyExtent, survey_card};
@@ -93,7 +93,7 @@ impl RestoreOutcome {
 
 /// Refuses to write to another card than the journal's. The device stayed open, so a card that answers is the same one,
 /// unless none of its content is as the test left it.
-fn check_same_card(target: &mut dyn Target, journal: &mut Journal) -> Result<(), JournalFailure> {
+fn check_same_card(target: &mut dyn Target, journal: &mut Journal) -> Result<()> {
     if journal.saved_ranges().is_empty() {
         return Ok(());
     }
@@ -109,11 +109,7 @@ fn check_same_card(target: &mut dyn Target, journal: &mut Journal) -> Result<(),
 }
 
 /// Removes the journal if everything is restored; otherwise keeps it and adds a finding that names it.
-pub fn close_journal(
-    journal: Journal,
-    restored: bool,
-    findings: &mut Vec<Finding>,
-) -> Result<(), JournalFailure> {
+pub fn close_journal(journal: Journal, restored: bool, findings: &mut Vec<Finding>) -> Result<()> {
     if restored {
         return journal.finish();
     }

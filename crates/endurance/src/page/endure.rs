@@ -2,15 +2,11 @@
 
 use cardscope_model::answer::Answer;
 use cardscope_model::endure::{EndureReport, EndureRound, WearMilestone};
-use cardscope_model::report::NewsTone;
-use cardscope_model::report::ReportBody as _;
-use cardscope_model::units::DecimalSize;
-use cardscope_model::units::three_digits as speed;
+use cardscope_model::report::{NewsTone, ReportBody as _};
+use cardscope_model::units::{DecimalSize, three_digits as speed};
 use cardscope_page::figure::{duration, percent, pluralize, without_trailing_zeros};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{
-    Page, PageBlock, PageFact, fact, failed_io_reason, io_error_list, tone_of_figures,
-};
+use cardscope_page::tree::{self, Page, PageBlock, PageFact, fact};
 
 /// Rounds that are listed. If there are more, the first and the last ones.
 const LISTED_ROUNDS: usize = 12;
@@ -18,20 +14,19 @@ const LISTED_ROUNDS: usize = 12;
 pub fn endure_page(report: &EndureReport) -> Page {
     let body = &report.body;
     let unfinished = body.rounds.is_empty() && !body.ended_by.is_empty();
-    let tone = tone_of_figures(body.exit_status());
+    let tone = tree::tone_of_figures(body.exit_status());
     let mut page = Page::new(&report.header.target, tone, endure_answer(report));
-    page.reasons.extend(failed_io_reason(&body.moved));
+    page.reasons.extend(tree::failed_io_reason(&body.moved));
     let passing = Some(body.passing_sectors()).filter(|sectors| *sectors > 0);
-    let passing =
-        passing.map(|sectors| format!("Bad in one of two readings: {}.", pluralize(sectors, "sector")));
-    page.add_reasons(NewsTone::Warning, passing);
+    let text = |sectors| format!("Bad in one of two readings: {}.", pluralize(sectors, "sector"));
+    page.add_reasons(NewsTone::Warning, passing.map(text));
     page.add_section("", [PageBlock::Facts(endure_facts(report))]);
     if unfinished {
         page.add_step(format!("Run it again without {}, or with more.", body.ended_by), None);
     }
     page.add_section("Milestones", [PageBlock::Table(milestone_table(&body.milestones))]);
     page.add_detail("Rounds", [PageBlock::Table(round_table(&body.rounds))]);
-    page.add_detail("Failed I/Os", [io_error_list(&body.moved.io_errors)]);
+    page.add_detail("Failed I/Os", [tree::io_error_list(&body.moved.io_errors)]);
     page.with_frame(&report.header)
 }
 
@@ -40,8 +35,8 @@ fn endure_answer(report: &EndureReport) -> Answer {
     if body.rounds.is_empty() {
         return Answer::with_verdict("NOT TESTED", ": it ended before its first round.");
     }
-    let cycles =
-        format!("{} write cycles", without_trailing_zeros(body.cycles, usize::from(body.cycles < 100.0)));
+    let decimals = usize::from(body.cycles < 100.0);
+    let cycles = format!("{} write cycles", without_trailing_zeros(body.cycles, decimals));
     let worst = body.rounds.iter().map(|round| round.bad_share).fold(body.bad_share, f64::max);
     match worst {
         share if share > 0.0 => {
@@ -59,34 +54,27 @@ fn endure_answer(report: &EndureReport) -> Answer {
 
 fn endure_facts(report: &EndureReport) -> Vec<PageFact> {
     let body = &report.body;
-    let mut facts = vec![
-        fact("rounds", format!("{} over {}", body.rounds.len(), DecimalSize(body.span_bytes))),
-        fact(
-            "written",
-            format!("{} in {}", DecimalSize(body.moved.bytes_written), duration(body.moved.seconds)),
-        ),
-    ];
-    if !body.rounds.is_empty() {
-        facts.push(fact(
-            "bad in the last round",
-            format!("{} of the sectors", bad_share_text(body.bad_share)),
-        ));
-    }
-    if !body.ended_by.is_empty() {
-        facts.push(fact("ended by", &body.ended_by));
-    }
-    if body.returns > 0 {
-        facts.push(fact("went away and came back", pluralize(body.returns as u64, "time")));
-    }
-    facts.extend(body.projection.as_ref().map(|p| {
+    let written = DecimalSize(body.moved.bytes_written);
+    let begun = !body.rounds.is_empty();
+    let projection = body.projection.as_ref().map(|p| {
         let [low, high] = p.interval;
         let about = format!("about {:.0} cycles (95 %: {low:.0} to {high:.0})", p.cycles);
-        fact("half of it bad after", format!("{about}, from {} rounds with losses", p.rounds))
-    }));
-    let reason =
-        body.projection_reason.as_ref().filter(|_| body.projection.is_none() && !body.rounds.is_empty());
-    facts.extend(reason.map(|reason| fact("no projection", reason)));
-    facts
+        format!("{about}, from {} rounds with losses", p.rounds)
+    });
+    let reason = body.projection_reason.clone().filter(|_| projection.is_none() && begun);
+    let facts = [
+        ("rounds", Some(format!("{} over {}", body.rounds.len(), DecimalSize(body.span_bytes)))),
+        ("written", Some(format!("{written} in {}", duration(body.moved.seconds)))),
+        (
+            "bad in the last round",
+            begun.then(|| format!("{} of the sectors", bad_share_text(body.bad_share))),
+        ),
+        ("ended by", Some(body.ended_by.clone()).filter(|reason| !reason.is_empty())),
+        ("went away and came back", (body.returns > 0).then(|| pluralize(body.returns as u64, "time"))),
+        ("half of it bad after", projection),
+        ("no projection", reason),
+    ];
+    facts.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
 }
 
 /// Share of bad sectors, with digits down to a millionth: `none`, `0.0031 %`.
@@ -96,16 +84,15 @@ fn bad_share_text(share: f64) -> String {
 
 fn round_table(rounds: &[EndureRound]) -> Table {
     let (half, all) = (LISTED_ROUNDS / 2, rounds.len());
-    let shown = |n: &usize| all <= LISTED_ROUNDS || *n < half || *n + half >= all;
-    let listed = (0..all).filter(shown).map(|n| &rounds[n]);
+    let listed = |n: &usize| all <= LISTED_ROUNDS || *n < half || *n + half >= all;
+    let listed = (0..all).filter(listed).map(|n| &rounds[n]);
     let some = |n: u64| if n > 0 { n.to_string() } else { String::new() };
-    let gap = if all > LISTED_ROUNDS { rounds.get(all - half).map(|round| round.round) } else { None };
+    let gap = rounds.get(all.saturating_sub(half)).filter(|_| all > LISTED_ROUNDS).map(|r| r.round);
+    let mark = |r: &EndureRound| if gap == Some(r.round) { "… " } else { "" };
     Table::from_items(
         listed,
         &[
-            ("round", &|r| {
-                if gap == Some(r.round) { format!("… {}", r.round) } else { r.round.to_string() }
-            }),
+            ("round", &|r| format!("{}{}", mark(r), r.round)),
             ("write MB/s", &|r| speed(r.write_mb_s)),
             ("read MB/s", &|r| speed(r.read_mb_s)),
             ("bad %", &|r| format!("{:.4}", r.bad_share * 100.0)),

@@ -2,7 +2,7 @@
 
 use super::checksums::{self, BackupFacts, CHUNK, ImageSums, UnreadRange, checksum_path};
 use super::{COMPARING, CardImage, DEPTH, SAVING, restore_hint_for};
-use crate::error::JournalFailure;
+use crate::error::{JournalFailure, Result};
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::content::{IoContent, first_difference};
 use cardscope_engine::event::{ByteProgress, Listener};
@@ -44,7 +44,7 @@ impl CardImage {
         moved: &mut IoTotals,
         interrupt: &InterruptFlag,
         events: &mut dyn Listener,
-    ) -> Result<CardImage, JournalFailure> {
+    ) -> Result<CardImage> {
         let (folder, name) = ResolvedFolder::parent_of(file).map_err(|e| write_error(file, e))?;
         check_location(file, &folder, (target.info(), on_card), events)?;
         for path in [Path::new(&name), &checksum_path(Path::new(&name))] {
@@ -82,7 +82,7 @@ fn check_location(
     folder: &ResolvedFolder,
     (card, on_card): (&TargetInfo, &dyn Fn(&Path) -> bool),
     events: &mut dyn Listener,
-) -> Result<(), JournalFailure> {
+) -> Result<()> {
     if on_card(&folder.proc_path()) {
         let (file, card) = (file.display(), &card.name);
         return Err(JournalFailure::refused(format!(
@@ -126,7 +126,7 @@ fn write_image(
     moved: &mut IoTotals,
     interrupt: &InterruptFlag,
     events: &mut dyn Listener,
-) -> Result<CardImage, JournalFailure> {
+) -> Result<CardImage> {
     let mut card = IoDriver::new(target, interrupt, CHUNK, DEPTH).map_err(|s| stop_error(file, s))?;
     let taken = ImageWriter::new(&image.file, about.bytes).read_and_compare(&mut card, events);
     moved.add_failed(card.counts(), card.io_errors());
@@ -151,7 +151,7 @@ fn write_image(
 }
 
 /// Refuses an image with gaps: the unreadable data would be overwritten and lost.
-fn refuse_gaps(unread: &[UnreadRange], file: &Path) -> Result<(), JournalFailure> {
+fn refuse_gaps(unread: &[UnreadRange], file: &Path) -> Result<()> {
     if unread.is_empty() {
         return Ok(());
     }

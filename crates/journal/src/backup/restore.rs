@@ -7,7 +7,7 @@
 use super::checksums::{CHUNK, UnreadRange};
 use super::{CardImage, DEPTH, RESTORING};
 use crate::block_fingerprint::single_read_plan;
-use crate::error::JournalFailure;
+use crate::error::{JournalFailure, Result};
 use crate::restoring::{ComparedSectors, ReadShape, RestoreResult, differing_sectors, misaligned_requests};
 use cardscope_engine::byte_ranges::ByteRanges;
 
@@ -47,7 +47,7 @@ impl CardImage {
         target: &mut dyn Target,
         key_now: Option<&str>,
         events: &mut dyn Listener,
-    ) -> Result<RestoreResult, JournalFailure> {
+    ) -> Result<RestoreResult> {
         let own = InterruptFlag::default();
         let checked = self.check_same_card(target, key_now, &own);
         checked
@@ -61,7 +61,7 @@ impl CardImage {
         target: &mut dyn Target,
         interrupt: &InterruptFlag,
         events: &mut dyn Listener,
-    ) -> Result<RestoreResult, JournalFailure> {
+    ) -> Result<RestoreResult> {
         let mut card = IoDriver::new(target, interrupt, CHUNK, DEPTH).map_err(|s| self.to_error(s))?;
         self.write_and_compare(&mut card, events).map_err(|s| self.to_error(s))
     }
@@ -245,7 +245,7 @@ impl CardImage {
         target: &mut dyn Target,
         key_now: Option<&str>,
         interrupt: &InterruptFlag,
-    ) -> Result<(), JournalFailure> {
+    ) -> Result<()> {
         let (name, bytes) = (target.info().name.clone(), target.info().bytes);
         let another = |why: &str| {
             let text = format!("{name} is not the saved card ({why}); nothing was restored to it");

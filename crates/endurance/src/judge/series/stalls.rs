@@ -53,19 +53,19 @@ pub struct SeriesStalls {
     pub figures: sustain::CardStalls,
 }
 
-/// Finds stalls in the slices that are not `touched` by interference. `shortest` is the least length of a stall in each
+/// Finds stalls in the slices that are not `touched` by interference. `least` is the least length of a stall in each
 /// slice. Returns the stalls, and a mask of the slices that they slowed.
 pub(super) fn find_stalls(
     slices: &[SeriesSlice],
     touched: &[bool],
-    shortest: &[f64],
+    least: &[f64],
 ) -> (SeriesStalls, Vec<bool>) {
     let speeds: Vec<f64> = slices.iter().map(SeriesSlice::speed).collect();
     let around = running_quantile(&speeds, WINDOW_SLICES, 0.75);
     let low = short_slow_slices(&speeds, &around, touched);
     let timed = slices.iter().any(|s| s.ios > 0);
     let stalls = match timed {
-        true => stalls_by_gaps(slices, touched, shortest),
+        true => stalls_by_gaps(slices, touched, least),
         false => stalls_by_slow_slices(slices, &around, &low),
     };
     let slowed = low.iter().filter(|l| **l).count();

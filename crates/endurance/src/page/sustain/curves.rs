@@ -15,7 +15,7 @@ pub fn separate_charts(measured: &MeasuredRun) -> Vec<Chart> {
     series_plots(measured).iter().map(Chart::from).collect()
 }
 
-/// Events that are marked in the combined chart.
+/// Events that are marked in the combined chart. The last one is not marked in the chart of the speed.
 const MARKED_EVENTS: [EventKind; 5] =
     [EventKind::CacheEnd, EventKind::Throttled, EventKind::Disturbed, EventKind::Pause, EventKind::TooHot];
 
@@ -26,9 +26,7 @@ const MAX_MARKS: usize = 4;
 pub fn combined_chart(report: &SustainReport) -> Option<Chart> {
     let mut plots = series_plots(&report.body.measured).into_iter();
     let mut plot = plots.next().filter(|plot| plot.y.unit == "MB/s")?;
-    let marks =
-        report.body.measured.events.iter().filter(|e| MARKED_EVENTS.contains(&e.kind)).take(MAX_MARKS);
-    plot.marks = marks.map(|e| (e.at_s, e.kind.words().to_owned())).collect();
+    plot.marks = event_marks(&report.body.measured, &MARKED_EVENTS);
     plot.title = "A long run: speed and temperature".into();
     let second = plots.next().and_then(|warm| temperature_axis(warm.series));
     let caption = ChartCaption::new(SPEED_UNIT, "1 run", "", condition_line(&report.header.condition));
@@ -40,10 +38,6 @@ fn series_plots(measured: &MeasuredRun) -> Vec<Plot> {
     if series.len() < 3 {
         return Vec::new();
     }
-    let marks = |kinds: &[EventKind]| {
-        let all = measured.events.iter().filter(|e| kinds.contains(&e.kind)).take(4);
-        all.map(|e| (e.at_s, e.kind.words().to_owned())).collect::<Vec<_>>()
-    };
     let named = |name: &str, of: &dyn Fn(&SustainSample) -> Option<f64>| PlotSeries {
         name: name.to_owned(),
         points: thin_curve(series, of),
@@ -53,21 +47,27 @@ fn series_plots(measured: &MeasuredRun) -> Vec<Plot> {
         x: PlotAxis::new("time", "s", AxisScale::Linear),
         y: PlotAxis::new("speed", "MB/s", AxisScale::Linear),
         series: without_empty(vec![named("write", &|s| s.write_mb_s), named("read", &|s| s.read_mb_s)]),
-        marks: marks(&[EventKind::CacheEnd, EventKind::Throttled, EventKind::Disturbed, EventKind::Pause]),
+        marks: event_marks(measured, &MARKED_EVENTS[..4]),
     };
-    let places: BTreeSet<&str> =
-        series.iter().flat_map(|s| &s.temperatures).map(|r| r.place.as_str()).collect();
-    let of =
-        |place: &str, s: &SustainSample| s.temperatures.iter().find(|r| r.place == place).map(|r| r.celsius);
-    let lines = places.iter().take(6).map(|place| named(place, &|s| of(place, s))).collect();
+    let readings = series.iter().flat_map(|s| &s.temperatures);
+    let places: BTreeSet<&str> = readings.map(|r| r.place.as_str()).collect();
+    let lines = places
+        .iter()
+        .take(6)
+        .map(|place| named(place, &|s| s.temperatures.iter().find(|r| r.place == *place).map(|r| r.celsius)));
     let warm = Plot {
         title: "Temperature over time".to_owned(),
         x: PlotAxis::new("time", "s", AxisScale::Linear),
         y: PlotAxis::new("temperature", "°C", AxisScale::Linear),
-        series: without_empty(lines),
-        marks: marks(&[EventKind::Throttled, EventKind::TooHot]),
+        series: without_empty(lines.collect()),
+        marks: event_marks(measured, &[EventKind::Throttled, EventKind::TooHot]),
     };
     [speeds, warm].into_iter().filter(|plot| !plot.series.is_empty()).collect()
+}
+
+fn event_marks(measured: &MeasuredRun, kinds: &[EventKind]) -> Vec<(f64, String)> {
+    let all = measured.events.iter().filter(|e| kinds.contains(&e.kind)).take(MAX_MARKS);
+    all.map(|e| (e.at_s, e.kind.words().to_owned())).collect()
 }
 
 fn without_empty(all: Vec<PlotSeries>) -> Vec<PlotSeries> {

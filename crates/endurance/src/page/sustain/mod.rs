@@ -5,19 +5,13 @@ mod summary_text;
 
 use cardscope_model::card_map::property::PropertyStatus;
 use cardscope_model::report::NewsTone;
-use cardscope_model::sustain::{
-    ConditionComparison, EventKind, MeasuredRun, PauseRecovery, SpeedLevel, SteadyState, SustainEvent,
-    SustainReport, WorkloadKind, WorkloadPattern,
-};
-use cardscope_model::units::{BinarySize, DecimalSize, SpeedMbS};
-use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
+use cardscope_model::sustain::{ConditionComparison, EventKind, MeasuredRun, PauseRecovery, SpeedLevel};
+use cardscope_model::sustain::{SteadyState, SustainEvent, SustainReport, WorkloadKind, WorkloadPattern};
+use cardscope_model::units::{BinarySize, DecimalSize, NO_NUMBER as NONE, SpeedMbS, three_digits as speed};
 use cardscope_page::figure::{duration, interval_text, percent, time_us, to_sentence};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{
-    Page, PageBlock, PageFact, claim_verdicts, fact, failed_io_reason, io_error_list, io_summary,
-};
-pub use curves::combined_chart;
-pub use curves::separate_charts;
+use cardscope_page::tree::{self, Page, PageBlock, PageFact, fact};
+pub use curves::{combined_chart, separate_charts};
 pub use summary_text::run_summary;
 use summary_text::{SpeedUnit, gives_up, sustain_answer};
 
@@ -26,37 +20,32 @@ const LISTED_EVENTS: usize = 16;
 
 pub fn sustain_page(report: &SustainReport) -> Page {
     let (body, measured) = (&report.body, &report.body.measured);
-    let early = report.header.error.is_some();
-    let tone =
-        if early && page_tone(measured) == NewsTone::Good { NewsTone::Plain } else { page_tone(measured) };
+    let (early, tone) = (report.header.error.is_some(), page_tone(measured));
+    let tone = if early && tone == NewsTone::Good { NewsTone::Plain } else { tone };
     let unit = SpeedUnit::for_run(body);
     let (answer, unnamed) = sustain_answer(measured, unit, early);
     let mut page = Page::new(&report.header.target, tone, answer);
-    page.reasons.extend(failed_io_reason(&body.moved));
+    page.reasons.extend(tree::failed_io_reason(&body.moved));
     page.add_reasons(tone, unnamed.iter().map(|cause| to_sentence(cause)));
-    page.add_reasons(NewsTone::Plain, claim_verdicts(&report.header, "limited-by"));
-    let work = format!("{}; {}", workload_text(report), io_summary(&body.moved));
+    page.add_reasons(NewsTone::Plain, tree::claim_verdicts(&report.header, "limited-by"));
+    let work = format!("{}; {}", workload_text(report), tree::io_summary(&body.moved));
     page.add_reason(NewsTone::Plain, to_sentence(&work));
     let more = measured.levels.len().saturating_sub(LISTED_EVENTS);
     let more = (more > 0).then(|| format!("… and {more} more levels"));
-    page.add_section(
-        "",
-        [PageBlock::Table(level_table(&measured.levels, unit)), PageBlock::Lines(more.into_iter().collect())],
-    );
-    separate_charts(measured)
-        .into_iter()
-        .for_each(|chart| page.add_section("", [PageBlock::from_chart(chart)]));
+    let levels = PageBlock::Table(level_table(&measured.levels, unit));
+    page.add_section("", [levels, PageBlock::Lines(more.into_iter().collect())]);
+    for chart in separate_charts(measured) {
+        page.add_section("", [PageBlock::from_chart(chart)]);
+    }
     if let Some(comparison) = &body.against {
         add_comparison(&mut page, comparison);
     }
     page.add_section("Events", [PageBlock::Table(event_table(&measured.events, false))]);
     page.add_detail("Evidence of the events", [PageBlock::Table(event_table(&measured.events, true))]);
     page.add_detail("Figures", [PageBlock::Facts(sustain_facts(measured, unit))]);
-    page.add_detail("Failed I/Os", [io_error_list(&body.moved.io_errors)]);
-    page.add_detail(
-        "Not tested",
-        [PageBlock::Lines(measured.left_out.iter().map(|what| to_sentence(what)).collect())],
-    );
+    page.add_detail("Failed I/Os", [tree::io_error_list(&body.moved.io_errors)]);
+    let left_out = measured.left_out.iter().map(|what| to_sentence(what)).collect();
+    page.add_detail("Not tested", [PageBlock::Lines(left_out)]);
     page.with_frame(&report.header)
 }
 
@@ -77,21 +66,20 @@ fn page_tone(measured: &MeasuredRun) -> NewsTone {
 
 /// Events in order, with their figures if `evidence` is true.
 fn event_table(all: &[SustainEvent], evidence: bool) -> Table {
-    let half = LISTED_EVENTS / 2;
-    let shown = all.iter().enumerate();
-    let shown = shown.filter(|(n, _)| all.len() <= LISTED_EVENTS || *n < half || *n + half >= all.len());
+    let (half, len) = (LISTED_EVENTS / 2, all.len());
+    let listed = all.iter().enumerate();
+    let listed = listed.filter(|(n, _)| len <= LISTED_EVENTS || *n < half || *n + half >= len);
     let sure = |event: &SustainEvent| match event.kind {
         EventKind::Pause | EventKind::TooHot | EventKind::NoAnswer => String::new(),
         _ => percent(event.confidence),
     };
     let figures = |event: &SustainEvent| {
-        let shown = event.evidence.iter().filter(|_| evidence);
-        shown.map(|(what, value)| format!("{what} {value}")).collect::<Vec<_>>().join(", ")
+        let listed = event.evidence.iter().filter(|_| evidence);
+        listed.map(|(what, value)| format!("{what} {value}")).collect::<Vec<_>>().join(", ")
     };
-    let gap = (all.len() > LISTED_EVENTS).then(|| all.len() - half);
-    let mut table =
-        Table::new(["after", "data", "event", "sure", "figures"]).left_aligned(["event", "figures"]);
-    for (number, event) in shown {
+    let gap = (len > LISTED_EVENTS).then(|| len - half);
+    let mut table = Table::new(["after", "data", "event", "sure", "figures"]);
+    for (number, event) in listed {
         let skipped = if gap == Some(number) { "… " } else { "" };
         table.add_row([
             format!("{skipped}{}", duration(event.at_s)),
@@ -102,7 +90,7 @@ fn event_table(all: &[SustainEvent], evidence: bool) -> Table {
         ]);
     }
     table.drop_blank_columns();
-    table.never_dropped(["event"])
+    table.left_aligned(["event", "figures"]).never_dropped(["event"])
 }
 
 fn level_table(levels: &[SpeedLevel], unit: SpeedUnit) -> Table {
@@ -134,10 +122,7 @@ fn sustain_facts(measured: &MeasuredRun, unit: SpeedUnit) -> Vec<PageFact> {
         ("steady state (SNIA)", measured.steady_state.as_ref().map(|steady| steady_state_text(steady, unit))),
         ("4 KiB read, alone", alone),
         ("4 KiB read, while writing", writing),
-        (
-            "warmest",
-            measured.max_celsius.map(|warmest| format!("{warmest:.0} °C{}", temperature_limits(measured))),
-        ),
+        ("warmest", measured.max_celsius.map(|most| format!("{most:.0} °C{}", temperature_limits(measured)))),
         ("ended by", Some(measured.ended_by.clone())),
     ];
     all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
@@ -155,34 +140,29 @@ fn cache_text(measured: &MeasuredRun) -> Option<String> {
 
 fn recovery_text(recovery: &PauseRecovery) -> String {
     let least = if recovery.at_least { "at least " } else { "" };
-    let pause = duration(recovery.pause_s);
+    let (pause, speed) = (duration(recovery.pause_s), SpeedMbS(recovery.mb_s));
     match recovery.bytes {
         0 => format!("no recovery in {pause}"),
-        bytes => {
-            format!("{least}{} fast again after {pause}: {}", DecimalSize(bytes), SpeedMbS(recovery.mb_s))
-        }
+        bytes => format!("{least}{} fast again after {pause}: {speed}", DecimalSize(bytes)),
     }
 }
 
 fn steady_state_text(steady: &SteadyState, unit: SpeedUnit) -> String {
-    format!(
-        "{}: {}, spread {:.1} %, trend {:+.1} % over five rounds of {}",
-        if steady.reached { "reached" } else { "not reached" },
-        unit.with_unit(steady.mb_s),
-        steady.spread * 100.0,
-        // Rounding first avoids "-0.0" for tiny negative values.
-        (steady.slope * 1000.0).round() / 10.0 + 0.0,
-        duration(steady.round_s)
-    )
+    let reached = if steady.reached { "reached" } else { "not reached" };
+    let (speed, spread, round) =
+        (unit.with_unit(steady.mb_s), steady.spread * 100.0, duration(steady.round_s));
+    // Rounding first avoids "-0.0" for tiny negative values.
+    let trend = (steady.slope * 1000.0).round() / 10.0 + 0.0;
+    format!("{reached}: {speed}, spread {spread:.1} %, trend {trend:+.1} % over five rounds of {round}")
 }
 
 /// Temperature limits of the card, in brackets.
 fn temperature_limits(measured: &MeasuredRun) -> String {
     let limits = &measured.limits;
-    let named =
-        [("TMT1", limits.tmt1_celsius), ("TMT2", limits.tmt2_celsius), ("TMPTH", limits.tmpth_celsius)];
-    let known: Vec<String> =
-        named.iter().filter_map(|(name, value)| value.map(|c| format!("{name} {c:.0} °C"))).collect();
+    let values = [limits.tmt1_celsius, limits.tmt2_celsius, limits.tmpth_celsius];
+    let named = ["TMT1", "TMT2", "TMPTH"].into_iter().zip(values);
+    let known = named.filter_map(|(name, value)| Some(format!("{name} {:.0} °C", value?)));
+    let known: Vec<String> = known.collect();
     if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) }
 }
 

@@ -62,23 +62,20 @@ pub(super) fn sustain_answer(measured: &MeasuredRun, unit: SpeedUnit, early: boo
         return (Answer::with_verdict("NOT TESTED", ": it ended before its first second."), Vec::new());
     };
     let mut causes = cause_texts(measured, unit);
-    if early {
-        let head = format!("Stopped after {}: ", duration(last.at_s));
-        let named = fitting_causes(ANSWER_COLUMNS - head.chars().count(), &causes);
-        let unnamed = causes.split_off(named);
-        let said = if causes.is_empty() { speed_text(measured, unit) } else { causes.join("; ") };
-        return (format!("{head}{said}.").into(), unnamed);
-    }
-    let unnamed = causes.split_off(fitting_causes(ANSWER_COLUMNS, &causes));
-    let said = if causes.is_empty() {
-        let steady = if is_steady(measured) { ", steady" } else { "" };
-        // The last level belongs to the workload. Later samples are those of the pause and of test reads.
-        let end = measured.levels.iter().map(|level| level.to_s).reduce(f64::max).unwrap_or(last.at_s);
-        format!("{}{steady} over {}", speed_text(measured, unit), duration(end))
-    } else {
-        causes.join("; ")
+    let head = if early { format!("Stopped after {}: ", duration(last.at_s)) } else { String::new() };
+    let unnamed = causes.split_off(fitting_causes(ANSWER_COLUMNS - head.chars().count(), &causes));
+    let text = match causes.is_empty() {
+        false => causes.join("; "),
+        true if early => speed_text(measured, unit),
+        true => {
+            let steady = if is_steady(measured) { ", steady" } else { "" };
+            // The last level belongs to the workload. Later samples are those of the pause and of test reads.
+            let end = measured.levels.iter().map(|level| level.to_s).reduce(f64::max).unwrap_or(last.at_s);
+            format!("{}{steady} over {}", speed_text(measured, unit), duration(end))
+        }
     };
-    (to_sentence(&said).into(), unnamed)
+    let answer = if early { format!("{head}{text}.") } else { to_sentence(&text) };
+    (answer.into(), unnamed)
 }
 
 /// Number of causes, most severe first, that fit into `columns`. At least one.
@@ -90,22 +87,20 @@ fn fitting_causes(columns: usize, causes: &[String]) -> usize {
 /// Speed of the workload: `writes 19.5 MB/s`, or a range if it changed.
 fn speed_text(measured: &MeasuredRun, unit: SpeedUnit) -> String {
     let of = |op: &str| {
-        let [low, high] = lowest_and_highest(measured, op)?;
-        let range =
-            if is_same_speed([low, high]) { String::new() } else { format!("{} to ", unit.figure(low)) };
-        Some(format!("{op}s {range}{}", unit.with_unit(high)))
+        let ends @ [low, high] = lowest_and_highest(measured, op)?;
+        let from = if is_same_speed(ends) { String::new() } else { format!("{} to ", unit.figure(low)) };
+        Some(format!("{op}s {from}{}", unit.with_unit(high)))
     };
     let over_time = |verb: &str, of: &dyn Fn(&SustainSample) -> Option<f64>| {
         let known: Vec<f64> = measured.series.iter().filter_map(of).collect();
         Some(format!("{verb} {}", unit.with_unit(statistics::mean(&known)?)))
     };
-    let leveled: Vec<String> = LEVEL_OPS.into_iter().filter_map(of).collect();
-    let seen = || {
-        let read = over_time("reads", &|sample| sample.read_mb_s);
-        read.into_iter().chain(over_time("writes", &|sample| sample.write_mb_s)).collect()
-    };
-    let said: Vec<String> = if leveled.is_empty() { seen() } else { leveled };
-    if said.is_empty() { "no I/O succeeded".to_owned() } else { said.join(", ") }
+    let mut speeds: Vec<String> = LEVEL_OPS.into_iter().filter_map(of).collect();
+    if speeds.is_empty() {
+        speeds.extend(over_time("reads", &|sample| sample.read_mb_s));
+        speeds.extend(over_time("writes", &|sample| sample.write_mb_s));
+    }
+    if speeds.is_empty() { "no I/O succeeded".to_owned() } else { speeds.join(", ") }
 }
 
 /// Operations of levels.

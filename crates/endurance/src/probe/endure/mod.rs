@@ -73,14 +73,10 @@ pub fn run_round(
     let read_began = card.seconds();
     let RoundReads { bytes: read, bad, passing_sectors } = read_round(card, settings, (seed, end), events)?;
     let now = card.seconds();
-    let sectors = (read / 512).max(1);
-    let share = bad.total_sectors() as f64 / sectors as f64;
-    let stale = bad.stale as f64 / sectors as f64;
-    let ended = match written.refused {
-        true => Some(CardEnd::RefusesWrites),
-        false if stale >= SWALLOWING_SHARE => Some(CardEnd::DiscardsWrites),
-        false => None,
-    };
+    let sectors = (read / 512).max(1) as f64;
+    let stale = bad.stale as f64 / sectors;
+    let discards = (stale >= SWALLOWING_SHARE).then_some(CardEnd::DiscardsWrites);
+    let ended = if written.refused { Some(CardEnd::RefusesWrites) } else { discards };
     let result = EndureRound {
         round: settings.number,
         seed,
@@ -88,7 +84,7 @@ pub fn run_round(
         read,
         bad,
         passing_sectors,
-        bad_share: share,
+        bad_share: bad.total_sectors() as f64 / sectors,
         failed_writes: written.failed,
         write_mb_s: mb_per_s(written.bytes, read_began - began),
         read_mb_s: mb_per_s(read, now - read_began),

@@ -55,8 +55,8 @@ fn probit_points(rounds: &[EndureRound], span: u64) -> Vec<(f64, f64)> {
 fn zero_crossing(points: &[(f64, f64)]) -> Option<f64> {
     let n = points.len() as f64;
     let (mx, my) = points.iter().fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
-    let (sxx, sxy) =
-        points.iter().fold((0.0, 0.0), |s, p| (s.0 + (p.0 - mx).powi(2), s.1 + (p.0 - mx) * (p.1 - my)));
+    let sxx: f64 = points.iter().map(|p| (p.0 - mx).powi(2)).sum();
+    let sxy: f64 = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
     let slope = sxy / sxx;
     (sxx > 0.0 && slope > 0.0).then(|| mx - my / slope).filter(|at| at.is_finite() && *at < 60.0)
 }

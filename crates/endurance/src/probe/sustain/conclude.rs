@@ -274,11 +274,11 @@ fn report_cache(
     found: &SeriesCauses,
     slices: &[SeriesSlice],
     options: &SustainOptions,
-    into: &mut MeasuredRun,
+    to: &mut MeasuredRun,
 ) {
     let Some(last) = slices.last() else {
         let why = "only writes fill a cache";
-        (into.cache_bytes, into.after_cache_mb_s) = (Property::not_tested(why), Property::not_tested(why));
+        (to.cache_bytes, to.after_cache_mb_s) = (Property::not_tested(why), Property::not_tested(why));
         return;
     };
     let written = last.at_bytes + last.bytes;
@@ -292,11 +292,11 @@ fn report_cache(
         let all = options.card_bytes.map_or(f64::INFINITY, |b| b as f64);
         // Overwriting the same range takes no more of the cache.
         let distinct = written.min(options.limits.region.len);
-        into.cache_bytes = match distinct as f64 > MAX_CACHE_SHARE * all {
+        to.cache_bytes = match distinct as f64 > MAX_CACHE_SHARE * all {
             true => Property::none(0.9, evidence),
             false => Property::at_least(distinct, 0.95, evidence),
         };
-        into.after_cache_mb_s = Property::not_tested("the end of a cache was not reached");
+        to.after_cache_mb_s = Property::not_tested("the end of a cache was not reached");
         return;
     };
     // A cache that fills in several steps has one level that takes most of the time, which is the speed to report.
@@ -307,9 +307,9 @@ fn report_cache(
         .with_number("speed before", end.before / 1e6, "MB/s")
         .with_number("speed after", after / 1e6, "MB/s")
         .with_number("at", end.at_s, "s");
-    into.cache_bytes = Property::measured(end.at_bytes, end.confidence, evidence.clone());
+    to.cache_bytes = Property::measured(end.at_bytes, end.confidence, evidence.clone());
     let evidence = evidence.with_number("95 % from", low / 1e6, "MB/s").with_number("to", high / 1e6, "MB/s");
-    into.after_cache_mb_s = Property::measured(after / 1e6, end.confidence, evidence);
+    to.after_cache_mb_s = Property::measured(after / 1e6, end.confidence, evidence);
 }
 
 fn max_card_celsius(record: &RunRecord) -> Option<f64> {

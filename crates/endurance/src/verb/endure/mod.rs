@@ -84,8 +84,18 @@ impl Procedure for EndureRequest {
         CardNeeds::Overwrite(None)
     }
 
+    /// Refuses invalid options before anything is opened.
     fn check(&self, target: TargetType) -> Result<()> {
-        check_request(self, target)
+        if target == TargetType::Directory {
+            let why = "is a directory; endure needs a whole card, so name its device";
+            return Err(Failure::refused(format!("{} {why}", self.common.target)));
+        }
+        let bad_share = !(self.until > 0.0 && self.until <= 1.0);
+        Failure::refuse_first(&[
+            (bad_share, "--until must be above 0 and at most 1 (or 100 %)"),
+            (self.rounds == Some(0), "--rounds must be at least 1"),
+            (self.resume && self.backup.is_some(), "--backup has no effect with --resume"),
+        ])
     }
 
     fn run(&self, session: &mut VerbSession<'_>, report: &mut EndureReport) -> Result<()> {
@@ -116,19 +126,6 @@ fn round_stages(request: &EndureRequest, report: &EndureReport) -> StagePlan {
         )
     });
     StagePlan { long: true, ..plan.unwrap_or_default() }.with_budget(request.limits.budget)
-}
-
-/// Refuses invalid options before anything is opened.
-fn check_request(request: &EndureRequest, target: TargetType) -> Result<()> {
-    if target == TargetType::Directory {
-        let why = "is a directory; endure needs a whole card, so name its device";
-        return Err(Failure::refused(format!("{} {why}", request.common.target)));
-    }
-    Failure::refuse_first(&[
-        (!(request.until > 0.0 && request.until <= 1.0), "--until must be above 0 and at most 1 (or 100 %)"),
-        (request.rounds == Some(0), "--rounds must be at least 1"),
-        (request.resume && request.backup.is_some(), "--backup has no effect with --resume"),
-    ])
 }
 
 /// Starts a new run.
@@ -213,9 +210,10 @@ impl EndureRun<'_, '_> {
             run_round(card, &settings, events)
         });
         // The bytes read are counted when the round is stored.
-        self.report.body.moved.bytes_written += moved.bytes_written;
-        self.report.body.moved.seconds += moved.seconds;
-        self.report.body.moved.add_failed(moved.counts, &moved.io_errors);
+        let all = &mut self.report.body.moved;
+        all.bytes_written += moved.bytes_written;
+        all.seconds += moved.seconds;
+        all.add_failed(moved.counts, &moved.io_errors);
         ended
     }
 
