@@ -20,9 +20,9 @@ pub use request::{ArchiveAction, ArchiveRequest};
 pub use session_line::{AnswerCache, AnswerRenderer, SessionLine};
 pub use sessions::{FoundItem, find_session_or_card, list_sessions, newest_sessions, remove_session};
 
+pub use cardscope_session::archive_access::{StoredDocument, load_by_id};
 use cardscope_session::archive_access::{archive_path, open_or_create};
 use cardscope_session::error::Result;
-pub use cardscope_session::stored_document::{StoredDocument, load_by_id};
 pub use cardscope_store::ArchiveChanges;
 use cardscope_store::{Archive, is_server_address};
 use rustix::fs::{Access, access};

@@ -2,8 +2,8 @@
 
 use cardscope_compare::card_lookup::select_card;
 use cardscope_model::archive_rows::StoredCard;
+use cardscope_session::archive_access::{ambiguous_id, list_sessions};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::stored_document::{ambiguous_id, list_sessions};
 use cardscope_store::{Archive, SessionId};
 
 pub(super) enum NamedItem {

@@ -3,10 +3,8 @@
 use super::cards::{CardPage, load_details};
 use super::lookup::{self, NamedItem};
 use super::session_line::{AnswerCache, SessionLine, session_lines};
-use cardscope_session::archive_access::{open_to_read, require_archive};
+use cardscope_session::archive_access::{self, StoredDocument, load_document, open_to_read, require_archive};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::stored_document;
-use cardscope_session::stored_document::{StoredDocument, load_document};
 use std::path::Path;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +60,7 @@ pub fn remove_session(path: Option<&Path>, session: &str, consent: Option<&str>)
         return Err(Failure::refused(why));
     }
     let mut archive = require_archive(path)?;
-    let id = stored_document::find_session(&mut archive, session)?;
+    let id = archive_access::find_session(&mut archive, session)?;
     archive.remove_session(id).map_err(Failure::refused)?;
     Ok(id.to_string())
 }

@@ -1,16 +1,23 @@
 //! A folder held by its descriptor, with operations on the names in it. Its path is resolved one component at a time
 //! (`path_resolution(7)`, by hand, because the kernel has no rule on the owner of a link).
+//!
+//! A file is identified by device and inode. An inode number is reused after its file is gone, so a caller who compares
+//! later keeps the file open until then.
 
-use crate::{FileError, FileIdentity, is_trusted};
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
-use rustix::fs::{fstat, fstatvfs, mkdirat, openat, readlinkat, statat, unlinkat};
+use crate::FileError;
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, fstatvfs, mkdirat, openat, readlinkat, statat,
+    unlinkat,
+};
 use rustix::io::Errno;
-use rustix::process::getegid;
+use rustix::process::{getegid, geteuid};
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 const OTHERS_WRITE: u32 = 0o002;
 const GROUP_WRITES: u32 = 0o020;
@@ -313,3 +320,49 @@ impl FolderWalk {
 fn open_parent(folder: impl AsFd) -> Result<OwnedFd, Errno> {
     openat(folder, "..", STEP, Mode::empty())
 }
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileIdentity {
+    pub device: u64,
+    pub inode: u64,
+}
+
+impl FileIdentity {
+    /// Identity of the file at a path, links followed; `None` if there is none.
+    pub fn of_path(path: &Path) -> Option<FileIdentity> {
+        path.metadata().ok().map(|about| FileIdentity::from(&about))
+    }
+
+    pub fn of_file(file: impl AsFd) -> std::io::Result<FileIdentity> {
+        Ok(FileIdentity::from(&fstat(file)?))
+    }
+}
+
+impl From<&Stat> for FileIdentity {
+    fn from(stat: &Stat) -> Self {
+        FileIdentity { device: stat.st_dev, inode: stat.st_ino }
+    }
+}
+
+impl From<&Metadata> for FileIdentity {
+    fn from(about: &Metadata) -> Self {
+        FileIdentity { device: about.dev(), inode: about.ino() }
+    }
+}
+
+/// True for root and for the user of this process, whose links and files are trusted.
+///
+/// `SUDO_UID` is ignored: the environment proves nothing, and where sudo allows a user only Cardscope with fixed
+/// arguments, that user's link would turn these arguments into others.
+pub fn is_trusted(uid: u32) -> bool {
+    uid == 0 || uid == geteuid().as_raw() || *UNMAPPED == Some(uid)
+}
+
+/// User id as which root of the host appears without a mapping: in the user namespace of a rootless container it owns
+/// `/` and `/home`. Other unmapped users look the same, but have no processes in there.
+static UNMAPPED: LazyLock<Option<u32>> = LazyLock::new(|| {
+    let map = std::fs::read_to_string("/proc/self/uid_map").ok()?;
+    let whole = map.split_whitespace().eq(["0", "0", "4294967295"]);
+    let overflow = std::fs::read_to_string("/proc/sys/kernel/overflowuid").ok()?;
+    overflow.trim().parse().ok().filter(|_| !whole)
+});

@@ -10,13 +10,11 @@ mod draft;
 mod draft_folder;
 mod error;
 mod folder;
-mod identity;
 
 pub use draft::DraftFile;
 pub use draft_folder::{DraftFolder, files_below};
 pub use error::FileError;
-pub use folder::{FileUse, ResolvedFolder, is_plain};
-pub use identity::{FileIdentity, is_trusted};
+pub use folder::{FileIdentity, FileUse, ResolvedFolder, is_plain, is_trusted};
 
 /// Message of an error without its number.
 pub fn error_text(error: &std::io::Error) -> String {

@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 pub mod backup;
-pub mod block_fingerprint;
 mod change_list;
 mod error;
 pub mod folder;

@@ -1,8 +1,10 @@
-//! Card keys, which identify a card in the archive, in checkpoints and in journals.
+//! Card keys, which identify a card in the archive, in checkpoints and in journals, and targets that are no retail cards:
+//! simulated cards, loop devices, network block devices, RAM disks.
 //!
 //! A key is made of data that is unique to the card: its CID, or model and serial number of an NVMe card. The serial
 //! number of a USB reader is useless for that, as it stays the same for every card, so such cards are recognized by content.
 
+use crate::error::Result;
 use crate::open_target::OpenTarget;
 use cardscope_device::{inspect, system::SystemRoots};
 use cardscope_model::card::CardFacts;
@@ -10,7 +12,8 @@ use cardscope_model::identity::Identity;
 use cardscope_model::random::mix_bits;
 use cardscope_model::session_file::CardUnit;
 use cardscope_simulator::target_spec;
-use cardscope_store::unit_id;
+use cardscope_store::{Archive, unit_id};
+use std::collections::HashMap;
 
 /// BLAKE3 hash of the card's identity in hex, None if the card reports none.
 pub fn card_key(opened: &OpenTarget) -> Option<String> {
@@ -55,6 +58,55 @@ pub(crate) fn target_unit(target: &str, identity: &Identity) -> Option<CardUnit>
     let named = target.split('?').next().filter(|_| target_spec::is_simulated(target));
     unit.facts.name = named.map(str::to_owned);
     Some(unit)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotCard {
+    Simulated,
+    LoopDevice,
+    NetworkBlockDevice,
+    RamDisk,
+}
+
+impl NotCard {
+    pub fn label(self) -> &'static str {
+        match self {
+            NotCard::Simulated => "simulated",
+            other => other.reason().trim_start_matches("a "),
+        }
+    }
+
+    /// The kind with its article: `a simulated card`, `a loop device`.
+    pub fn reason(self) -> &'static str {
+        match self {
+            NotCard::Simulated => "a simulated card",
+            NotCard::LoopDevice => "a loop device",
+            NotCard::NetworkBlockDevice => "a network block device",
+            NotCard::RamDisk => "a RAM disk",
+        }
+    }
+}
+
+/// Cards of an archive that were only measured on such targets. Logs of other tools count as cards.
+pub fn find_not_cards(archive: &mut Archive) -> Result<HashMap<String, NotCard>> {
+    let mut found: HashMap<String, Option<NotCard>> = HashMap::new();
+    for (card, target) in archive.card_targets()? {
+        let reason = target.as_deref().and_then(kind_of_target);
+        // A single measurement of any other target makes it a card.
+        found.entry(card).and_modify(|known| *known = known.and(reason)).or_insert(reason);
+    }
+    Ok(found.into_iter().filter_map(|(card, reason)| Some((card, reason?))).collect())
+}
+
+fn kind_of_target(target: &str) -> Option<NotCard> {
+    let named = |prefix: &str| target.starts_with(prefix);
+    match () {
+        () if target_spec::is_simulated(target) => Some(NotCard::Simulated),
+        () if named("/dev/loop") => Some(NotCard::LoopDevice),
+        () if named("/dev/nbd") => Some(NotCard::NetworkBlockDevice),
+        () if named("/dev/ram") || named("/dev/zram") => Some(NotCard::RamDisk),
+        () => None,
+    }
 }
 
 #[cfg(test)]

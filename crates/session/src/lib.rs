@@ -10,19 +10,15 @@ pub mod archive_access;
 pub mod arguments;
 pub mod attachment;
 pub mod backups;
-pub mod baseline;
 pub mod card_bytes;
 pub mod card_identity;
 pub mod card_key;
-pub mod card_state;
-pub mod checkpoint;
 pub mod consent;
 pub mod error;
 
 pub mod file_system_tool;
 pub mod frame;
 pub mod journals;
-pub mod not_cards;
 pub mod open_target;
 pub mod opening;
 pub mod option_json;
@@ -33,7 +29,6 @@ pub mod recorder;
 pub mod simulated_cards;
 pub mod spreads;
 pub mod state_file;
-pub mod stored_document;
 #[cfg(test)]
 mod test_support;
 

@@ -1,8 +1,8 @@
 //! Spread table: how much the runs of cards vary, from the built-in table and the series of the archive. All verbs use this
 //! table for confidence intervals, so that the same mean always gets the same interval.
 
+use crate::card_key::{NotCard, find_not_cards};
 use crate::error::Result;
-use crate::not_cards::{NotCard, find_not_cards};
 use cardscope_model::archive_rows::SummaryRow;
 use cardscope_model::card::CardFacts;
 use cardscope_statistics::priors::{KnownSeries, SpreadKind, SpreadTable, learn_spread};

@@ -12,10 +12,10 @@ use cardscope_model::verify::{Verification, VerifyReport, inconsistent_reads_fin
 use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
 use cardscope_probing::previous_pass::{PreviousPass, find_previous_pass, is_salt_of, salt_for_card};
 use cardscope_session::card_key::{card_key, salt_fingerprint};
-use cardscope_session::checkpoint::CardCheckpoint;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::VerbSession;
 use cardscope_session::open_target::TargetType;
+use cardscope_session::state_file::CardCheckpoint;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 

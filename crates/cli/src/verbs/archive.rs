@@ -5,7 +5,7 @@ use crate::output::{self, OutputOptions};
 use cardscope_archive::{self as archive, AnswerCache, ArchiveAction, ArchiveRequest, FoundItem, tables};
 use cardscope_page::tree::Page;
 use cardscope_session::Result;
-use cardscope_session::stored_document::StoredDocument;
+use cardscope_session::archive_access::StoredDocument;
 use cardscope_verbs::list::VerbDocument;
 use std::path::Path;
 

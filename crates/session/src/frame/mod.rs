@@ -8,7 +8,7 @@ pub use cardscope_model::report::{ExitStatus, Report, ReportBody, ReportDocument
 pub use common::{CommonOptions, SpendLimits};
 
 use crate::consent::{AnnouncingConsent, ConsentSource, ScopedConsent};
-use crate::{backups, card_state, journals};
+use crate::{archive_access, backups, journals};
 
 use crate::open_target::{OpenTarget, TargetType};
 use crate::opening::{self, ResolvedTarget};
@@ -117,7 +117,7 @@ pub fn execute_verb<P: Procedure>(
         let stated = procedure.stated_conditions()?;
         let mut opened = procedure.open(target, consent, interrupt)?;
         opened.condition.overlay(&stated);
-        card_state::add_last_state(procedure.common().archive.named_path(), &mut opened);
+        archive_access::add_last_state(procedure.common().archive.named_path(), &mut opened);
         run_on_open_card(procedure, &mut opened, interrupt, events)
     });
     refusal_or_interrupt(begun, interrupt)

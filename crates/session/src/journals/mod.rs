@@ -15,7 +15,7 @@ use crate::open_target::OpenTarget;
 use cardscope_device::filesystem;
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::interrupt::InterruptFlag;
-use cardscope_journal::{Journal, JournalFacts, UnusableJournal, block_fingerprint, folder};
+use cardscope_journal::{Journal, JournalFacts, UnusableJournal, folder, survey};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::shell::{shell_quote, shell_quote_path};
 use journal_owner::find_owner;
@@ -37,7 +37,7 @@ pub fn create_journal(target: &str, opened: &mut OpenTarget, room: u64) -> Resul
         start_bytes: Some(medium.start),
         notes_putting_back: true,
         began: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        witnesses: block_fingerprint::take_fingerprints(opened.target.as_mut()),
+        witnesses: survey::take_fingerprints(opened.target.as_mut()),
         ..JournalFacts::default()
     };
     Ok(Journal::create(folder, about)?)

@@ -8,7 +8,7 @@ use cardscope_engine::content::{IoContent, fill_content};
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::journal::{JournalWriter as _, RestoreProgress};
 use cardscope_files::ResolvedFolder;
-use cardscope_journal::{Journal, JournalFacts, block_fingerprint};
+use cardscope_journal::{Journal, JournalFacts, survey};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -48,7 +48,7 @@ impl KilledTest {
             announced_bytes: BYTES as u64,
             start_bytes: Some(0),
             notes_putting_back: true,
-            witnesses: block_fingerprint::take_fingerprints(target.target.as_mut()),
+            witnesses: survey::take_fingerprints(target.target.as_mut()),
             ..JournalFacts::default()
         };
         let mut journal = Journal::create(ResolvedFolder::open(dir.path()).unwrap(), about).unwrap();

@@ -10,7 +10,7 @@ use cardscope_engine::journal::{JournalError, JournalWriter as _, SavedRange};
 use cardscope_engine::target::TargetRegion;
 use cardscope_files::ResolvedFolder;
 use cardscope_journal::restoring::restore_from_journal;
-use cardscope_journal::{Journal, JournalFacts, block_fingerprint};
+use cardscope_journal::{Journal, JournalFacts, survey};
 use cardscope_model::random::mix_bits;
 use cardscope_model::report::{ExitStatus, ReportDocument as _};
 use cardscope_model::restore::{RecognisedBy, RestoreReport};
@@ -252,7 +252,7 @@ impl Ended {
             announced_bytes: mib << 20,
             start_bytes: Some(0),
             notes_putting_back: true,
-            witnesses: block_fingerprint::take_fingerprints(opened.target.as_mut()),
+            witnesses: survey::take_fingerprints(opened.target.as_mut()),
             ..JournalFacts::default()
         };
         let mut journal = Journal::create(ResolvedFolder::open(dir.path()).unwrap(), about).unwrap();

@@ -8,12 +8,12 @@ use cardscope_model::endure::EndureReport;
 use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
 use cardscope_probing::previous_pass::{find_previous_pass, is_salt_of};
 use cardscope_session::card_key::{card_key, salt_fingerprint};
-use cardscope_session::checkpoint::CardCheckpoint;
 use cardscope_session::consent::GivenBeforehand;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::VerbSession;
 use cardscope_session::open_target::OpenTarget;
 use cardscope_session::opening;
+use cardscope_session::state_file::CardCheckpoint;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 

@@ -18,7 +18,7 @@ use cardscope_model::finding::Finding;
 use cardscope_model::report::IoTotals;
 use cardscope_model::sustain::{LongRun, MeasuredRun, SustainReport, WorkloadKind, WorkloadPattern};
 use cardscope_probing::write_scope::WriteScope;
-use cardscope_session::baseline;
+use cardscope_session::archive_access::load_baseline;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{CardNeeds, CommonOptions, Procedure, VerbSession};
 use cardscope_session::open_target::TargetType;
@@ -49,7 +49,7 @@ impl SustainRequest {
     /// Refuses if the baseline cannot be found or read.
     pub fn with_manual_readings<'a>(&'a self, typist: &'a mut dyn ManualReading) -> Result<AttendedRun<'a>> {
         let archive = self.common.archive.named_path();
-        let load = |name| baseline::load_baseline(name, archive, "sustain");
+        let load = |name| load_baseline(name, archive, "sustain");
         let baseline = self.baseline.as_deref().map(load).transpose()?;
         Ok(AttendedRun { request: self, baseline, typist: RefCell::new(typist) })
     }

@@ -71,7 +71,7 @@ pub fn observe_device(
 /// Earlier watch to compare with.
 fn load_baseline(name: &str, request: &ObserveRequest) -> Result<ObserveReport> {
     let report: ObserveReport =
-        cardscope_session::baseline::load_baseline(name, request.archive.named_path(), "observe")?;
+        cardscope_session::archive_access::load_baseline(name, request.archive.named_path(), "observe")?;
     match report.body.samples.is_empty() {
         true => Err(Failure::refused(format!("{name} has no watched time to compare with"))),
         false => Ok(report),
