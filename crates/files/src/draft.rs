@@ -83,11 +83,13 @@ impl<'f> DraftFile<'f> {
             Err(errno) if is_unsupported(errno) => return self.rename_over(name, identity),
             other => other?,
         }
-        if self.folder.remove(&self.name, identity)? {
-            return Ok(());
+        match self.folder.remove(&self.name, identity) {
+            Ok(true) => Ok(()),
+            other => {
+                self.rename(name, RenameFlags::EXCHANGE)??;
+                Err(other.err().unwrap_or(FileError::Changed))
+            }
         }
-        self.rename(name, RenameFlags::EXCHANGE)??;
-        Err(FileError::Changed)
     }
 
     fn rename(&self, name: &OsStr, flags: RenameFlags) -> Result<Result<(), Errno>, FileError> {

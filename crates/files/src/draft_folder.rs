@@ -91,12 +91,17 @@ impl<'f> DraftFolder<'f> {
             Err(errno) if is_unsupported(errno) => return self.replace_in_two_steps(old),
             other => other?,
         }
-        let there = self.parent.open_folder(&self.temporary_name)?;
-        if files_below(&there)? != *old {
+        let there = self.open_checked(&self.temporary_name, old);
+        if there.is_err() {
             self.rename(RenameFlags::EXCHANGE)?;
-            return Err(FileError::Changed);
         }
-        remove_listed(self.parent, &self.temporary_name, &there, old)
+        remove_listed(self.parent, &self.temporary_name, &there?, old)
+    }
+
+    /// Opens a folder that must have exactly these files.
+    fn open_checked(&self, name: &OsStr, files: &BTreeSet<PathBuf>) -> Result<ResolvedFolder, FileError> {
+        let folder = self.parent.open_folder(name)?;
+        if files_below(&folder)? == *files { Ok(folder) } else { Err(FileError::Changed) }
     }
 
     fn rename(&self, flags: RenameFlags) -> Result<(), Errno> {
@@ -105,10 +110,7 @@ impl<'f> DraftFolder<'f> {
 
     /// For file systems without RENAME_EXCHANGE (NFS, exFAT). For a short time nothing has the final name.
     fn replace_in_two_steps(&self, old: &BTreeSet<PathBuf>) -> Result<(), FileError> {
-        let there = self.parent.open_folder(&self.final_name)?;
-        if files_below(&there)? != *old {
-            return Err(FileError::Changed);
-        }
+        let there = self.open_checked(&self.final_name, old)?;
         let mut aside = self.temporary_name.clone();
         aside.push("-old");
         renameat(self.parent, &self.final_name, self.parent, &aside)?;
@@ -274,6 +276,17 @@ mod tests {
         fn content(&self) -> String {
             fs::read_to_string(self.real.path().join("out/a/year=2026/part")).unwrap()
         }
+    }
+
+    #[test]
+    fn folder_that_cannot_be_checked_keeps_its_name() {
+        let place = place();
+        place.filled("first").place(None).unwrap();
+        let old = place.files();
+        std::os::unix::fs::symlink("b", place.real.path().join("out/link")).unwrap();
+        let refused = place.filled("second").place(Some(&old)).unwrap_err();
+        assert!(matches!(refused, FileError::NotPlain("link or device")), "{refused}");
+        assert_eq!((place.names(), place.content().as_str()), (vec!["out".into()], "first"));
     }
 
     #[test]

@@ -279,3 +279,15 @@ fn replace_works_without_rename_exchange() {
     replaced.unwrap();
     assert_eq!((names, text.unwrap()), (vec!["page".into()], "new".to_owned()));
 }
+
+#[test]
+fn file_that_cannot_be_removed_keeps_its_name() {
+    let (_dir, top) = folder();
+    fs::create_dir(top.join("page")).unwrap();
+    let folder = ResolvedFolder::open(&top).unwrap();
+    // A folder in place of the old file: unlink(2) refuses it after the names were exchanged.
+    let draft = DraftFile::new(&folder, Some(File::open(top.join("page")).unwrap()), 0o600).unwrap();
+    assert!(matches!(draft.place(OsStr::new("page")), Err(FileError::Io(_))));
+    assert!(top.join("page").is_dir());
+    assert_eq!(folder.names().unwrap(), ["page"]);
+}
