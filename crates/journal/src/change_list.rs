@@ -41,14 +41,9 @@ pub(crate) fn save_list_beside(saved: &Path, target: &str, ranges: &[SavedRange]
     }
 }
 
-fn write_list(
-    at: &ResolvedFolder,
-    name: &OsStr,
-    target: &str,
-    ranges: &[SavedRange],
-) -> Result<(), FileError> {
+fn write_list(at: &ResolvedFolder, name: &OsStr, card: &str, ranges: &[SavedRange]) -> Result<(), FileError> {
     let draft = DraftFile::new(at, at.open_existing(name)?, 0o600)?;
-    let target: String = target.escape_debug().collect();
+    let target: String = card.escape_debug().collect();
     let mut text = format!("# {target}: ranges that may have changed, first byte and bytes\n");
     ranges.iter().for_each(|range| text.push_str(&format!("{} {}\n", range.offset, range.len)));
     draft.file().write_all(text.as_bytes())?;

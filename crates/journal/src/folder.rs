@@ -33,10 +33,8 @@ pub fn prepare_folder(target: &str, on_card: &dyn Fn(&Path) -> bool, room: u64) 
         ))),
     };
     let cannot = |e: FileError| {
-        JournalFailure::refused_for(
-            format!("the journal's folder {shown} cannot be used: {e}; {elsewhere}"),
-            e,
-        )
+        let text = format!("the journal's folder {shown} cannot be used: {e}; {elsewhere}");
+        JournalFailure::refused_for(text, e)
     };
     // Checked before anything is created on the card, and again on the open folder, whichever path led there.
     off_the_card(&folder)?;

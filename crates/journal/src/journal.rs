@@ -82,17 +82,11 @@ impl Journal {
         Ok(journal)
     }
 
-    fn with_file(
-        file: File,
-        folder: ResolvedFolder,
-        name: OsString,
-        about: JournalFacts,
-        nonce: u64,
-    ) -> Journal {
+    fn with_file(file: File, at: ResolvedFolder, name: OsString, about: JournalFacts, nonce: u64) -> Journal {
         Journal {
-            path: folder.path().join(&name),
+            path: at.path().join(&name),
             file,
-            folder,
+            folder: at,
             name,
             about,
             nonce,
@@ -256,15 +250,9 @@ impl Journal {
         self.saved.is_empty() && self.log.completeness == JournalCompleteness::Complete
     }
 
-    fn append_record(
-        &mut self,
-        kind: RecordKind,
-        range: (u64, u32),
-        index: u32,
-        payload: &[u8],
-    ) -> io::Result<()> {
-        self.write_record_at(self.log.end, (kind, index), range, payload)?;
-        self.log.end += (record::HEAD_BYTES + payload.len()) as u64;
+    fn append_record(&mut self, kind: RecordKind, at: (u64, u32), index: u32, data: &[u8]) -> io::Result<()> {
+        self.write_record_at(self.log.end, (kind, index), at, data)?;
+        self.log.end += (record::HEAD_BYTES + data.len()) as u64;
         Ok(())
     }
 

@@ -109,12 +109,12 @@ fn check_same_card(target: &mut dyn Target, journal: &mut Journal) -> Result<()>
 }
 
 /// Removes the journal if everything is restored; otherwise keeps it and adds a finding that names it.
-pub fn close_journal(journal: Journal, restored: bool, findings: &mut Vec<Finding>) -> Result<()> {
-    if restored {
+pub fn close_journal(journal: Journal, done: bool, notes: &mut Vec<Finding>) -> Result<()> {
+    if done {
         return journal.finish();
     }
     let path = journal.path().display().to_string();
-    findings.push(
+    notes.push(
         Finding::new("journal-waits", FindingWeight::Hint, 1.0, "The card's data is saved in a journal.")
             .because("journal", &path)
             .with_advice(format!("Run `cardscope restore {}` to restore it.", shell_quote(&path))),

@@ -247,14 +247,10 @@ impl RestoreRun<'_, '_> {
         Ok(())
     }
 
-    /// Compares `ranges`, newest first, with the card.
-    fn compare_ranges(
-        &mut self,
-        ranges: &[SavedRange],
-        shape: ReadShape,
-    ) -> Result<ComparedSectors, ProbeStop> {
+    /// Compares `all` ranges, newest first, with the card.
+    fn compare_ranges(&mut self, all: &[SavedRange], shape: ReadShape) -> Result<ComparedSectors, ProbeStop> {
         let known: Vec<SavedRange> = self.result.unreadable.iter().map(|(range, _)| *range).collect();
-        let pieces = pieces_to_compare(ranges.iter().filter(|range| !known.contains(range)));
+        let pieces = pieces_to_compare(all.iter().filter(|range| !known.contains(range)));
         let bytes = pieces.iter().map(|p| p.end - p.start).sum();
         self.events.begin_part(COMPARING, "comparing", Some(bytes), None);
         let mut progress = ByteProgress::default();
@@ -449,16 +445,16 @@ impl ComparedSectors {
         self.missing.is_empty()
     }
 
-    /// Adds sectors that differ from the original `wanted`, which begins at `start`.
+    /// Adds sectors that differ from the original `was`, which begins at `start`.
     pub(crate) fn add_unequal(
         &mut self,
         start: u64,
-        wanted: &[u8],
+        was: &[u8],
         sectors: impl IntoIterator<Item = SavedRange>,
     ) {
         let unequal = merged_ranges(sectors);
         self.unequal.extend(&unequal);
-        unequal.into_iter().for_each(|range| self.add_missing(start, range, wanted));
+        unequal.into_iter().for_each(|range| self.add_missing(start, range, was));
     }
 
     pub(crate) fn add_failed(&mut self, start: u64, wanted: &[u8]) {

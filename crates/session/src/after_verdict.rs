@@ -80,16 +80,12 @@ const DATA_LOSS_WARNING: &str = "(all data on it is lost unless --backup FILE sa
 
 /// Next steps after a verdict, most urgent first. A card whose label overstates its capacity should be returned whatever
 /// the verdict.
-pub fn steps_after_verdict(
-    card: &TestedCard<'_>,
-    found: &Verification,
-    findings: &[Finding],
-) -> Vec<NextStep> {
+pub fn steps_after_verdict(card: &TestedCard<'_>, found: &Verification, notes: &[Finding]) -> Vec<NextStep> {
     let target = shell_quote(&card.common.target);
     let options = label_option(card.label) + &card.common.repeat_options(None);
     let verify = |how: &str| Some(format!("cardscope verify {target}{how}{options}"));
     let is_false_label = |f: &Finding| f.claim == "label-capacity" && f.weight == FindingWeight::Bad;
-    let false_label = findings.iter().any(is_false_label);
+    let false_label = notes.iter().any(is_false_label);
     let danger = if card.options.loses_data() { format!(" {DATA_LOSS_WARNING}") } else { String::new() };
     let (proof, thorough) = match found.method {
         TestMethod::Files => (" --files", "fill its free space and read it back".to_owned()),

@@ -59,10 +59,7 @@ impl OptionValue for u64 {
 
 impl OptionValue for Duration {
     fn to_json(&self) -> Value {
-        match self.subsec_nanos() {
-            0 => Value::from(self.as_secs()),
-            _ => Value::from(self.as_secs_f64()),
-        }
+        if self.subsec_nanos() == 0 { self.as_secs().into() } else { self.as_secs_f64().into() }
     }
 
     fn from_json(value: Value) -> Result<Self, String> {

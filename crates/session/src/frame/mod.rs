@@ -263,15 +263,10 @@ impl VerbSession<'_> {
     }
 
     /// Saves an image of the card, which is restored at the end. The card is later recognized by its content outside of
-    /// `range`, which the verb may write to. `moved` counts the reads and the failed ones.
-    pub fn back_up(
-        &mut self,
-        file: Option<&Path>,
-        range: Option<(u64, u64)>,
-        moved: &mut IoTotals,
-    ) -> Result<()> {
-        let Some(file) = file else { return Ok(()) };
-        let mut backup = backups::take_backup(file, self.opened, moved, self.interrupt, self.events)?;
+    /// `range`, which the verb may write to. `io` counts the reads and the failed ones.
+    pub fn back_up(&mut self, to: Option<&Path>, range: Option<(u64, u64)>, io: &mut IoTotals) -> Result<()> {
+        let Some(file) = to else { return Ok(()) };
+        let mut backup = backups::take_backup(file, self.opened, io, self.interrupt, self.events)?;
         if let Some((start, end)) = range {
             backup.set_overwritten(start, end);
         }

@@ -58,25 +58,16 @@ pub(crate) fn with_journal_location(failure: Failure, journal: Option<&str>) -> 
 /// Refuses a card that may have an unrestored journal. Journals of other cards become caveats. A journal of a running test
 /// is locked and skipped.
 /// Refuses with the name of the journal. Fails if the card is removed or the user interrupts.
-pub(crate) fn refuse_unrestored(
-    name: &str,
-    opened: &mut OpenTarget,
-    interrupt: &InterruptFlag,
-) -> Result<()> {
+pub(crate) fn refuse_unrestored(name: &str, opened: &mut OpenTarget, stop: &InterruptFlag) -> Result<()> {
     // No journal exists if their folder is unknown.
     if folder::journal_folder().is_err() {
         return Ok(());
     }
-    check_journals(&folder::pending_journals()?, name, opened, interrupt)
+    check_journals(&folder::pending_journals()?, name, opened, stop)
 }
 
-fn check_journals(
-    files: &[PathBuf],
-    name: &str,
-    opened: &mut OpenTarget,
-    stop: &InterruptFlag,
-) -> Result<()> {
-    let medium = TargetMedium::of_target(opened);
+fn check_journals(files: &[PathBuf], name: &str, card: &mut OpenTarget, stop: &InterruptFlag) -> Result<()> {
+    let medium = TargetMedium::of_target(card);
     for file in files {
         let mut journal = match Journal::open(file) {
             Ok(journal) => journal,
@@ -87,10 +78,10 @@ fn check_journals(
         if journal.restored() || journal.overwrote_nothing() {
             continue;
         }
-        match find_owner(&mut journal, &medium, opened, stop)? {
+        match find_owner(&mut journal, &medium, card, stop)? {
             JournalOwner::ThisCard(_) => return Err(refuse_own_journal(name, file, &journal.facts().began)),
             JournalOwner::Uncertain(why) => return Err(refuse_uncertain_journal(name, file, &why)),
-            JournalOwner::OtherCard(why) => opened.caveats.push(other_card_caveat(file, &why)),
+            JournalOwner::OtherCard(why) => card.caveats.push(other_card_caveat(file, &why)),
         }
     }
     Ok(())

@@ -212,12 +212,10 @@ fn hold_failure(name: &str, error: HoldError) -> Failure {
 
 fn missing_target(name: &str, error: std::io::Error) -> Failure {
     use std::io::ErrorKind::{NotADirectory, NotFound};
-    let advice = match error.kind() {
-        NotFound | NotADirectory => {
-            "check the name (`cardscope list`), and that the card is plugged in or mounted"
-        }
-        _ => "name a device (`cardscope list`), a directory, a file, or sim:NAME",
-    };
+    let mut advice = "name a device (`cardscope list`), a directory, a file, or sim:NAME";
+    if matches!(error.kind(), NotFound | NotADirectory) {
+        advice = "check the name (`cardscope list`), and that the card is plugged in or mounted";
+    }
     Failure::refused_for(format!("{name} cannot be tested ({error}); {advice}"), error)
 }
 

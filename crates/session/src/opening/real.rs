@@ -151,13 +151,8 @@ fn open_target<T: Target + 'static>(
 
 /// Sets the queries that the card answers without touching its flash. Missing ones become caveats.
 /// Refuses if the card was removed or exchanged, since the guards checked another one.
-fn add_queries(
-    system: &SystemRoots,
-    name: &str,
-    disk: &str,
-    options: &mut RealOptions,
-) -> Result<Vec<Caveat>> {
-    let DeviceCommands { ping, health, missing, card_gone: gone } = detect_commands(system, disk);
+fn add_queries(host: &SystemRoots, name: &str, disk: &str, options: &mut RealOptions) -> Result<Vec<Caveat>> {
+    let DeviceCommands { ping, health, missing, card_gone: gone } = detect_commands(host, disk);
     if gone {
         return Err(Failure::refused(format!(
             "the card in {name} was removed or changed while it was opened; nothing was written. Start again"
