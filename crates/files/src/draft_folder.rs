@@ -3,9 +3,9 @@
 
 use crate::draft::is_unsupported;
 use crate::folder::single_component;
-use crate::{FileError, FileIdentity, ResolvedFolder, is_trusted};
+use crate::{FileError, FileIdentity, ResolvedFolder, require_trusted_owner};
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, RenameFlags};
-use rustix::fs::{flock, fstat, mkdirat, renameat, renameat_with, unlinkat};
+use rustix::fs::{flock, mkdirat, renameat, renameat_with, unlinkat};
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -168,10 +168,7 @@ fn path_components(name: &Path) -> Result<Vec<&OsStr>, FileError> {
 /// Opens and locks the folder of a draft. Fails if another process has locked it.
 fn open_locked(parent: &ResolvedFolder, name: &OsStr) -> Result<(ResolvedFolder, OwnedFd), FileError> {
     let held = parent.open_folder(name)?;
-    let owner = fstat(&held)?.st_uid;
-    if !is_trusted(owner) {
-        return Err(FileError::ForeignFile { owner });
-    }
+    require_trusted_owner(&held)?;
     let lock = held.reopen_readable()?;
     match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::WOULDBLOCK) => Err(FileError::Busy),

@@ -200,6 +200,12 @@ fn check_writers(about: &Stat, path: &Path) -> Result<(), FileError> {
     }
 }
 
+/// Refuses a file of another user, who could have planted it.
+pub fn require_trusted_owner(file: impl AsFd) -> Result<(), FileError> {
+    let owner = fstat(file)?.st_uid;
+    if is_trusted(owner) { Ok(()) } else { Err(FileError::ForeignFile { owner }) }
+}
+
 pub fn is_plain(about: &Stat) -> bool {
     require_plain(about).is_ok()
 }

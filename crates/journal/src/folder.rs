@@ -1,7 +1,7 @@
 //! Folder of the journals: `$XDG_STATE_HOME/cardscope`, by default below `~/.local/state` (XDG Base Directory
 //! Specification 0.8), never on the tested card, and with enough free space.
 
-use crate::error::{JournalFailure, Result};
+use crate::{JournalFailure, Result};
 
 use cardscope_files::{FileError, ResolvedFolder, is_plain};
 use cardscope_model::units::{BinarySize, MIB};

@@ -8,16 +8,16 @@
 mod tests;
 
 use crate::change_list;
-use crate::error::{JournalFailure, Result, UnusableJournal};
 use crate::folder;
 use crate::record::{self, JournalFacts, MAGIC, MAX_RANGE_BYTES, RangeEntry, RecordHead, RecordKind};
 use crate::scan::{self, JournalCompleteness, JournalDamage, JournalLog, JournalScan, ScannedBatch};
 use crate::tally::{CommittedTally, PAGE_BYTES};
+use crate::{JournalFailure, Result, UnusableJournal};
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::content::constant_byte;
 use cardscope_engine::journal::{self, JournalError, RestoreProgress, SavedRange};
 use cardscope_engine::pending::{PendingCleanup, PendingGuard, PendingWait, register_cleanup, register_wait};
-use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder};
+use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder, require_trusted_owner};
 use cardscope_model::report::ChangedBlocks;
 use cardscope_model::shell::shell_quote_path;
 use cardscope_model::units::DecimalSize;
@@ -75,7 +75,7 @@ impl Journal {
         let about = JournalFacts { keeps_tally: true, ..about };
         let mut journal = Self::with_file(file, folder, name, about, nonce);
         // Some file systems give every file to a fixed user. Restoring would refuse such a journal later.
-        scan::require_trusted_owner(&journal.file)?;
+        require_trusted_owner(&journal.file)?;
         journal.write_header()?;
         draft.place(&journal.name)?;
         journal.cleanup_guard = Some(register_cleanup("the empty journal is removed", ""));

@@ -1,9 +1,9 @@
 //! Restores the card after a probe, however the probe ended, and reports what could not be restored.
 
-use crate::error::{JournalFailure, Result};
 use crate::journal::Journal;
 use crate::restoring::{RestoreResult, merged_ranges, restore_from_journal};
 use crate::survey::{SurveyExtent, survey_card};
+use crate::{JournalFailure, Result};
 use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::io_driver::{IoDriver, IoTally, ProbeStop};

@@ -1,19 +1,19 @@
 //! Reads an existing journal record by record. A torn end is normal after a crash; other damage is reported, and the
 //! rest of the journal is used.
 
-use crate::error::UnusableJournal;
+use crate::UnusableJournal;
 use crate::folder;
 use crate::record::{ENTRY_BYTES, HEAD_BYTES, MAGIC, MAGIC_PREFIX, MAX_RANGE_BYTES};
 use crate::record::{JournalFacts, RangeEntry, RecordHead, RecordKind};
 use crate::tally::CommittedTally;
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::journal::{JournalError, RestoreProgress};
-use cardscope_files::{FileError, FileUse, ResolvedFolder, is_trusted};
+use cardscope_files::{FileError, FileUse, ResolvedFolder, require_trusted_owner};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -128,14 +128,6 @@ pub(crate) fn read_unlocked(path: &Path) -> Option<JournalScan> {
     require_trusted_owner(&file).ok()?;
     check_version(&file).ok()?;
     scan_file(&file).ok()
-}
-
-/// Refuses files of other users, who could plant a journal to have it written to a card.
-pub(crate) fn require_trusted_owner(file: &File) -> Result<(), FileError> {
-    match file.metadata()?.uid() {
-        owner if is_trusted(owner) => Ok(()),
-        owner => Err(FileError::ForeignFile { owner }),
-    }
 }
 
 /// Locks the journal. The kernel can hold the lock of a process that just died for a short time, so this is retried.

@@ -5,13 +5,12 @@
 //! the progress is recovered from the stamps on the card.
 
 use crate::error::{Failure, Result};
-use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder, is_trusted};
+use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder, require_trusted_owner};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 const MAX_BYTES: u64 = 16 << 20;
@@ -65,10 +64,7 @@ impl StateFile {
     /// Opens the existing file, unless another user owns it.
     fn find_own(&self, folder: &ResolvedFolder) -> Result<Option<File>, FileError> {
         let Some(file) = folder.open_existing(&self.name)? else { return Ok(None) };
-        match file.metadata()?.uid() {
-            owner if is_trusted(owner) => Ok(Some(file)),
-            owner => Err(FileError::ForeignFile { owner }),
-        }
+        require_trusted_owner(&file).map(|()| Some(file))
     }
 }
 

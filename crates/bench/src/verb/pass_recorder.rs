@@ -51,23 +51,20 @@ impl<'a> PassResult<'a> {
             moved,
         }
     }
+}
 
-    /// Adds failed I/Os and the outcome of each stopping rule to the caveats and precisions of the tests.
-    pub(super) fn apply_outcomes(&mut self) {
+impl PassResult<'_> {
+    /// Results of the tests with at least one counted loop, and the tests without a figure. Failed I/Os and the outcome of
+    /// each stopping rule become caveats and precisions.
+    pub(super) fn into_results(mut self, ceiling_mb_s: Option<f64>) -> (Vec<TestResult>, Vec<NotMeasured>) {
         for (caveats, counts) in self.caveats.iter_mut().zip(&self.counts) {
             caveats.extend(Caveat::from_failed_ios(*counts));
         }
-        for (test, outcome) in std::mem::take(&mut self.stop_rules) {
+        for (test, outcome) in self.stop_rules {
             let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
             self.caveats[test].extend(outcome.caveat());
             self.precisions[test] = Some(outcome.precision());
         }
-    }
-}
-
-impl PassResult<'_> {
-    /// Results of the tests with at least one counted loop, and the tests without a figure.
-    pub(super) fn into_results(self, ceiling_mb_s: Option<f64>) -> (Vec<TestResult>, Vec<NotMeasured>) {
         let measured = self.recipe.tests.iter().zip(self.samples).zip(self.caveats).zip(self.precisions);
         let results = measured.filter_map(|(((test, samples), caveats), precision)| {
             let result = aggregate::aggregate_test(test, &samples)?;

@@ -136,7 +136,7 @@ impl PassRunner<'_> {
             more_follow: number < self.runs,
         };
         let ended = self.measure_pass(&settings, opened, journal.as_mut(), &mut pass, *events);
-        pass.apply_outcomes();
+
         let (results, not_measured) = pass.into_results(opened.ceiling_mb_s);
         let (scores, passed) = (Vec::new(), None);
         let mut run = RunResult { run: number, counted: true, seed, results, not_measured, scores, passed };

@@ -2,7 +2,7 @@
 
 use super::checksums::{self, BackupFacts, CHUNK, ImageSums, UnreadRange, checksum_path};
 use super::{COMPARING, CardImage, DEPTH, SAVING, restore_hint_for};
-use crate::error::{JournalFailure, Result};
+use crate::{JournalFailure, Result};
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::content::{IoContent, first_difference};
 use cardscope_engine::event::{ByteProgress, Listener};

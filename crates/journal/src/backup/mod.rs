@@ -9,8 +9,8 @@ mod restore;
 
 pub use checksums::{BackupFacts, checksum_path};
 
+use crate::JournalFailure;
 use crate::change_list;
-use crate::error::JournalFailure;
 use crate::restoring::RestoreResult;
 use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::pending::PendingGuard;

@@ -6,9 +6,9 @@
 
 use super::checksums::{CHUNK, UnreadRange};
 use super::{CardImage, DEPTH, RESTORING};
-use crate::error::{JournalFailure, Result};
 use crate::restoring::{ComparedSectors, ReadShape, RestoreResult, differing_sectors, misaligned_requests};
 use crate::survey::single_read_plan;
+use crate::{JournalFailure, Result};
 use cardscope_engine::byte_ranges::ByteRanges;
 
 use cardscope_engine::content::IoContent;

@@ -13,7 +13,6 @@ use crate::card_key;
 use crate::error::{Failure, Result};
 use crate::open_target::OpenTarget;
 use cardscope_device::filesystem;
-use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_journal::{Journal, JournalFacts, UnusableJournal, folder, survey};
 use cardscope_model::caveat::Caveat;
@@ -69,53 +68,44 @@ pub(crate) fn refuse_unrestored(name: &str, opened: &mut OpenTarget, stop: &Inte
 fn check_journals(files: &[PathBuf], name: &str, card: &mut OpenTarget, stop: &InterruptFlag) -> Result<()> {
     let medium = TargetMedium::of_target(card);
     for file in files {
+        let (shown, target) = (file.display(), shell_quote(name));
+        let command = format!("cardscope restore {}", shell_quote_path(file));
         let mut journal = match Journal::open(file) {
             Ok(journal) => journal,
             Err(UnusableJournal::Running(_)) => continue,
             Err(UnusableJournal::Unknown(_)) if !file.exists() => continue,
-            Err(UnusableJournal::Unknown(why)) => return Err(refuse_unreadable_journal(name, file, why)),
+            Err(UnusableJournal::Unknown(why)) => {
+                let text = format!(
+                    "{why}. It may belong to this card, so nothing was written to {name}; if it does not, move the \
+                     file {shown} to another folder"
+                );
+                return Err(Failure::refused_for(text, why));
+            }
         };
         if journal.restored() || journal.overwrote_nothing() {
             continue;
         }
         match find_owner(&mut journal, &medium, card, stop)? {
-            JournalOwner::ThisCard(_) => return Err(refuse_own_journal(name, file, &journal.facts().began)),
-            JournalOwner::Uncertain(why) => return Err(refuse_uncertain_journal(name, file, &why)),
-            JournalOwner::OtherCard(why) => card.caveats.push(other_card_caveat(file, &why)),
+            JournalOwner::ThisCard(_) => {
+                let began = &journal.facts().began;
+                return Err(Failure::refused(format!(
+                    "a test of this card, started at {began}, was interrupted, and its saved data waits in a journal; \
+                     nothing was written. Restore it first with `{command} {target}`, or remove that file"
+                )));
+            }
+            JournalOwner::Uncertain(why) => {
+                return Err(Failure::refused(format!(
+                    "the journal {shown} may belong to this card: {why}. Nothing was written. If it does, run \
+                     `{command} {target}`; if not, move or remove that file"
+                )));
+            }
+            JournalOwner::OtherCard(why) => {
+                let rest = format!("({why}); restore that card with `{command}`");
+                card.caveats.push(Caveat::Other {
+                    text: format!("the journal {shown} waits for another card {rest}"),
+                });
+            }
         }
     }
     Ok(())
-}
-
-fn refuse_own_journal(target: &str, file: &Path, began: &str) -> Failure {
-    let (file, target) = (shell_quote_path(file), shell_quote(target));
-    Failure::refused(format!(
-        "a test of this card, started at {began}, was interrupted, and its saved data waits in a journal; \
-         nothing was written. Restore it first with `cardscope restore {file} {target}`, or remove that file"
-    ))
-}
-
-fn refuse_uncertain_journal(target: &str, file: &Path, why: &str) -> Failure {
-    let (shown, file, target) = (file.display(), shell_quote_path(file), shell_quote(target));
-    Failure::refused(format!(
-        "the journal {shown} may belong to this card: {why}. Nothing was written. If it does, run `cardscope \
-         restore {file} {target}`; if not, move or remove that file"
-    ))
-}
-
-fn refuse_unreadable_journal(target: &str, file: &Path, why: ErrorCause) -> Failure {
-    let words = format!(
-        "{why}. It may belong to this card, so nothing was written to {target}; if it does not, move the \
-         file {} to another folder",
-        file.display()
-    );
-    Failure::refused_for(words, why)
-}
-
-fn other_card_caveat(file: &Path, why: &str) -> Caveat {
-    let (shown, file) = (file.display(), shell_quote_path(file));
-    let text = format!(
-        "the journal {shown} waits for another card ({why}); restore that card with `cardscope restore {file}`"
-    );
-    Caveat::Other { text }
 }

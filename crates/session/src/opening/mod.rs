@@ -19,6 +19,7 @@ use cardscope_device::open::{OpenAccess, PermissionDialog};
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_probing::reader_check;
 use cardscope_simulator::{SimTarget, decode_identity, target_spec};
+use real::RealOpening;
 use resolved::ResolvedKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -119,23 +120,20 @@ fn open_for(
     if let (Some(object), ClaimedKind::Device(device)) = (&object, held.kind()) {
         check_object(device.number, object, Path::new(name)).map_err(Failure::refused)?;
     }
+    let opening = RealOpening { name, held: &held, writes, interrupt };
     match held.kind() {
         ClaimedKind::Directory if purpose == OpenPurpose::Restore => Err(Failure::refused(format!(
             "{name} is a directory; name the card itself, as `cardscope list` shows it, or its image file"
         ))),
-        ClaimedKind::Directory => real::open_directory(&held, interrupt),
+        ClaimedKind::Directory => opening.open_directory(),
         ClaimedKind::File => {
             let keeps_data = writes && purpose == OpenPurpose::Test && !consent.loses_data();
             if keeps_data && let Some(why) = held.unlike_card().map_err(Failure::io)? {
                 return Err(refuse_unlike_card(name, why));
             }
-            let opened = real::open_file(name, &held, writes, interrupt)?;
-            ask_consent(name, &held, writes, consent, interrupt, opened)
+            ask_consent(opening, consent, opening.open_file()?)
         }
-        ClaimedKind::Device(device) => {
-            let opened = real::open_device(name, &held, device, writes, interrupt)?;
-            ask_consent(name, &held, writes, consent, interrupt, opened)
-        }
+        ClaimedKind::Device(device) => ask_consent(opening, consent, opening.open_device(device)?),
     }
 }
 
@@ -165,20 +163,19 @@ fn check_reader(opened: &mut OpenTarget, consent: &dyn ConsentSource, stop: &Int
 /// Asks for consent about the open object, and afterwards checks that it is still the same one. The question names a
 /// suspect reader.
 fn ask_consent(
-    name: &str,
-    held: &ClaimedTarget,
-    writes: bool,
+    opening: RealOpening<'_>,
     consent: &mut dyn ConsentSource,
-    interrupt: &InterruptFlag,
     mut opened: OpenTarget,
 ) -> Result<OpenTarget> {
+    let RealOpening { name, held, writes, interrupt } = opening;
+    opened.is_writable = writes;
     if !writes {
         return Ok(opened);
     }
     check_reader(&mut opened, consent, interrupt)?;
     let contents = held.read_contents().map_err(Failure::io)?;
     let known = held.also_known_as().map_or_else(|| name.to_owned(), |real| format!("{name} ({real})"));
-    let stake = real::describe_stake(&known, held.bytes(), opened.device(), &contents);
+    let stake = real::describe_stake(&known, held, &contents);
     let mut at_stake = consent.narrowed_stake(&stake, &contents);
     if let Some(why) = held.unlike_card().map_err(Failure::io)? {
         at_stake += &format!(" (warning: not the image of a card: {why})");

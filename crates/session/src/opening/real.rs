@@ -3,7 +3,7 @@
 
 use crate::error::{Failure, Result};
 use crate::open_target::OpenTarget;
-use cardscope_device::claimed::{ClaimedDevice, ClaimedTarget};
+use cardscope_device::claimed::{ClaimedDevice, ClaimedKind, ClaimedTarget};
 use cardscope_device::commands::{DeviceCommands, detect_commands};
 use cardscope_device::contents::DeviceContents;
 use cardscope_device::filesystem::FileSystem;
@@ -23,65 +23,57 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(super) fn open_device(
-    name: &str,
-    held: &Arc<ClaimedTarget>,
-    device: &ClaimedDevice,
-    writes: bool,
-    interrupt: &InterruptFlag,
-) -> Result<OpenTarget> {
-    // Queries use the open descriptor, because the name may lead to another object by now.
-    let this = held.descriptor_path();
-    let this = this.to_string_lossy();
-    let block = BlockDevice {
-        fd: held.duplicate_fd().map_err(Failure::io)?,
-        bytes: held.bytes(),
-        sector: device.sector,
-        name: name.to_owned(),
-    };
-    let mut opened = open_target(held, Some((name, &this)), None, interrupt, |options| {
-        RealTarget::open_device(block, RealOptions { read_only: !writes, ..options })
-    })?;
-    let remark = device.clearance.as_ref().and_then(|seen| seen.remark());
-    opened.caveats.splice(0..0, remark.map(|text| Caveat::Other { text }));
-    opened.is_writable = writes;
-    Ok(opened)
+/// Claimed object that is being opened under the user's name.
+#[derive(Clone, Copy)]
+pub(super) struct RealOpening<'a> {
+    pub(super) name: &'a str,
+    pub(super) held: &'a Arc<ClaimedTarget>,
+    pub(super) writes: bool,
+    pub(super) interrupt: &'a InterruptFlag,
+}
+
+impl RealOpening<'_> {
+    pub(super) fn open_device(self, device: &ClaimedDevice) -> Result<OpenTarget> {
+        let RealOpening { name, held, writes, interrupt } = self;
+        // Queries use the open descriptor, because the name may lead to another object by now.
+        let path = held.descriptor_path();
+        let fd = held.duplicate_fd().map_err(Failure::io)?;
+        let block = BlockDevice { fd, bytes: held.bytes(), sector: device.sector, name: name.to_owned() };
+        let disk = Some((name, &*path.to_string_lossy()));
+        let mut opened = open_target(held, disk, None, interrupt, |options| {
+            RealTarget::open_device(block, RealOptions { read_only: !writes, ..options })
+        })?;
+        let remark = device.clearance.as_ref().and_then(|seen| seen.remark());
+        opened.caveats.splice(0..0, remark.map(|text| Caveat::Other { text }));
+        Ok(opened)
+    }
+
+    pub(super) fn open_file(self) -> Result<OpenTarget> {
+        let file = self.held.duplicate_fd().map_err(Failure::io)?;
+        open_on_file_system(self.held, self.interrupt, |options| {
+            let options = RealOptions { read_only: !self.writes, ..options };
+            RealTarget::open_file(file, Path::new(self.name), options)
+        })
+    }
+
+    pub(super) fn open_directory(self) -> Result<OpenTarget> {
+        let held = self.held;
+        let folder = ResolvedFolder::from_fd(held.duplicate_fd().map_err(Failure::io)?, held.name());
+        let create = |options| RealTarget::create_in_directory(folder, options);
+        let opened = open_on_file_system(held, self.interrupt, create)?;
+        Ok(opened.with_system_disk_limit(shared_system_disk(held)))
+    }
 }
 
 /// Data that would be lost: device, model, size, partitions and file systems, or the file.
-pub(super) fn describe_stake(
-    name: &str,
-    bytes: u64,
-    device: Option<&ClaimedDevice>,
-    contents: &DeviceContents,
-) -> String {
-    let bytes = DecimalSize(bytes);
-    let Some(device) = device else {
+pub(super) fn describe_stake(name: &str, held: &ClaimedTarget, contents: &DeviceContents) -> String {
+    let bytes = DecimalSize(held.bytes());
+    let ClaimedKind::Device(device) = held.kind() else {
         return format!("the file {name}, {bytes}, with all its content");
     };
     let model = device.clearance.as_ref().and_then(|seen| seen.model.as_deref());
     let model = model.map(|m| format!("{m}, ")).unwrap_or_default();
     format!("{name} ({model}{bytes}), which holds {}", contents.sentence())
-}
-
-pub(super) fn open_directory(held: &Arc<ClaimedTarget>, interrupt: &InterruptFlag) -> Result<OpenTarget> {
-    let folder = ResolvedFolder::from_fd(held.duplicate_fd().map_err(Failure::io)?, held.name());
-    let create = |options| RealTarget::create_in_directory(folder, options);
-    Ok(open_on_file_system(held, interrupt, create)?.with_system_disk_limit(shared_system_disk(held)))
-}
-
-pub(super) fn open_file(
-    name: &str,
-    held: &Arc<ClaimedTarget>,
-    writes: bool,
-    interrupt: &InterruptFlag,
-) -> Result<OpenTarget> {
-    let file = held.duplicate_fd().map_err(Failure::io)?;
-    let mut opened = open_on_file_system(held, interrupt, |options| {
-        RealTarget::open_file(file, Path::new(name), RealOptions { read_only: !writes, ..options })
-    })?;
-    opened.is_writable = writes;
-    Ok(opened)
 }
 
 /// Opens a directory whose files are separate targets, with the options for opening each. Creates nothing in it.

@@ -29,16 +29,20 @@ pub fn long_run_findings(
     card_bytes: Option<u64>,
     condition: &Condition,
 ) -> Vec<Finding> {
+    let too_hot = ("too-hot", 1.0, "The card became too hot, which ended the run.");
+    let slower = ("slower", 0.7, "The card became slower for an unknown reason.");
+    let raise_limit = "Cool the card, or raise --max-temp if the maker allows it.";
+    let measure_again = "Measure again after a pause, with --thermometer card=….";
     [
         refused_io_finding(measured, moved.bytes_written),
         no_answer_finding(measured),
         io_errors::io_error_finding(moved, card_bytes, "under a long load"),
         cache_finding(measured),
         throttling_finding(measured),
-        too_hot_finding(measured),
+        event_finding(measured, EventKind::TooHot, too_hot, raise_limit),
         stall_finding(measured),
         interference_finding(measured),
-        slower_finding(measured),
+        event_finding(measured, EventKind::Slower, slower, measure_again),
         hot_host::run_hot_host_finding(condition, &measured.series),
     ]
     .into_iter()
@@ -84,13 +88,12 @@ fn refused_io_finding(measured: &MeasuredRun, bytes_written: u64) -> Option<Find
             "Try another reader; if reads fail there too, the data is lost.",
         ),
     };
-    Some(
-        Finding::new(claim, FindingWeight::Bad, event.confidence, verdict)
-            .because("after", format!("{:.0} s", event.at_s))
-            .because("written until then", DecimalSize(bytes_written))
-            .because_all(&event.evidence)
-            .with_advice(helps),
-    )
+    let finding = Finding::new(claim, FindingWeight::Bad, event.confidence, verdict)
+        .because("after", format!("{:.0} s", event.at_s))
+        .because("written until then", DecimalSize(bytes_written))
+        .because_all(&event.evidence)
+        .with_advice(helps);
+    Some(finding)
 }
 
 /// The card did not answer for so long that hosts reset it or give it up.
@@ -98,12 +101,11 @@ fn no_answer_finding(measured: &MeasuredRun) -> Option<Finding> {
     let event = find_event(measured, EventKind::NoAnswer)?;
     let (_, length) = event.evidence.first()?;
     let verdict = format!("The card did not answer for {length}; hosts give up after 30 s.");
-    Some(
-        Finding::new("no-answer", FindingWeight::Bad, 0.99, verdict)
-            .because("longest wait", length)
-            .because("over at", format!("{:.0} s", event.at_s))
-            .with_advice("Try another reader and another cable, or replace the card."),
-    )
+    let finding = Finding::new("no-answer", FindingWeight::Bad, 0.99, verdict)
+        .because("longest wait", length)
+        .because("over at", format!("{:.0} s", event.at_s))
+        .with_advice("Try another reader and another cable, or replace the card.");
+    Some(finding)
 }
 
 fn cache_finding(measured: &MeasuredRun) -> Option<Finding> {
@@ -143,28 +145,31 @@ fn throttling_finding(measured: &MeasuredRun) -> Option<Finding> {
     let limits = &measured.limits;
     let degrees = |celsius: Option<f64>| celsius.map(|c| format!("{c:.0} °C"));
     let counted = heat.t1_transitions.zip(heat.t2_transitions).map(|(t1, t2)| format!("{t1} and {t2}"));
-    Some(
-        Finding::new("throttling", FindingWeight::Hint, heat.confidence, verdict)
-            .because("after", format!("{:.0} s", heat.after_s))
-            .because("share of the time under load", format!("{:.0} %", heat.share * 100.0))
-            .because_some("temperature then", degrees(heat.at_celsius))
-            .because_some("TMT1", degrees(limits.tmt1_celsius))
-            .because_some("TMT2", degrees(limits.tmt2_celsius))
-            .because_some("TMPTH", degrees(limits.tmpth_celsius))
-            .because_some("warmest", degrees(measured.max_celsius))
-            .because_some("transitions to T1 and T2 that the card counted", counted)
-            .with_advice("Cool the card with a fan or a heat sink, or write in shorter bursts."),
-    )
+    let finding = Finding::new("throttling", FindingWeight::Hint, heat.confidence, verdict)
+        .because("after", format!("{:.0} s", heat.after_s))
+        .because("share of the time under load", format!("{:.0} %", heat.share * 100.0))
+        .because_some("temperature then", degrees(heat.at_celsius))
+        .because_some("TMT1", degrees(limits.tmt1_celsius))
+        .because_some("TMT2", degrees(limits.tmt2_celsius))
+        .because_some("TMPTH", degrees(limits.tmpth_celsius))
+        .because_some("warmest", degrees(measured.max_celsius))
+        .because_some("transitions to T1 and T2 that the card counted", counted)
+        .with_advice("Cool the card with a fan or a heat sink, or write in shorter bursts.");
+    Some(finding)
 }
 
-fn too_hot_finding(measured: &MeasuredRun) -> Option<Finding> {
-    let event = find_event(measured, EventKind::TooHot)?;
-    Some(
-        Finding::new("too-hot", FindingWeight::Hint, 1.0, "The card became too hot, which ended the run.")
-            .because("after", format!("{:.0} s", event.at_s))
-            .because_all(&event.evidence)
-            .with_advice("Cool the card, or raise --max-temp if the maker allows it."),
-    )
+/// Finding of an event that explains itself by its evidence.
+fn event_finding(
+    measured: &MeasuredRun,
+    kind: EventKind,
+    (claim, confidence, verdict): (&str, f64, &str),
+    advice: &str,
+) -> Option<Finding> {
+    let event = find_event(measured, kind)?;
+    let finding = Finding::new(claim, FindingWeight::Hint, confidence, verdict)
+        .because("after", format!("{:.0} s", event.at_s))
+        .because_all(&event.evidence);
+    Some(finding.with_advice(advice))
 }
 
 fn stall_finding(measured: &MeasuredRun) -> Option<Finding> {
@@ -178,41 +183,31 @@ fn stall_finding(measured: &MeasuredRun) -> Option<Finding> {
     let rate = |per_gb: f64| three_digits(per_gb * share);
     let [least, most] = stalls.per_gb_ci95.map(rate);
     let period = stalls.period.as_ref().map(|period| DecimalSize(period.bytes).to_string());
-    Some(
-        Finding::new("stalls", weight, 0.97, verdict)
-            .because("stalls", stalls.count)
-            .because(unit, format!("{} ({least} to {most})", rate(stalls.per_gb)))
-            .because("median", format!("{:.2} s", stalls.median_s))
-            .because("99 % up to", format!("{:.2} s", stalls.p99_s))
-            .because("share of the time", format!("{:.1} %", stalls.share * 100.0))
-            .because("speed between them", SpeedMbS(stalls.between_mb_s))
-            .because_some("one every", period)
-                        .with_advice("Write larger sequential blocks, and buffer the longest stall in programs that must not wait."),
-    )
+    let finding = Finding::new("stalls", weight, 0.97, verdict)
+        .because("stalls", stalls.count)
+        .because(unit, format!("{} ({least} to {most})", rate(stalls.per_gb)))
+        .because("median", format!("{:.2} s", stalls.median_s))
+        .because("99 % up to", format!("{:.2} s", stalls.p99_s))
+        .because("share of the time", format!("{:.1} %", stalls.share * 100.0))
+        .because("speed between them", SpeedMbS(stalls.between_mb_s))
+        .because_some("one every", period)
+        .with_advice(
+            "Write larger sequential blocks, and buffer the longest stall in programs that must not wait.",
+        );
+    Some(finding)
 }
 
 fn interference_finding(measured: &MeasuredRun) -> Option<Finding> {
     let other = measured.interference.as_ref()?;
     let verdict = "Other load on the bus or this computer slowed the test, not the card.";
-    Some(
-        Finding::new("interference", FindingWeight::Hint, 0.97, verdict)
-            .because("bursts", other.bursts)
-            .because("in all", format!("{:.1} s", other.seconds))
-            .because("command without flash access", format!("{:.2} times as long", other.ping_ratio))
-            .because("speed", format!("{:.2} of that outside", other.speed_ratio))
-            .with_advice(
-                "Stop other programs on the card, reader or USB controller (`cardscope observe` shows them) \
+    let finding = Finding::new("interference", FindingWeight::Hint, 0.97, verdict)
+        .because("bursts", other.bursts)
+        .because("in all", format!("{:.1} s", other.seconds))
+        .because("command without flash access", format!("{:.2} times as long", other.ping_ratio))
+        .because("speed", format!("{:.2} of that outside", other.speed_ratio))
+        .with_advice(
+            "Stop other programs on the card, reader or USB controller (`cardscope observe` shows them) \
                  and measure again.",
-            ),
-    )
-}
-
-fn slower_finding(measured: &MeasuredRun) -> Option<Finding> {
-    let event = find_event(measured, EventKind::Slower)?;
-    Some(
-        Finding::new("slower", FindingWeight::Hint, 0.7, "The card became slower for an unknown reason.")
-            .because("after", format!("{:.0} s", event.at_s))
-            .because_all(&event.evidence)
-            .with_advice("Measure again after a pause, with --thermometer card=…."),
-    )
+        );
+    Some(finding)
 }

@@ -232,22 +232,20 @@ fn stall_events(found: &SeriesCauses) -> Vec<SustainEvent> {
 fn burst_event(found: &SeriesCauses, slices: &[SeriesSlice]) -> Option<SustainEvent> {
     let other = found.interference.as_ref()?;
     let first = &slices[other.slices.first()?.0];
-    Some(
-        event_at(EventKind::Disturbed, first, 0.97)
-            .because("bursts", other.figures.bursts)
-            .because("command without flash access", format!("{:.2} times as long", other.figures.ping_ratio))
-            .because("speed in them", format!("{:.2} of that outside", other.figures.speed_ratio)),
-    )
+    let event = event_at(EventKind::Disturbed, first, 0.97)
+        .because("bursts", other.figures.bursts)
+        .because("command without flash access", format!("{:.2} times as long", other.figures.ping_ratio))
+        .because("speed in them", format!("{:.2} of that outside", other.figures.speed_ratio));
+    Some(event)
 }
 
 fn steady_event(slices: &[SeriesSlice], window: SteadyState) -> Option<SustainEvent> {
     let first = slices.iter().find(|s| window.reached && s.at_s >= window.from_s)?;
-    Some(
-        SustainEvent::new(EventKind::SteadyState, window.from_s, first.at_bytes, 0.95)
-            .because("mean of five rounds", SpeedMbS(window.mb_s))
-            .because("spread", format!("{:.1} %", window.spread * 100.0))
-            .because("trend", format!("{:+.1} %", window.slope * 100.0)),
-    )
+    let event = SustainEvent::new(EventKind::SteadyState, window.from_s, first.at_bytes, 0.95)
+        .because("mean of five rounds", SpeedMbS(window.mb_s))
+        .because("spread", format!("{:.1} %", window.spread * 100.0))
+        .because("trend", format!("{:+.1} %", window.slope * 100.0));
+    Some(event)
 }
 
 /// Throttling of writes or of reads. None without heat.

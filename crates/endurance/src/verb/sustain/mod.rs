@@ -104,7 +104,7 @@ impl Procedure for AttendedRun<'_> {
         thermometers.begin_manual(*self.typist.borrow_mut());
         let LongRun { moved, measured, .. } = &mut report.body;
         let ended = session.run_probe((SEQUENTIAL_BLOCK, QUEUE_DEPTH), moved, |card, _, events| {
-            let shared = SharedListener::new(events);
+            let shared = SharedListener(RefCell::new(events));
             let (writer, thermometers) = (&mut writer, &mut thermometers);
             let mut log = RunLog { writer, thermometers, listener: &shared };
             run_sustain(card, WriteScope::new(None), &options, &mut &shared, &mut log, measured)

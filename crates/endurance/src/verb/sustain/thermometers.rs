@@ -92,13 +92,7 @@ pub(super) fn parse_thermometers(request: &SustainRequest) -> Result<Vec<ExtraTh
 }
 
 /// Listener that the probe and its recorder use at the same time.
-pub(super) struct SharedListener<'a>(RefCell<&'a mut dyn Listener>);
-
-impl<'a> SharedListener<'a> {
-    pub(super) fn new(listener: &'a mut dyn Listener) -> Self {
-        SharedListener(RefCell::new(listener))
-    }
-}
+pub(super) struct SharedListener<'a>(pub(super) RefCell<&'a mut dyn Listener>);
 
 impl Listener for &SharedListener<'_> {
     fn event(&mut self, event: &ProgressEvent) {
