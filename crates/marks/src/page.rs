@@ -10,7 +10,6 @@ use cardscope_model::units::three_digits as speed;
 use cardscope_page::figure::{join_names, pluralize, to_sentence, without_trailing_zeros};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_io_reason};
-use std::borrow::Cow;
 
 /// Page of a marks test, which is a document of its own in the archive.
 pub fn page(report: &MarksReport) -> Page {
@@ -30,28 +29,26 @@ pub fn page(report: &MarksReport) -> Page {
 /// Missed marks, with the shortfall if all share one figure: `U3 and V30 missed (19.5 of 30 MB/s)`.
 pub fn missed_answer(report: &CheckReport) -> Option<String> {
     let marks = report.body.marks.as_ref()?;
-    let missed: Vec<&JudgedMark> =
-        claimed_marks(marks).filter(|j| j.outcome == MarkOutcome::Missed).collect();
+    let missed = claimed_marks(marks).filter(|judged| judged.outcome == MarkOutcome::Missed);
+    let missed: Vec<&JudgedMark> = missed.collect();
     let first = missed.first()?;
     // One figure stands for all of them only if their demands are equal.
-    let demanded =
-        |judged: &JudgedMark| judged.deciding_part().map(|part| (part.demanded, part.unit.clone()));
+    let demanded = |mark: &JudgedMark| mark.deciding_part().map(|part| (part.demanded, part.unit.clone()));
     let alike = missed.iter().all(|judged| demanded(judged) == demanded(first));
-    let short = first.deciding_part().filter(|_| alike).and_then(shortfall);
-    let short = short.map(|short| format!(" ({short})")).unwrap_or_default();
+    let short = first.deciding_part().filter(|_| alike).and_then(|part| {
+        let (measured, demanded) = (speed(part.measured?), without_trailing_zeros(part.demanded, 1));
+        Some(format!(" ({measured} of {demanded} {})", part.unit))
+    });
     let names: Vec<String> = missed.iter().map(|judged| judged.mark.to_string()).collect();
-    let names =
-        if names.len() > MOST_NAMED { pluralize(names.len() as u64, "mark") } else { join_names(&names) };
-    Some(format!("{names} missed{short}"))
+    let names = match names.len() {
+        0..=MOST_NAMED => join_names(&names),
+        many => pluralize(many as u64, "mark"),
+    };
+    Some(format!("{names} missed{}", short.unwrap_or_default()))
 }
 
 /// Most marks that the answer names.
 const MOST_NAMED: usize = 4;
-
-/// Shortfall of a demand: `19.5 of 30 MB/s`.
-fn shortfall(part: &MarkDemand) -> Option<String> {
-    Some(format!("{} of {} {}", speed(part.measured?), without_trailing_zeros(part.demanded, 1), part.unit))
-}
 
 fn claimed_marks(found: &MarksMeasured) -> impl Iterator<Item = &JudgedMark> {
     found.judged.iter().filter(|judged| judged.is_claimed())
@@ -59,46 +56,95 @@ fn claimed_marks(found: &MarksMeasured) -> impl Iterator<Item = &JudgedMark> {
 
 /// Claimed marks by outcome: `met: C10 U3`, `missed: V30`.
 pub fn outcome_lists(found: &MarksMeasured) -> Vec<String> {
-    let of = |outcome: MarkOutcome, word: &str| {
-        let those = claimed_marks(found).filter(|judged| judged.outcome == outcome);
-        let names: Vec<String> = those.map(|judged| judged.mark.to_string()).collect();
+    let lists = [
+        (MarkOutcome::Missed, "marks missed:"),
+        (MarkOutcome::Met, "marks met:"),
+        (MarkOutcome::Borderline, "borderline:"),
+        (MarkOutcome::NotTested, "not tested (no time):"),
+        (MarkOutcome::NotTestable, "not testable here:"),
+    ];
+    let lists = lists.into_iter().filter_map(|(outcome, word)| {
+        let marks = claimed_marks(found).filter(|judged| judged.outcome == outcome);
+        let names: Vec<String> = marks.map(|judged| judged.mark.to_string()).collect();
         (!names.is_empty()).then(|| format!("{word} {}", names.join(" ")))
-    };
-    [
-        of(MarkOutcome::Missed, "marks missed:"),
-        of(MarkOutcome::Met, "marks met:"),
-        of(MarkOutcome::Borderline, "borderline:"),
-        of(MarkOutcome::NotTested, "not tested (no time):"),
-        of(MarkOutcome::NotTestable, "not testable here:"),
-    ]
-    .into_iter()
-    .flatten()
-    .enumerate()
-    .map(
-        |(number, said)| if number == 0 { to_sentence(&said).trim_end_matches('.').to_owned() } else { said },
-    )
-    .collect()
+    });
+    let mut lists: Vec<String> = lists.collect();
+    if let Some(first) = lists.first_mut() {
+        *first = to_sentence(first).trim_end_matches('.').to_owned();
+    }
+    lists
 }
 
 /// Row of the table: a mark, or a speed printed on the card.
-enum PrintedPromise<'a> {
-    Mark(&'a JudgedMark),
-    Speed(&'a JudgedSpeed),
+struct PromiseRow {
+    name: String,
+    result: String,
+    measured: String,
+    demanded: String,
+    by: String,
+    claimed_by: &'static str,
+}
+
+impl From<&JudgedMark> for PromiseRow {
+    fn from(judged: &JudgedMark) -> Self {
+        let figure = |of: fn(&MarkDemand) -> Option<f64>| {
+            let figure = |part: &MarkDemand| Some(format!("{} {}", speed(of(part)?), part.unit));
+            judged.deciding_part().and_then(figure).unwrap_or_default()
+        };
+        let decided = matches!(judged.outcome, MarkOutcome::Met | MarkOutcome::Missed);
+        let borderline = if judged.borderline && decided { ", borderline" } else { "" };
+        PromiseRow {
+            name: judged.mark.to_string(),
+            result: format!("{}{borderline}", outcome_word(judged.outcome)),
+            measured: figure(|part| part.measured),
+            demanded: figure(|part| Some(part.demanded)),
+            by: judged.deciding_part().map_or_else(|| untested_reason(judged), |part| part.what.clone()),
+            claimed_by: match judged.claimed_by[..] {
+                [] => "",
+                [ClaimedBy::Card] => "card",
+                [ClaimedBy::Label] => "label",
+                _ => "card and label",
+            },
+        }
+    }
+}
+
+impl From<&JudgedSpeed> for PromiseRow {
+    fn from(judged: &JudgedSpeed) -> Self {
+        PromiseRow {
+            name: judged.printed.clone(),
+            result: outcome_word(judged.outcome).to_owned(),
+            measured: format!("{} MB/s", speed(judged.measured_mb_s)),
+            demanded: format!("{} MB/s", speed(judged.promised_mb_s)),
+            by: format!("{}: {}", judged.operation_word(), judged.because),
+            claimed_by: "label",
+        }
+    }
+}
+
+fn outcome_word(outcome: MarkOutcome) -> &'static str {
+    match outcome {
+        MarkOutcome::Met => "met",
+        MarkOutcome::Missed => "missed",
+        MarkOutcome::Borderline => "borderline",
+        MarkOutcome::NotTested => "not tested",
+        MarkOutcome::NotTestable => "not testable",
+    }
 }
 
 /// Table of the promises with their deciding figures, then the measured class, the method, and what other tools print.
 pub fn mark_blocks(found: Option<&MarksMeasured>, speeds: &[JudgedSpeed]) -> Vec<PageBlock> {
-    let marks = found.into_iter().flat_map(claimed_marks).map(PrintedPromise::Mark);
-    let promises: Vec<PrintedPromise<'_>> = marks.chain(speeds.iter().map(PrintedPromise::Speed)).collect();
+    let marks = found.into_iter().flat_map(claimed_marks).map(PromiseRow::from);
+    let rows: Vec<PromiseRow> = marks.chain(speeds.iter().map(PromiseRow::from)).collect();
     let table = Table::from_items(
-        &promises,
+        &rows,
         &[
-            ("mark", &PrintedPromise::name),
-            ("result", &|promise| promise.result().into_owned()),
-            ("measured", &|promise| promise.measured()),
-            ("demanded", &|promise| promise.demanded()),
-            ("by", &|promise| promise.reason()),
-            ("claimed by", &|promise| promise.claimed_by().to_owned()),
+            ("mark", &|row: &PromiseRow| row.name.clone()),
+            ("result", &|row| row.result.clone()),
+            ("measured", &|row| row.measured.clone()),
+            ("demanded", &|row| row.demanded.clone()),
+            ("by", &|row| row.by.clone()),
+            ("claimed by", &|row| row.claimed_by.to_owned()),
         ],
     )
     .left_aligned(["result", "by", "claimed by"])
@@ -113,63 +159,6 @@ pub fn mark_blocks(found: Option<&MarksMeasured>, speeds: &[JudgedSpeed]) -> Vec
     vec![PageBlock::Table(table), PageBlock::Facts(facts)]
 }
 
-impl PrintedPromise<'_> {
-    fn name(&self) -> String {
-        match self {
-            PrintedPromise::Mark(judged) => judged.mark.to_string(),
-            PrintedPromise::Speed(judged) => judged.printed.clone(),
-        }
-    }
-
-    fn result(&self) -> Cow<'static, str> {
-        let (outcome, borderline) = match self {
-            PrintedPromise::Mark(judged) => (judged.outcome, judged.borderline),
-            PrintedPromise::Speed(judged) => (judged.outcome, false),
-        };
-        let word = match outcome {
-            MarkOutcome::Met => "met",
-            MarkOutcome::Missed => "missed",
-            MarkOutcome::Borderline => "borderline",
-            MarkOutcome::NotTested => "not tested",
-            MarkOutcome::NotTestable => "not testable",
-        };
-        match (outcome, borderline) {
-            (MarkOutcome::Met | MarkOutcome::Missed, true) => format!("{word}, borderline").into(),
-            _ => word.into(),
-        }
-    }
-
-    fn measured(&self) -> String {
-        match self {
-            PrintedPromise::Mark(judged) => deciding_figure(judged, |part| part.measured),
-            PrintedPromise::Speed(judged) => format!("{} MB/s", speed(judged.measured_mb_s)),
-        }
-    }
-
-    fn demanded(&self) -> String {
-        match self {
-            PrintedPromise::Mark(judged) => deciding_figure(judged, |part| Some(part.demanded)),
-            PrintedPromise::Speed(judged) => format!("{} MB/s", speed(judged.promised_mb_s)),
-        }
-    }
-
-    fn reason(&self) -> String {
-        match self {
-            PrintedPromise::Mark(judged) => {
-                judged.deciding_part().map_or_else(|| untested_reason(judged), |part| part.what.clone())
-            }
-            PrintedPromise::Speed(judged) => format!("{}: {}", judged.operation_word(), judged.because),
-        }
-    }
-
-    fn claimed_by(&self) -> &'static str {
-        match self {
-            PrintedPromise::Mark(judged) => claimed_by_text(judged),
-            PrintedPromise::Speed(_) => "label",
-        }
-    }
-}
-
 /// Highest mark of each letter that the card reaches, and letters that were not tested.
 fn measured_class(found: &MarksMeasured) -> Option<PageFact> {
     let reached: Vec<String> = found.highest.iter().filter_map(|h| h.mark).map(|m| m.to_string()).collect();
@@ -177,8 +166,8 @@ fn measured_class(found: &MarksMeasured) -> Option<PageFact> {
         let mut of_letter = found.judged.iter().filter(|judged| judged.mark.letter() == letter);
         of_letter.all(|judged| judged.outcome == MarkOutcome::NotTested)
     };
-    let open: Vec<String> =
-        found.highest.iter().filter(|h| untested(h.letter)).map(|h| h.letter.to_string()).collect();
+    let open = found.highest.iter().map(|h| h.letter).filter(|letter| untested(*letter));
+    let open: Vec<String> = open.map(String::from).collect();
     let open = if open.is_empty() { String::new() } else { format!(" ({} not tested)", join_names(&open)) };
     (!reached.is_empty()).then(|| fact("measured class", reached.join(" ") + &open))
 }
@@ -210,44 +199,22 @@ fn other_tool_text(test: &OtherTest) -> String {
 
 /// Reason why a mark was not tested. Its measured figures are in the details.
 fn untested_reason(judged: &JudgedMark) -> String {
-    let why = |part: &MarkDemand| {
-        part.because.as_ref().filter(|why| judged.because.starts_with(why.as_str())).cloned()
-    };
-    judged.parts.iter().find_map(why).unwrap_or_else(|| judged.because.clone())
+    let mut reasons = judged.parts.iter().filter_map(|part| part.because.as_ref());
+    reasons.find(|why| judged.because.starts_with(why.as_str())).unwrap_or(&judged.because).clone()
 }
 
-/// All figures of each claimed mark.
+/// All figures of each claimed mark, the deciding one first.
 pub fn mark_details(found: Option<&MarksMeasured>) -> Vec<PageFact> {
     let claimed = found.into_iter().flat_map(claimed_marks);
     claimed.map(|judged| fact(&judged.mark.to_string(), figures_of(judged))).collect()
 }
 
-fn claimed_by_text(judged: &JudgedMark) -> &'static str {
-    match judged.claimed_by[..] {
-        [] => "",
-        [ClaimedBy::Card] => "card",
-        [ClaimedBy::Label] => "label",
-        _ => "card and label",
-    }
-}
-
-/// A number of the deciding demand, with its unit.
-fn deciding_figure(judged: &JudgedMark, of: impl Fn(&MarkDemand) -> Option<f64>) -> String {
-    let figure = |part: &MarkDemand| Some(format!("{} {}", speed(of(part)?), part.unit));
-    judged.deciding_part().and_then(figure).unwrap_or_default()
-}
-
-/// All figures of a mark, the deciding one first.
+/// All figures of a mark. Speeds and rates that the reason does not name yet follow it; times of single I/Os have limits
+/// that nearly every card meets, so they appear only as the reason.
 fn figures_of(judged: &JudgedMark) -> String {
-    let figures = [judged.because.clone()].into_iter().chain(other_figures(judged)).collect::<Vec<_>>();
-    figures.join("; ")
-}
-
-/// Speeds and rates that the reason does not name yet. Times of single I/Os have limits that nearly every card meets,
-/// so they appear only as the reason.
-fn other_figures(judged: &JudgedMark) -> impl Iterator<Item = String> {
     let new = |part: &&MarkDemand| part.unit != "ms" && !judged.because.contains(&part.what);
-    judged.parts.iter().filter(new).filter_map(MarkDemand::figure_text)
+    let others = judged.parts.iter().filter(new).filter_map(MarkDemand::figure_text);
+    [judged.because.clone()].into_iter().chain(others).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]

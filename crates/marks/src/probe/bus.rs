@@ -48,8 +48,8 @@ pub(super) fn implied_bus(found: &MarksMeasured) -> Option<ImpliedBus> {
         mode: mode.to_owned(),
         ceiling_mb_s,
         family: family.to_owned(),
-        above_claim: claimed
-            .is_some_and(|claimed| !found.bus.pcie && fastest > claimed * TOLERANCE && claimed < 50.0),
+        above_claim: !found.bus.pcie
+            && claimed.is_some_and(|claimed| fastest > claimed * TOLERANCE && claimed < 50.0),
     })
 }
 
@@ -73,11 +73,8 @@ pub(super) fn hidden_reason(found: &MarksMeasured, mark: Mark, demand_mb_s: f64)
     }
     if let Some(carries) = found.bus.ceiling_mb_s.filter(|carries| carries * USABLE < demand_mb_s) {
         let mode = mode.map_or(String::new(), |mode| format!(" ({mode})"));
-        return Some(format!(
-            "the bus{mode} carries at most {}, and {mark} needs {}",
-            SpeedMbS(carries),
-            SpeedMbS(demand_mb_s)
-        ));
+        let (carries, needs) = (SpeedMbS(carries), SpeedMbS(demand_mb_s));
+        return Some(format!("the bus{mode} carries at most {carries}, and {mark} needs {needs}"));
     }
     if needs_uhs_ii(mark) && !speaks_uhs_ii(found) {
         return Some(format!("{mark} needs {}, which this bus may not be", mark.demand().bus));
@@ -88,12 +85,8 @@ pub(super) fn hidden_reason(found: &MarksMeasured, mark: Mark, demand_mb_s: f64)
     let Some(read) = found.read_mb_s else {
         return Some("the speed of reader and bus is unknown".to_owned());
     };
-    (read < READ_MARGIN * demand_mb_s).then(|| {
-        format!(
-            "reads reach only {}, so the reader or bus may be the limit; try a faster reader",
-            SpeedMbS(read)
-        )
-    })
+    let why = "so the reader or bus may be the limit; try a faster reader";
+    (read < READ_MARGIN * demand_mb_s).then(|| format!("reads reach only {}, {why}", SpeedMbS(read)))
 }
 
 /// Reason why a mark does not apply at all, such as a bus that it needs and the card does not have.
@@ -123,12 +116,11 @@ fn needs_uhs_ii(mark: Mark) -> bool {
 }
 
 fn speaks_uhs(found: &MarksMeasured) -> bool {
-    let by_mode =
-        found.bus.mode.as_deref().is_some_and(|mode| mode.starts_with("SDR") || mode.starts_with("DDR"));
-    let slow = found.bus.mode.as_deref().is_some_and(|mode| SLOW_MODES.contains(&mode));
+    let mode = found.bus.mode.as_deref().unwrap_or_default();
+    let by_mode = mode.starts_with("SDR") || mode.starts_with("DDR");
     let by_claim = found.claims.iter().any(|claim| needs_uhs(claim.mark));
     let by_speed = found.read_mb_s.is_some_and(|read| read > 25.0 * TOLERANCE);
-    by_mode && !slow || by_claim || by_speed || speaks_uhs_ii(found)
+    by_mode && !SLOW_MODES.contains(&mode) || by_claim || by_speed || speaks_uhs_ii(found)
 }
 
 fn speaks_uhs_ii(found: &MarksMeasured) -> bool {

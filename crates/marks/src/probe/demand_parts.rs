@@ -3,7 +3,7 @@
 use super::bus;
 use super::margin::{DemandFacts, FigureMethod, lowest_at_best, mean_at_best, without_rig};
 use super::random::{is_deciding, worth_a_queue};
-use super::sequential::{LARGE, recording_units, slowest_unit};
+use super::sequential::{LARGE, recording_units};
 use super::tester::CapacityFamily;
 use cardscope_model::mark_result::{
     MarkDemand, MarkOutcome, MarksMeasured, RandomRate, SequentialWrite, TestForm,
@@ -74,42 +74,31 @@ fn sequential_part(mark: Mark, facts: &DemandFacts<'_>, w: &SequentialWrite) -> 
     let found = facts.found;
     let demand = mark.demand().write_mb_s;
     let video = mark.letter() == 'V' && !w.speed_units_mb_s.is_empty();
-    let speeds: Vec<f64> = if video {
-        w.speed_units_mb_s.clone()
-    } else {
-        w.units.iter().map(|unit| unit.worst_4mib_mb_s).collect()
+    let (speeds, range) = match video {
+        true => (w.speed_units_mb_s.clone(), w.speed_unit_bytes),
+        false => (w.units.iter().map(|unit| unit.worst_4mib_mb_s).collect(), w.au_bytes.min(4 * MIB)),
     };
-    let worst = if video { speeds.iter().copied().fold(f64::INFINITY, f64::min) } else { slowest_unit(w) };
-    let range = if video { w.speed_unit_bytes } else { w.au_bytes.min(4 * MIB) };
+    let worst = speeds.iter().copied().fold(f64::INFINITY, f64::min);
     let what = format!("writing {} KiB in order, worst {} MiB", w.io_bytes / KIB, mib_text(range));
     let mut part = at_least(what, demand, worst, "MB/s", CLOSE_SPEED);
     let of_unit = sprt::test_rate(&speeds, demand).null_probability();
     part.confidence = confidence_in(part.outcome, of_unit);
     let io = w.io_bytes as f64 / 1e6;
     let at_best = io * without_rig(lowest_at_best(&speeds, worst) / io, found.null_command_s);
-    allow_for_method(&mut part, at_best, FigureMethod::InOrder, facts);
-    withdraw_miss(&mut part, not_testable(bus::hidden_reason(found, mark, demand)));
-    part
+    allow_in_order(part, at_best, mark, facts)
 }
 
 /// Formats whole MiB, or one decimal.
 fn mib_text(bytes: u64) -> String {
-    if bytes.is_multiple_of(MIB) {
-        (bytes / MIB).to_string()
-    } else {
-        format!("{:.1}", bytes as f64 / MIB as f64)
-    }
+    let decimals = usize::from(!bytes.is_multiple_of(MIB));
+    format!("{:.decimals$}", bytes as f64 / MIB as f64)
 }
 
 fn after_cache_part(mark: Mark, facts: &DemandFacts<'_>) -> Option<MarkDemand> {
-    let found = facts.found;
-    let speed = found.after_cache_mb_s?;
-    let demand = mark.demand().write_mb_s;
-    let mut part =
-        at_least("writing in order behind the card's cache".to_owned(), demand, speed, "MB/s", CLOSE_SPEED);
-    allow_for_method(&mut part, lowest_at_best(&[speed], speed), FigureMethod::InOrder, facts);
-    withdraw_miss(&mut part, not_testable(bus::hidden_reason(found, mark, demand)));
-    Some(part)
+    let speed = facts.found.after_cache_mb_s?;
+    let what = "writing in order behind the card's cache".to_owned();
+    let part = at_least(what, mark.demand().write_mb_s, speed, "MB/s", CLOSE_SPEED);
+    Some(allow_in_order(part, lowest_at_best(&[speed], speed), mark, facts))
 }
 
 /// Rounds of small writes. They count only at the start of the card, where file systems write and many cards are
@@ -142,30 +131,25 @@ fn single_read_part(mark: Mark, facts: &DemandFacts<'_>) -> Option<MarkDemand> {
 
 fn application_parts(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     let demand = mark.demand();
-    let mut parts = vec![sustained_part(mark, facts)];
-    for (write, least) in [(false, demand.random_read_iops), (true, demand.random_write_iops)] {
-        let Some(least) = least else { continue };
-        parts.push(random_part(mark, facts, write, least));
-    }
-    parts
+    let reads = demand.random_read_iops.map(|least| random_part(mark, facts, false, least));
+    let writes = demand.random_write_iops.map(|least| random_part(mark, facts, true, least));
+    [sustained_part(mark, facts)].into_iter().chain(reads).chain(writes).collect()
 }
 
 fn sustained_part(mark: Mark, facts: &DemandFacts<'_>) -> MarkDemand {
     let found = facts.found;
     let demand = mark.demand().write_mb_s;
     let first = found.writing.first().map(|w| {
-        let units = w.units.iter().map(|unit| unit.mb_s).collect::<Vec<f64>>();
-        (format!("sustained writing over {} MiB", w.bytes / MIB), w.mb_s, units, w.bytes)
+        let what = format!("sustained writing over {} MiB", w.bytes / MIB);
+        (what, w.mb_s, w.units.iter().map(|unit| unit.mb_s).collect(), w.bytes)
     });
-    let full = found.full_card_mb_s.map(|mb_s| {
-        ("sustained writing over 1 GiB of the full card".to_owned(), mb_s, vec![mb_s], SUSTAINED)
-    });
+    let what = "sustained writing over 1 GiB of the full card";
+    let full = found.full_card_mb_s.map(|mb_s| (what.to_owned(), mb_s, vec![mb_s], SUSTAINED));
     let Some((what, mb_s, units, bytes)) = full.or(first) else {
         return unmeasured_part("sustained writing", demand, "MB/s", NO_TIME_IN_ORDER);
     };
-    let mut part = at_least(what, demand, mb_s, "MB/s", CLOSE_SPEED);
-    allow_for_method(&mut part, mean_at_best(&units, mb_s), FigureMethod::InOrder, facts);
-    withdraw_miss(&mut part, not_testable(bus::hidden_reason(found, mark, demand)));
+    let part = at_least(what, demand, mb_s, "MB/s", CLOSE_SPEED);
+    let mut part = allow_in_order(part, mean_at_best(&units, mb_s), mark, facts);
     if part.because.is_none() && bytes < SUSTAINED {
         part.because = Some("the specification writes 1 GiB, as `check --erase` does".to_owned());
     }
@@ -186,11 +170,11 @@ fn random_part(mark: Mark, facts: &DemandFacts<'_>, write: bool, least: f64) -> 
     let specified = found.form == TestForm::Specification;
     let mut part = at_least(what, least, rate.iops, "IOPS", if specified { 0.0 } else { CLOSE_RATE });
     part.without_queue = single.filter(|_| depth > 1).map(|alone| alone.iops);
-    part.confidence =
-        confidence_in(part.outcome, sprt::test_rate(&rate.slices_iops, least).null_probability());
-    let why = queue_unused_reason(mark, found, queued.is_some()).or_else(|| {
-        not_testable(slow_host_reason(found, least).or_else(|| bus::hidden_reason(found, mark, 10.0)))
-    });
+    let met = sprt::test_rate(&rate.slices_iops, least).null_probability();
+    part.confidence = confidence_in(part.outcome, met);
+    let why = queue_unused_reason(mark, found, queued.is_some());
+    let hidden = || slow_host_reason(found, least).or_else(|| bus::hidden_reason(found, mark, 10.0));
+    let why = why.or_else(|| not_testable(hidden()));
     let null = found.null_command_s.filter(|_| depth == 1);
     let mean = if specified { rate.iops } else { mean_at_best(&rate.slices_iops, rate.iops) };
     let at_best = without_rig(mean, null);
@@ -215,34 +199,22 @@ fn queue_unused_reason(mark: Mark, found: &MarksMeasured, tried: bool) -> Option
         return None;
     }
     if found.bus.queue == Some(false) {
-        return not_testable(Some(
-            "this host does not use the card's command queue, which A2 needs".to_owned(),
-        ));
+        let why = "this host does not use the card's command queue, which A2 needs";
+        return not_testable(Some(why.to_owned()));
     }
     if !tried {
-        let why = format!("not measured with the card's queue: {}", queue_untried_reason(found));
-        return Some((MarkOutcome::NotTested, why));
+        let why = match worth_a_queue(found) {
+            true => "no time left (`--budget`)",
+            false => "the card does not claim A2 and does not reach A1",
+        };
+        return Some((MarkOutcome::NotTested, format!("not measured with the card's queue: {why}")));
     }
     let Some(gain) = queue_gain(found) else {
-        return not_testable(Some(
-            "it is unknown whether this host uses the card's command queue".to_owned(),
-        ));
+        let why = "it is unknown whether this host uses the card's command queue";
+        return not_testable(Some(why.to_owned()));
     };
-    let without_effect = || {
-        format!(
-            "A2 needs the card's command queue, which has no effect here: reads with a queue are {gain:.2} \
-             × as fast"
-        )
-    };
-    not_testable((gain < QUEUE_GAIN).then(without_effect))
-}
-
-fn queue_untried_reason(found: &MarksMeasured) -> &'static str {
-    if worth_a_queue(found) {
-        "no time left (`--budget`)"
-    } else {
-        "the card does not claim A2 and does not reach A1"
-    }
+    let why = "A2 needs the card's command queue, which has no effect here: reads with a queue are";
+    not_testable((gain < QUEUE_GAIN).then(|| format!("{why} {gain:.2} × as fast")))
 }
 
 /// Ratio of reads with a queue to reads without.
@@ -253,11 +225,8 @@ fn queue_gain(found: &MarksMeasured) -> Option<f64> {
 
 fn slow_host_reason(found: &MarksMeasured, least: f64) -> Option<String> {
     let null = found.null_command_s.filter(|null| *null > HOST_SHARE / least)?;
-    Some(format!(
-        "reader and host alone take {:.2} ms per I/O, and the mark allows {:.2} ms",
-        null * 1e3,
-        1e3 / least
-    ))
+    let (takes, allows) = (null * 1e3, 1e3 / least);
+    Some(format!("reader and host alone take {takes:.2} ms per I/O, and the mark allows {allows:.2} ms"))
 }
 
 fn conditions_text(found: &MarksMeasured, rate: &RandomRate) -> Option<String> {
@@ -276,26 +245,19 @@ fn express_parts(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     let found = facts.found;
     let demand = mark.demand();
     let mut parts = Vec::new();
-    for (write, least, longest) in
-        [(true, Some(demand.write_mb_s), EXPRESS_WRITE_MS), (false, demand.read_mb_s, EXPRESS_READ_MS)]
-    {
+    let write = (true, Some(demand.write_mb_s), EXPRESS_WRITE_MS);
+    for (write, least, longest) in [write, (false, demand.read_mb_s, EXPRESS_READ_MS)] {
         let (Some(least), what) = (least, if write { "writing" } else { "reading" }) else { continue };
         let Some(stream) = found.streams.iter().find(|s| s.write == write) else {
-            let why =
-                if write && found.form == TestForm::Short { NEEDS_ERASE } else { "it was not measured" };
+            let erases = write && found.form == TestForm::Short;
+            let why = if erases { NEEDS_ERASE } else { "it was not measured" };
             parts.push(unmeasured_part(&format!("{what}, worst 600 MB"), least, "MB/s", why));
             continue;
         };
         let title = format!("{what} with a full queue, worst 600 MB of {}", stream.bytes / 1_000_000);
-        let mut part = at_least(title, least, stream.worst_mb_s, "MB/s", CLOSE_SPEED);
-        allow_for_method(
-            &mut part,
-            lowest_at_best(&[stream.worst_mb_s], stream.worst_mb_s),
-            FigureMethod::InOrder,
-            facts,
-        );
-        withdraw_miss(&mut part, not_testable(bus::hidden_reason(found, mark, least)));
-        parts.push(part);
+        let part = at_least(title, least, stream.worst_mb_s, "MB/s", CLOSE_SPEED);
+        let at_best = lowest_at_best(&[stream.worst_mb_s], stream.worst_mb_s);
+        parts.push(allow_in_order(part, at_best, mark, facts));
         let title = format!("longest time between two completions of {what}");
         let mut part = at_most(title, longest, stream.longest_s * 1e3, "ms");
         allow_for_method(&mut part, stream.longest_s * 1e3, FigureMethod::Longest, facts);
@@ -315,7 +277,7 @@ fn at_most(what: String, demanded: f64, measured: f64, unit: &str) -> MarkDemand
 
 fn measured_part(
     what: String,
-    demanded: f64,
+    needed: f64,
     measured: f64,
     unit: &str,
     margin: f64,
@@ -325,7 +287,7 @@ fn measured_part(
     let borderline = margin.abs() < close;
     MarkDemand {
         what,
-        demanded,
+        demanded: needed,
         measured: Some(measured),
         unit: unit.to_owned(),
         outcome,
@@ -364,6 +326,14 @@ fn allow_for_method(part: &mut MarkDemand, at_best: f64, method: FigureMethod, f
         part.confidence = EVEN_CONFIDENCE;
         part.because = Some(why);
     }
+}
+
+/// Judges a miss of sequential I/O by its method and by the bus.
+fn allow_in_order(mut part: MarkDemand, at_best: f64, mark: Mark, facts: &DemandFacts<'_>) -> MarkDemand {
+    allow_for_method(&mut part, at_best, FigureMethod::InOrder, facts);
+    let why = bus::hidden_reason(facts.found, mark, part.demanded);
+    withdraw_miss(&mut part, not_testable(why));
+    part
 }
 
 /// Outcome and reason of a demand that could not be judged.

@@ -31,12 +31,9 @@ pub(super) fn judge_all(into: &mut MarksMeasured, options: &MarkOptions, card_by
     let family = CapacityFamily::from_bytes(card_bytes);
     into.implied_bus = bus::implied_bus(into);
     let facts = DemandFacts { found: into, family, in_file: !options.card_addresses };
-    let mut judged = Vec::new();
-    for mark in Mark::all() {
-        if mark.letter() != 'E' || into.bus.pcie || options.claims_letter('E') {
-            judged.push(judge_mark(mark, &facts, options));
-        }
-    }
+    let express = into.bus.pcie || options.claims_letter('E');
+    let marks = Mark::all().filter(|mark| mark.letter() != 'E' || express);
+    let mut judged: Vec<JudgedMark> = marks.map(|mark| judge_mark(mark, &facts, options)).collect();
     mark_implied(&mut judged);
     into.highest = LETTERS.iter().filter_map(|letter| highest_met(*letter, &judged)).collect();
     into.judged = judged;
@@ -48,9 +45,9 @@ fn judge_mark(mark: Mark, facts: &DemandFacts<'_>, options: &MarkOptions) -> Jud
     let parts = demand_parts(mark, facts);
     let lacking = bus::missing_requirement(facts.found, mark);
     let part = WORST_FIRST.into_iter().find_map(|outcome| deciding_demand(&parts, outcome));
-    let outcome = match (&lacking, part) {
-        (Some(_), _) => MarkOutcome::NotTestable,
-        (None, part) => part.map_or(MarkOutcome::NotTested, |part| part.outcome),
+    let outcome = match lacking {
+        Some(_) => MarkOutcome::NotTestable,
+        None => part.map_or(MarkOutcome::NotTested, |part| part.outcome),
     };
     let judged = JudgedMark {
         mark,
@@ -82,12 +79,10 @@ fn weaken_by_failures(judged: JudgedMark, failed: u64) -> JudgedMark {
 
 fn part_text(part: &MarkDemand) -> String {
     match (part.figure_text(), part.outcome, &part.because) {
-        (Some(figure), MarkOutcome::NotTested | MarkOutcome::NotTestable, Some(why)) => {
-            format!("{why} ({figure})")
-        }
-        (Some(figure), MarkOutcome::Borderline, Some(why)) => format!("{figure}; {why}"),
-        (Some(figure), ..) => figure,
         (None, _, why) => format!("{}: {}", part.what, why.as_deref().unwrap_or("not measured")),
+        (Some(figure), MarkOutcome::Borderline, Some(why)) => format!("{figure}; {why}"),
+        (Some(figure), MarkOutcome::Met | MarkOutcome::Missed, _) | (Some(figure), _, None) => figure,
+        (Some(figure), _, Some(why)) => format!("{why} ({figure})"),
     }
 }
 
@@ -95,8 +90,7 @@ fn outcome_confidence(outcome: MarkOutcome, parts: &[MarkDemand]) -> f64 {
     let of = |wanted: MarkOutcome| parts.iter().filter(move |p| p.outcome == wanted).map(|p| p.confidence);
     match outcome {
         MarkOutcome::Met => of(MarkOutcome::Met).fold(1.0, f64::min),
-        MarkOutcome::Missed => of(MarkOutcome::Missed).fold(0.0, f64::max),
-        MarkOutcome::Borderline => of(MarkOutcome::Borderline).fold(0.0, f64::max),
+        MarkOutcome::Missed | MarkOutcome::Borderline => of(outcome).fold(0.0, f64::max),
         MarkOutcome::NotTested | MarkOutcome::NotTestable => 0.0,
     }
 }
@@ -120,12 +114,13 @@ fn highest_met(letter: char, judged: &[JudgedMark]) -> Option<HighestMark> {
     of.sort_by_key(|j| j.mark.number());
     let met = of.iter().rposition(|j| j.outcome == MarkOutcome::Met);
     let next = of.get(met.map_or(0, |i| i + 1));
-    let remark = next.map_or_else(String::new, |next| match next.outcome {
-        MarkOutcome::NotTested | MarkOutcome::NotTestable => {
-            format!("{} not tested: {}", next.mark, next.because)
-        }
-        MarkOutcome::Borderline => format!("{} borderline: {}", next.mark, next.because),
-        _ => format!("{} missed: {}", next.mark, next.because),
+    let remark = next.map_or_else(String::new, |next| {
+        let outcome = match next.outcome {
+            MarkOutcome::NotTested | MarkOutcome::NotTestable => "not tested",
+            MarkOutcome::Borderline => "borderline",
+            _ => "missed",
+        };
+        format!("{} {outcome}: {}", next.mark, next.because)
     });
     (!of.is_empty()).then(|| HighestMark { letter, mark: met.map(|i| of[i].mark), remark })
 }
@@ -140,7 +135,7 @@ fn claim_finding(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> 
     let mark = judged.mark;
     let by = claimant_words(&judged.claimed_by);
     let verdict = |what: &str| format!("{mark} (from {by}) is {what} {}.", judged.because);
-    let finding = |claim, weight, what| Finding::new(claim, weight, judged.confidence, verdict(what));
+    let sure = judged.confidence;
     let finding = match judged.outcome {
         MarkOutcome::Met => return None,
         MarkOutcome::NotTested => {
@@ -149,17 +144,18 @@ fn claim_finding(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> 
         MarkOutcome::NotTestable => {
             Finding::new("mark-not-testable", FindingWeight::Note, 0.9, verdict("not testable here:"))
         }
-        MarkOutcome::Borderline => finding("mark-borderline", FindingWeight::Hint, "borderline:")
-            .with_advice(better_test_advice(found)),
-        MarkOutcome::Missed => {
-            finding("mark-missed", FindingWeight::Bad, "missed:").with_advice(match found.bus.reader {
-                true => "Try another reader: a slow reader misses the same marks.",
-                false if found.form == TestForm::Short => {
+        MarkOutcome::Borderline => {
+            Finding::new("mark-borderline", FindingWeight::Hint, sure, verdict("borderline:"))
+                .with_advice(better_test_advice(found))
+        }
+        MarkOutcome::Missed => Finding::new("mark-missed", FindingWeight::Bad, sure, verdict("missed:"))
+            .with_advice(match (found.bus.reader, found.form) {
+                (true, _) => "Try another reader: a slow reader misses the same marks.",
+                (_, TestForm::Short) => {
                     "Return the card: no difference to the specification's test explains so much."
                 }
-                false => "Return the card: it does not meet its label.",
-            })
-        }
+                _ => "Return the card: it does not meet its label.",
+            }),
     };
     let other = found.other_tests.iter().find(|test| test.mark == mark);
     let finding = other.into_iter().fold(finding, |finding, test| {
@@ -169,22 +165,19 @@ fn claim_finding(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> 
     });
     let measured = judged.parts.iter().filter_map(|part| Some((part, part.measured?)));
     Some(measured.fold(finding, |finding, (part, value)| {
-        finding.because(
-            &part.what,
-            format!("{value:.*} {} (needs {})", decimal_places(value), part.unit, part.demanded),
-        )
+        let (decimals, unit, needed) = (decimal_places(value), &part.unit, part.demanded);
+        finding.because(&part.what, format!("{value:.decimals$} {unit} (needs {needed})"))
     }))
 }
 
 /// Advice for a test that is closer to the specification.
-fn better_test_advice(found: &MarksMeasured) -> &'static str {
+fn better_test_advice(found: &MarksMeasured) -> String {
+    let again = "Test it again with `cardscope check --marks --erase`, in";
     match (found.bus.reader, found.form) {
-        (true, TestForm::Specification) => "Test it again in another reader or an SD slot.",
-        (true, _) => "Test it again with `cardscope check --marks --erase`, in another reader or an SD slot.",
-        (false, TestForm::Specification) => "Another run may end on the other side.",
-        (false, _) => {
-            "Test it again with `cardscope check --marks --erase`, in the conditions of the specification."
-        }
+        (true, TestForm::Specification) => "Test it again in another reader or an SD slot.".to_owned(),
+        (true, _) => format!("{again} another reader or an SD slot."),
+        (false, TestForm::Specification) => "Another run may end on the other side.".to_owned(),
+        (false, _) => format!("{again} the conditions of the specification."),
     }
 }
 
@@ -202,19 +195,15 @@ fn undersold_finding(found: &MarksMeasured) -> Option<Finding> {
         return None;
     }
     let claimed = |letter| found.claims.iter().map(|c| c.mark).filter(|m| m.letter() == letter).max();
-    let more: Vec<(Mark, Option<Mark>)> = found
-        .highest
-        .iter()
-        .filter_map(|highest| Some((highest.mark?, claimed(highest.letter))))
-        .filter(|(would, claims)| claims.is_none_or(|claims| would.number() > claims.number()))
-        .filter(|(would, _)| !is_borderline(found, *would))
-        .collect();
+    let borderline = |mark| found.judged.iter().any(|judged| judged.mark == mark && judged.borderline);
+    let more = found.highest.iter().filter_map(|highest| Some((highest.mark?, claimed(highest.letter))));
+    let more = more.filter(|(would, claims)| claims.is_none_or(|claims| would.number() > claims.number()));
+    let more: Vec<(Mark, Option<Mark>)> = more.filter(|(would, _)| !borderline(*would)).collect();
     if more.is_empty() {
         return None;
     }
     let names: Vec<String> = more.iter().map(|(would, _)| would.to_string()).collect();
-    let names = names.join(" and ");
-    let verdict = format!("The card meets {names}, beyond its own claims.");
+    let verdict = format!("The card meets {}, beyond its own claims.", names.join(" and "));
     let finding = Finding::new("mark-undersold", FindingWeight::Note, 0.8, verdict);
     Some(more.iter().fold(finding, |finding, (would, claims)| {
         let claims = claims.map_or("no such class".to_owned(), |claims| claims.to_string());
@@ -222,20 +211,14 @@ fn undersold_finding(found: &MarksMeasured) -> Option<Finding> {
     }))
 }
 
-fn is_borderline(found: &MarksMeasured, mark: Mark) -> bool {
-    found.judged.iter().any(|judged| judged.mark == mark && judged.borderline)
-}
-
 fn fast_bus_finding(found: &MarksMeasured) -> Option<Finding> {
     let bus = found.implied_bus.as_ref().filter(|bus| bus.above_claim)?;
     let marks: Vec<String> = found.claims.iter().map(|claim| claim.mark.to_string()).collect();
-    let (uses, claims, mb_s) = (&bus.family, marks.join(" "), bus.mb_s);
+    let (uses, claims, speed) = (&bus.family, marks.join(" "), SpeedMbS(bus.mb_s));
     let verdict = format!(
-        "The card uses {uses}, although it claims only {claims}: {} exceeds High Speed (25 MB/s).",
-        SpeedMbS(mb_s)
+        "The card uses {uses}, although it claims only {claims}: {speed} exceeds High Speed (25 MB/s)."
     );
-    let finding = Finding::new("bus-mode-implied", FindingWeight::Note, 0.9, verdict)
-        .because("fastest speed", SpeedMbS(mb_s))
-        .because("slowest mode that carries it", format!("{}, {}", bus.mode, SpeedMbS(bus.ceiling_mb_s)));
-    Some(finding)
+    let mode = format!("{}, {}", bus.mode, SpeedMbS(bus.ceiling_mb_s));
+    let finding = Finding::new("bus-mode-implied", FindingWeight::Note, 0.9, verdict);
+    Some(finding.because("fastest speed", speed).because("slowest mode that carries it", mode))
 }

@@ -78,29 +78,24 @@ impl FigureMethod {
                 (RANDOM, "the specification writes the area first, as `check --erase` does")
             }
             FigureMethod::SmallWrites => (SMALL, "background activity on the host"),
-            FigureMethod::Longest => (
-                f64::INFINITY,
-                "it is one slow I/O, possibly background activity on the \
-                host",
-            ),
+            FigureMethod::Longest => {
+                (f64::INFINITY, "it is one slow I/O, possibly background activity on the host")
+            }
         };
         let indirect = match (facts.found.bus.reader, facts.in_file) {
             (true, _) => Some("a USB reader splits large writes and adds time"),
             (_, true) => Some("a file system hides where allocation units begin"),
             _ => None,
         };
-        match indirect {
-            Some(indirect) => (own.max(INDIRECT), format!("{why}, and {indirect}")),
-            None => (own, why.to_owned()),
-        }
+        indirect
+            .map_or((own, why.to_owned()), |indirect| (own.max(INDIRECT), format!("{why}, and {indirect}")))
     }
 }
 
 /// Upper bound of the slowest unit if it was not slow by chance.
 pub(super) fn lowest_at_best(all: &[f64], lowest: f64) -> f64 {
-    let spread = median(all)
-        .filter(|middle| *middle > 0.0)
-        .and_then(|middle| Some(robust_deviation(all, middle)? / middle));
+    let middle = median(all).filter(|middle| *middle > 0.0);
+    let spread = middle.and_then(|middle| Some(robust_deviation(all, middle)? / middle));
     lowest * (1.0 + LOWEST * spread.unwrap_or_default().max(LEAST_SPREAD))
 }
 

@@ -51,13 +51,11 @@ pub fn measure_and_judge<'s, 't>(
     into.cost = context.cost_since(before);
     into.short_of_time = context.was_short_of_time();
     judge::judge_all(into, options, card_bytes);
-    match ended {
-        Err(ProbeStop::Limit) => {
-            into.left_out.push("the rest: no time or write limit left".to_owned());
-            Ok(())
-        }
-        other => other,
+    if let Err(ProbeStop::Limit) = ended {
+        into.left_out.push("the rest: no time or write limit left".to_owned());
+        return Ok(());
     }
+    ended
 }
 
 /// Judges again, with the speed behind the cache that was measured later.
@@ -73,7 +71,14 @@ fn run_tests(
     into: &mut MarksMeasured,
 ) -> Result<(), ProbeStop> {
     let Some(cut) = MarkAreas::from_options(context, options, into) else { return Ok(()) };
-    let readable = prepare_reads(context, options, into)?;
+    let mut readable = true;
+    // Timed reads reach the card only in a file that was written completely.
+    if !options.card_addresses {
+        let TargetRegion { start, len } = context.region;
+        let why_not = write_test_file(context, start, len)?;
+        readable = why_not.is_none();
+        into.left_out.extend(why_not);
+    }
     let mut bench = MarkTester { context, options, into, family, cut, readable };
     if readable {
         bench.counting_failures(|failed| &mut failed.reading, MarkTester::measure_reads)?;
@@ -84,20 +89,4 @@ fn run_tests(
         bench.counting_failures(|failed| &mut failed.random, MarkTester::random_io)?;
     }
     bench.counting_failures(|failed| &mut failed.queued, MarkTester::stream_with_a_queue)
-}
-
-/// True if timed reads reach the card. A file must be written completely first.
-fn prepare_reads(
-    context: &mut ProbeContext<'_, '_>,
-    options: &MarkOptions,
-    into: &mut MarksMeasured,
-) -> Result<bool, ProbeStop> {
-    if options.card_addresses {
-        return Ok(true);
-    }
-    let TargetRegion { start, len } = context.region;
-    let why_not = write_test_file(context, start, len)?;
-    let readable = why_not.is_none();
-    into.left_out.extend(why_not);
-    Ok(readable)
 }

@@ -76,10 +76,10 @@ impl MarkTester<'_, '_, '_> {
         if !self.context.try_save_before_write(&all)? {
             return Ok(None);
         }
-        let mut write_run = WriteRun::new(0);
-        write_run.write(self.context, &mut all.iter().copied())?;
-        let write_run = write_run.without_startup();
-        Ok((write_run.ends.len() == all.len()).then(|| mb_per_s(write_run.bytes(), write_run.seconds())))
+        let mut run = WriteRun::new(0);
+        run.write(self.context, &mut all.iter().copied())?;
+        let run = run.without_startup();
+        Ok((run.ends.len() == all.len()).then(|| mb_per_s(run.bytes(), run.seconds())))
     }
 
     /// Every second recording unit of some allocation units, and the first of one more, which makes the card close the

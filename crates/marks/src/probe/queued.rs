@@ -26,28 +26,25 @@ impl MarkTester<'_, '_, '_> {
             return Ok(());
         }
         let most = if self.options.is_thorough() { WINDOWS_THOROUGH } else { WINDOWS };
-        for write in [false, true] {
+        let directions = if self.readable { &[false, true][..] } else { &[true] };
+        for write in directions.iter().copied() {
             let what = if write { "writing" } else { "reading" };
-            if !write && !self.readable {
-                continue;
-            }
             let speed = if write { self.into.writing.first().map(|w| w.mb_s) } else { self.into.read_mb_s };
             let Some(mb_s) = speed else {
                 let why = "its speed was not measured before";
                 self.report_skipped(format!("{what} with a full queue for the E classes: {why}"));
                 continue;
             };
-            let windows =
-                [most, WINDOWS].into_iter().find(|windows| self.can_stream(write, windows * WINDOW, mb_s));
-            if windows.is_some() {
+            let mut found = None;
+            let bytes = [most * WINDOW, WINDOWS * WINDOW];
+            if let Some(bytes) = bytes.into_iter().find(|bytes| self.can_stream(write, *bytes, mb_s)) {
                 self.context.begin_phase(&format!("{what} with a full queue"));
+                found = self.stream_blocks(write, bytes)?;
             }
-            let found = windows.map_or(Ok(None), |windows| self.stream_blocks(write, windows * WINDOW))?;
             if found.is_none() {
-                let mb = WINDOWS * WINDOW / 1_000_000;
-                self.report_skipped(format!(
-                    "{what} {mb} MB with a full queue for the E classes: no time, write limit or space left"
-                ));
+                let what = format!("{what} {} MB", WINDOWS * WINDOW / 1_000_000);
+                let why = "no time, write limit or space left";
+                self.report_skipped(format!("{what} with a full queue for the E classes: {why}"));
             }
             self.into.streams.extend(found);
         }
@@ -72,9 +69,8 @@ impl MarkTester<'_, '_, '_> {
         let direction = if write { IoDirection::Write } else { IoDirection::Read };
         let mut ends: Vec<(u64, f64)> = Vec::with_capacity(all.len());
         let left = self.context.seconds_left();
-        self.context.stream_for(direction, left, &mut all.into_iter(), |extent, at| {
-            ends.push((u64::from(extent.len), at))
-        })?;
+        let ended = |extent: CardExtent, at| ends.push((u64::from(extent.len), at));
+        self.context.stream_for(direction, left, &mut all.into_iter(), ended)?;
         // Less than one window cannot be judged.
         Ok(summarize_stream(write, &ends).filter(|found| found.bytes >= WINDOW))
     }
@@ -99,8 +95,7 @@ fn summarize_stream(write: bool, ends: &[(u64, f64)]) -> Option<QueuedStream> {
 
 /// Speed of the slowest window, at any offset.
 fn worst_window(began: f64, ends: &[(u64, f64)]) -> f64 {
-    let count = (WINDOW / u64::from(BLOCK)) as usize;
-    let count = count.min(ends.len());
+    let count = ((WINDOW / u64::from(BLOCK)) as usize).min(ends.len());
     let speed = |first: usize| {
         let from = if first == 0 { began } else { ends[first - 1].1 };
         let bytes: u64 = ends[first..first + count].iter().map(|(len, _)| len).sum();

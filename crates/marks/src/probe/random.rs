@@ -44,12 +44,11 @@ impl MarkTester<'_, '_, '_> {
         // measures the deciding area first and leaves out narrower ones.
         let least = if self.options.form == TestForm::Short { TEST_AREA } else { 0 };
         let aside = |span: &&u64| (least..region.len).contains(*span) && **span != TEST_AREA;
-        let spans = self.options.spans.iter().filter(aside);
-        let mut spans: Vec<TargetRegion> = spans
-            .map(|span| range_around(area, region, *span))
-            .chain([area])
-            .chain((region.len > TEST_AREA).then_some(region))
-            .collect();
+        // A range contains the area, or lies in it.
+        let around = |len: u64| TargetRegion { start: area.start.min(region.end() - len), len };
+        let spans = self.options.spans.iter().filter(aside).map(|span| around(*span));
+        let whole = (region.len > TEST_AREA).then_some(region);
+        let mut spans: Vec<TargetRegion> = spans.chain([area]).chain(whole).collect();
         spans.sort_by_key(|span| span.len);
         for span in spans {
             self.measure(task(false, span, 1))?;
@@ -97,19 +96,14 @@ impl MarkTester<'_, '_, '_> {
     ) -> Result<(), ProbeStop> {
         let Some(depth) = self.queue_depth() else { return Ok(()) };
         for write in [false, true] {
-            let alone = self
-                .into
-                .random
-                .iter()
-                .find(|r| r.write == write && r.depth == 1 && r.span_bytes == area.len);
+            let single = |r: &&RandomRate| r.write == write && r.depth == 1 && r.span_bytes == area.len;
+            let alone = self.into.random.iter().find(single);
             // Even the shallowest queue has two I/Os in flight, which cannot be cancelled.
             if alone.is_some_and(|alone| self.context.has_time(2.0 / alone.iops)) {
                 self.measure(task(write, area, depth))?;
             } else {
-                let what = direction_word(write);
-                self.report_skipped(format!(
-                    "random {what} with the card's queue: no time or write limit left"
-                ));
+                let (what, why) = (direction_word(write), "no time or write limit left");
+                self.report_skipped(format!("random {what} with the card's queue: {why}"));
             }
         }
         Ok(())
@@ -140,14 +134,13 @@ impl MarkTester<'_, '_, '_> {
 
     /// Measures slices until the demands are decided or the limits are reached.
     fn measure_rate(&mut self, task: &mut SliceTask) -> Result<Option<RandomRate>, ProbeStop> {
-        let mut pool = PagePool { pages: Vec::new() };
+        let mut pool = PagePool(Vec::new());
         let wanted = task.depth;
         task.depth = bearable_depth(self.context, *task, &mut pool)?;
         if task.depth < wanted {
+            let (what, depth) = (direction_word(task.write), task.depth);
             self.report_skipped(format!(
-                "random {} with {wanted} in flight: too slow with {} already",
-                direction_word(task.write),
-                task.depth
+                "random {what} with {wanted} in flight: too slow with {depth} already"
             ));
         }
         task.null_s = self.into.null_command_s.filter(|_| task.depth == 1);
@@ -164,12 +157,6 @@ impl MarkTester<'_, '_, '_> {
         }
         Ok(summarize_slices(&slices, seconds, *task))
     }
-}
-
-/// Range of `span` bytes that contains the area, or lies in it.
-fn range_around(area: TargetRegion, all: TargetRegion, span: u64) -> TargetRegion {
-    let last = all.start + all.len - span;
-    TargetRegion { start: area.start.min(last), len: span }
 }
 
 /// True if an A class is claimed, because other tools test with a queue, or if A1 is reached without one.
@@ -231,23 +218,15 @@ fn run_slice(
     }
     let direction = if task.write { IoDirection::Write } else { IoDirection::Read };
     let (mut ended, mut last) = (0, 0.0);
-    context.stream_for(
-        direction,
-        task.slice_seconds(),
-        &mut std::iter::from_fn(|| pool.pages.pop()),
-        |_, at| {
-            ended += 1;
-            last = at;
-        },
-    )?;
+    let mut pages = std::iter::from_fn(|| pool.0.pop());
+    context
+        .stream_for(direction, task.slice_seconds(), &mut pages, |_, at| (ended, last) = (ended + 1, at))?;
     Ok((ended > 0 && last > 0.0).then_some((ended, last)))
 }
 
 /// Pages in random order, saved a few slices at a time, so that the journal is synced seldom. Not more than a slow card
 /// can write, because everything saved must be read first and restored later.
-struct PagePool {
-    pages: Vec<CardExtent>,
-}
+struct PagePool(Vec<CardExtent>);
 
 impl PagePool {
     /// Prepares at least `count` pages; returns false if the limit of writes or time does not allow it.
@@ -257,7 +236,7 @@ impl PagePool {
         task: SliceTask,
         count: usize,
     ) -> Result<bool, ProbeStop> {
-        if self.pages.len() >= count {
+        if self.0.len() >= count {
             return Ok(true);
         }
         let more = if task.write { (count * SLICES_SAVED).min(SAVED_AT_MOST).max(count) } else { count };
@@ -268,7 +247,7 @@ impl PagePool {
         if task.write && !context.try_save_before_write(&new)? {
             return Ok(false);
         }
-        self.pages.extend(new);
+        self.0.extend(new);
         Ok(true)
     }
 }

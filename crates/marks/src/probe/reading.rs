@@ -28,10 +28,8 @@ impl MarkTester<'_, '_, '_> {
 
     fn null_command(&mut self) -> Result<Option<f64>, ProbeStop> {
         let mut times = Vec::new();
-        for _ in 0..9 {
-            let Some(time) = (if self.context.has_time(0.0) { self.context.ping()? } else { None }) else {
-                break;
-            };
+        while times.len() < 9 && self.context.has_time(0.0) {
+            let Some(time) = self.context.ping()? else { break };
             times.push(time);
         }
         Ok(median(&times))
@@ -57,13 +55,12 @@ impl MarkTester<'_, '_, '_> {
         }
         let mut ends = Vec::new();
         let seconds = self.context.seconds_left().min(STREAM_S);
-        self.context
-            .stream_for(IoDirection::Read, seconds, &mut all, |extent, at| ends.push((extent.len, at)))?;
-        let (Some(first), Some(last)) = (ends.first().copied(), ends.last().copied()) else {
-            return Ok(None);
-        };
-        let moved: u64 = ends.iter().skip(1).map(|(len, _)| u64::from(*len)).sum();
-        Ok((last.1 > first.1).then(|| mb_per_s(moved, last.1 - first.1)))
+        let ended = |extent: CardExtent, at: f64| ends.push((extent.len, at));
+        self.context.stream_for(IoDirection::Read, seconds, &mut all, ended)?;
+        let [(_, began), rest @ ..] = &ends[..] else { return Ok(None) };
+        let seconds = rest.last().map_or(0.0, |(_, end)| end - began);
+        let moved: u64 = rest.iter().map(|(len, _)| u64::from(*len)).sum();
+        Ok((seconds > 0.0).then(|| mb_per_s(moved, seconds)))
     }
 
     fn single_reads(&mut self) -> Result<Option<(f64, f64)>, ProbeStop> {

@@ -69,17 +69,19 @@ impl MarkTester<'_, '_, '_> {
         let began = self.context.seconds();
         while found.bytes < total {
             let takes = last * if self.context.saves_first() { PRESERVE_FACTOR } else { 1.0 };
-            if !self.context.may_write(2 * cut.range) || !self.context.has_time(takes) {
-                self.report_skipped(unwritten_rest(io, found.bytes, total));
-                break;
-            }
-            let stretch_began = self.context.seconds();
-            let start = self.random_unit(cut.range);
-            let Some(write_run) = self.write_range(start, cut.range, io, small.as_deref_mut())? else {
+            let range_began = self.context.seconds();
+            let run = match self.context.may_write(2 * cut.range) && self.context.has_time(takes) {
+                true => {
+                    let start = self.random_unit(cut.range);
+                    self.write_range(start, cut.range, io, small.as_deref_mut())?
+                }
+                false => None,
+            };
+            let Some(run) = run else {
                 self.report_skipped(unwritten_rest(io, found.bytes, total));
                 break;
             };
-            let took = add_run(&mut found, &write_run, cut);
+            let took = add_run(&mut found, &run, cut);
             seconds += took;
             if took == 0.0 {
                 let what = match self.context.has_time(0.0) {
@@ -92,7 +94,7 @@ impl MarkTester<'_, '_, '_> {
             if let Some(small) = &mut small {
                 small.run_rounds(self.context, ROUNDS.div_ceil((total / cut.range).max(1) as u32))?;
             }
-            last = self.context.seconds() - stretch_began;
+            last = self.context.seconds() - range_began;
             self.into.cost.seconds = self.context.seconds() - began;
         }
         if found.units.is_empty() {
@@ -118,12 +120,12 @@ impl MarkTester<'_, '_, '_> {
             return Ok(None);
         }
         context.set_queue(io, DEPTH)?;
-        let mut write_run = WriteRun::new(start);
+        let mut run = WriteRun::new(start);
         let mut between = small.filter(|small| small.at_start);
         let step = if between.is_some() { PART } else { len };
         let step = u32::try_from(step).unwrap_or(1 << 30);
         for part in split_extents(start, start + len, step) {
-            if !write_run.write(context, &mut split_extents(part.offset, part.end(), io))? {
+            if !run.write(context, &mut split_extents(part.offset, part.end(), io))? {
                 break;
             }
             if let Some(small) = &mut between {
@@ -131,7 +133,7 @@ impl MarkTester<'_, '_, '_> {
                 context.set_queue(io, DEPTH)?;
             }
         }
-        Ok(Some(write_run.without_startup()))
+        Ok(Some(run.without_startup()))
     }
 
     /// Writes slow units again, up to two times, and uses the median. If several units recover, the card stalls now
@@ -151,8 +153,8 @@ impl MarkTester<'_, '_, '_> {
             let mut tries = vec![first];
             for _ in 0..2 {
                 // A range cut off by the time has no unit, and so has its second attempt.
-                let write_run = self.write_range(first.offset, cut.unit, io, None)?;
-                tries.extend(write_run.iter().flat_map(|write_run| unit_speeds(write_run, cut)));
+                let run = self.write_range(first.offset, cut.unit, io, None)?;
+                tries.extend(run.iter().flat_map(|run| unit_speeds(run, cut)));
             }
             tries.sort_by(|a, b| a.worst_4mib_mb_s.total_cmp(&b.worst_4mib_mb_s));
             let middle = tries[tries.len() / 2];
@@ -180,19 +182,15 @@ fn bytes_to_write(options: &MarkOptions, cut: MarkAreas, keeps: bool) -> u64 {
 
 /// Recording units of the lower C classes, if one is claimed or C10 is out of reach.
 fn small_recording_units(options: &MarkOptions, family: CapacityFamily, into: &MarksMeasured) -> Vec<u32> {
-    let low: Vec<u16> =
-        options.claimed.iter().map(|c| c.mark).filter(|m| m.letter() == 'C').map(|m| m.number()).collect();
-    let slow = into.writing.first().is_some_and(|w| slowest_unit(w) < 10.0);
-    if !slow && !low.iter().any(|n| *n < 10) {
-        return Vec::new();
-    }
+    let claimed = options.claimed.iter().map(|c| c.mark).filter(|m| m.letter() == 'C');
+    let lowest = claimed.map(|mark| f64::from(mark.number())).fold(f64::INFINITY, f64::min);
+    let reached = into.writing.first().map_or(f64::INFINITY, slowest_unit);
     let (c4, c6) = recording_units(family);
-    let mut units = vec![c6];
-    if c4 != c6 && (low.iter().any(|n| *n < 6) || into.writing.first().is_some_and(|w| slowest_unit(w) < 6.0))
-    {
-        units.push(c4);
+    match lowest.min(reached) {
+        low if low < 6.0 && c4 != c6 => vec![c6, c4],
+        low if low < 10.0 => vec![c6],
+        _ => Vec::new(),
     }
-    units
 }
 
 /// Recording units of C2 and C4, and of C6 (docs/reference/sd.md#speed-classes).
@@ -217,47 +215,44 @@ fn unwritten_rest(io: u32, done: u64, total: u64) -> String {
 }
 
 /// Speeds of consecutive complete windows, with their first byte.
-fn window_speeds(write_run: &WriteRun, window: u64) -> Vec<(u64, f64)> {
+fn window_speeds(run: &WriteRun, window: u64) -> Vec<(u64, f64)> {
     let mut speeds: Vec<(u64, f64)> = Vec::new();
     let (mut number, mut bytes, mut began, mut last) = (0, 0, 0.0, 0.0);
-    let mut ends: Vec<&(CardExtent, f64)> = write_run.ends.iter().collect();
+    let mut ends: Vec<&(CardExtent, f64)> = run.ends.iter().collect();
     ends.sort_by_key(|(extent, _)| extent.offset);
     for (extent, end) in ends {
-        let belongs = (extent.offset - write_run.start) / window;
+        let belongs = (extent.offset - run.start) / window;
         if belongs != number {
             (number, bytes, began) = (belongs, 0, last);
         }
         bytes += u64::from(extent.len);
         last = end.max(last);
         if bytes == window && last > began {
-            speeds.push((write_run.start + number * window, mb_per_s(bytes, last - began)));
+            speeds.push((run.start + number * window, mb_per_s(bytes, last - began)));
         }
     }
     speeds
 }
 
 /// Adds a range to the figures and returns its seconds.
-fn add_run(found: &mut SequentialWrite, write_run: &WriteRun, cut: MarkAreas) -> f64 {
-    found.units.extend(unit_speeds(write_run, cut));
-    found
-        .speed_units_mb_s
-        .extend(window_speeds(write_run, cut.speed_unit).into_iter().map(|(_, speed)| speed));
-    found.bytes += write_run.bytes();
-    found.longest_s = write_run.end_intervals().fold(found.longest_s, f64::max);
-    write_run.seconds()
+fn add_run(found: &mut SequentialWrite, run: &WriteRun, cut: MarkAreas) -> f64 {
+    found.units.extend(unit_speeds(run, cut));
+    let speeds = window_speeds(run, cut.speed_unit);
+    found.speed_units_mb_s.extend(speeds.into_iter().map(|(_, speed)| speed));
+    found.bytes += run.bytes();
+    found.longest_s = run.end_intervals().fold(found.longest_s, f64::max);
+    run.seconds()
 }
 
-fn unit_speeds(write_run: &WriteRun, cut: MarkAreas) -> Vec<UnitSpeed> {
-    let parts = window_speeds(write_run, PART.min(cut.unit));
-    window_speeds(write_run, cut.unit)
-        .into_iter()
-        .map(|(offset, mb_s)| {
-            let inside = parts.iter().filter(|(at, _)| (offset..offset + cut.unit).contains(at));
-            // Units such as 6 MiB are no multiple of 4 MiB, so the whole unit counts, too.
-            let worst = inside.map(|(_, speed)| *speed).fold(mb_s, f64::min);
-            UnitSpeed { offset, mb_s, worst_4mib_mb_s: worst }
-        })
-        .collect()
+fn unit_speeds(run: &WriteRun, cut: MarkAreas) -> Vec<UnitSpeed> {
+    let parts = window_speeds(run, PART.min(cut.unit));
+    let unit = |(offset, mb_s)| {
+        let inside = parts.iter().filter(|(at, _)| (offset..offset + cut.unit).contains(at));
+        // Units such as 6 MiB are no multiple of 4 MiB, so the whole unit counts, too.
+        let worst_4mib_mb_s = inside.map(|(_, speed)| *speed).fold(mb_s, f64::min);
+        UnitSpeed { offset, mb_s, worst_4mib_mb_s }
+    };
+    window_speeds(run, cut.unit).into_iter().map(unit).collect()
 }
 
 /// Gives the slowest speed unit the speed that its allocation unit reached when written again.
@@ -284,12 +279,8 @@ impl SmallWritePattern {
         let base = if at_start { 0 } else { bench.random_unit(unit) };
         let (quarter, sector) = (unit / 4, bench.context.sector().max(512));
         let extent = |n: u64, len: u32| CardExtent { offset: base + n * quarter / 16384 * 16384, len };
-        SmallWritePattern {
-            places: [extent(0, 16384), extent(1, 16384), extent(2, sector)],
-            at_start,
-            ready: false,
-            times: Vec::new(),
-        }
+        let places = [extent(0, 16384), extent(1, 16384), extent(2, sector)];
+        SmallWritePattern { places, at_start, ready: false, times: Vec::new() }
     }
 
     fn run_rounds(&mut self, context: &mut ProbeContext<'_, '_>, count: u32) -> Result<(), ProbeStop> {
@@ -334,7 +325,7 @@ impl SmallWritePattern {
 mod tests {
     use super::*;
 
-    fn write_run(times: &[f64]) -> WriteRun {
+    fn run(times: &[f64]) -> WriteRun {
         let mut at = 0.0;
         let ends = times.iter().enumerate().map(|(i, time)| {
             at += time;
@@ -348,9 +339,9 @@ mod tests {
         // Sixteen writes of 512 KiB: eight at 20 MB/s, eight at 8 MB/s.
         let fast = f64::from(LARGE) / 20e6;
         let slow = f64::from(LARGE) / 8e6;
-        let write_run = write_run(&[[fast; 8], [slow; 8]].concat());
+        let run = run(&[[fast; 8], [slow; 8]].concat());
         let cut = MarkAreas { unit: 8 * MIB, speed_unit: 8 * MIB, range: 8 * MIB, origin: 0 };
-        let found = unit_speeds(&write_run, cut);
+        let found = unit_speeds(&run, cut);
         assert_eq!(found.len(), 1);
         assert!((found[0].worst_4mib_mb_s - 8.0).abs() < 1e-6, "{found:?}");
         // 8 MiB in 8·512 KiB/20 + 8·512 KiB/8: the harmonic mean.
@@ -363,7 +354,7 @@ mod tests {
         let mut times = [usual; 8];
         times[0] += 0.7;
         let cut = MarkAreas { unit: 4 * MIB, speed_unit: 8 * MIB, range: 8 * MIB, origin: 0 };
-        let of = |times: &[f64]| unit_speeds(&write_run(times).without_startup(), cut)[0].mb_s;
+        let of = |times: &[f64]| unit_speeds(&run(times).without_startup(), cut)[0].mb_s;
         assert!((of(&times) - 10.0).abs() < 1e-6);
         // Of a stall of two seconds only one is excused; a stall in the middle counts completely.
         times[0] += 1.3;

@@ -27,16 +27,16 @@ impl MarkTester<'_, '_, '_> {
         let filled = region.len / 4 * FILLED_QUARTERS / u64::from(CHUNK) * u64::from(CHUNK);
         let depths = [Some(1), self.queue_depth()].into_iter().flatten().collect::<Vec<_>>();
         let lasts = 2.0 * TEN_MINUTES * depths.len() as f64;
-        if filled < TEST_AREA || !self.fits_limits(filled + TEST_AREA * depths.len() as u64, lasts) {
-            self.into.form = TestForm::Volumes;
-            self.report_skipped("the conditions of the specification: no time, write limit or space left");
-            return Ok(false);
+        let mut lacking = Some("no time, write limit or space left");
+        if filled >= TEST_AREA && self.fits_limits(filled + TEST_AREA * depths.len() as u64, lasts) {
+            self.context.begin_phase("erasing the card and filling it to 75 %");
+            self.context.discard(region.start, region.len)?;
+            let whole = self.write_whole(region.start, filled)?.is_some();
+            lacking = (!whole).then_some("the card could not be filled to 75 %");
         }
-        self.context.begin_phase("erasing the card and filling it to 75 %");
-        self.context.discard(region.start, region.len)?;
-        if self.write_whole(region.start, filled)?.is_none() {
+        if let Some(why) = lacking {
             self.into.form = TestForm::Volumes;
-            self.report_skipped("the conditions of the specification: the card could not be filled to 75 %");
+            self.report_skipped(format!("the conditions of the specification: {why}"));
             return Ok(false);
         }
         for depth in depths {
@@ -49,20 +49,12 @@ impl MarkTester<'_, '_, '_> {
     /// Writes the area sequentially, then measures random writes and reads in it.
     fn ten_minutes_each(&mut self, filled: TargetRegion, depth: u32) -> Result<(), ProbeStop> {
         let pages = (filled.len - TEST_AREA) / PAGE + 1;
-        let area =
-            TargetRegion { start: filled.start + self.context.random.below(pages) * PAGE, len: TEST_AREA };
+        let start = filled.start + self.context.random.below(pages) * PAGE;
+        let area = TargetRegion { start, len: TEST_AREA };
         let preconditioned = self.write_whole(area.start, area.len)?.is_some();
         for write in [true, false] {
-            let lasts = Some(TEN_MINUTES);
-            self.measure(SliceTask {
-                write,
-                area,
-                depth,
-                preconditioned,
-                decides: true,
-                null_s: None,
-                lasts,
-            })?;
+            let (decides, null_s, lasts) = (true, None, Some(TEN_MINUTES));
+            self.measure(SliceTask { write, area, depth, preconditioned, decides, null_s, lasts })?;
         }
         Ok(())
     }
@@ -97,8 +89,8 @@ impl MarkTester<'_, '_, '_> {
     /// Seconds of sequential writing; `None` if not everything was written.
     fn write_whole(&mut self, start: u64, len: u64) -> Result<Option<f64>, ProbeStop> {
         self.context.set_queue(CHUNK, IN_FLIGHT)?;
-        let mut write_run = WriteRun::new(start);
-        write_run.write(self.context, &mut split_extents(start, start + len, CHUNK))?;
-        Ok((write_run.bytes() == len).then(|| write_run.seconds()))
+        let mut run = WriteRun::new(start);
+        run.write(self.context, &mut split_extents(start, start + len, CHUNK))?;
+        Ok((run.bytes() == len).then(|| run.seconds()))
     }
 }

@@ -4,8 +4,7 @@ use super::margin::random_at_best;
 use cardscope_engine::target::TargetRegion;
 use cardscope_model::mark_result::RandomRate;
 use cardscope_sd::mark::Mark;
-use cardscope_statistics::sprt;
-use cardscope_statistics::sprt::SprtVerdict;
+use cardscope_statistics::sprt::{self, SprtVerdict};
 
 const SLICE_SECONDS: f64 = 0.25;
 /// Slices before anything is decided. The first third is warm-up and does not count.
@@ -74,10 +73,10 @@ pub(super) fn is_enough(slices: &[(u64, f64)], seconds: f64, task: SliceTask) ->
     let counted = counted_slices(slices, task);
     let rates: Vec<f64> = counted.iter().map(|(n, s)| *n as f64 / s).collect();
     let mean = iops_of(counted);
-    let near = demanded_iops(task.write).into_iter().any(|demand| (mean / demand - 1.0).abs() < NEAR);
+    let demands = demanded_iops(task.write);
+    let near = demands.iter().any(|demand| (mean / demand - 1.0).abs() < NEAR);
     let limit = if near { CLOSE_SECONDS } else { CLEAR_SECONDS };
-    seconds >= limit
-        || demanded_iops(task.write).into_iter().all(|demand| is_decided(counted, &rates, demand, task))
+    seconds >= limit || demands.iter().all(|demand| is_decided(counted, &rates, *demand, task))
 }
 
 /// True if the sequential test and the mean agree, even with one more stall.
@@ -103,9 +102,10 @@ fn longest_stall(counted: &[(u64, f64)]) -> f64 {
 
 /// IOPS that the A classes demand.
 pub(super) fn demanded_iops(write: bool) -> Vec<f64> {
-    let of =
-        |mark: Mark| if write { mark.demand().random_write_iops } else { mark.demand().random_read_iops };
-    Mark::all().filter(|mark| mark.letter() == 'A').filter_map(of).collect()
+    let demands = Mark::all().filter(|mark| mark.letter() == 'A').map(|mark| mark.demand());
+    demands
+        .filter_map(|demand| if write { demand.random_write_iops } else { demand.random_read_iops })
+        .collect()
 }
 
 pub(super) fn summarize_slices(slices: &[(u64, f64)], seconds: f64, task: SliceTask) -> Option<RandomRate> {

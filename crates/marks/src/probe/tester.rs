@@ -98,11 +98,9 @@ impl MarkAreas {
         let origin = if options.card_addresses { 0 } else { context.region.start };
         let first = (context.region.start - origin).div_ceil(unit) * unit + origin;
         if first + 2 * range > context.region.end() {
-            into.left_out.push(format!(
-                "everything: {} bytes are available, and whole allocation units need {}",
-                context.region.len,
-                2 * range
-            ));
+            let (len, needed) = (context.region.len, 2 * range);
+            let why = format!("{len} bytes are available, and whole allocation units need {needed}");
+            into.left_out.push(format!("everything: {why}"));
             return None;
         }
         Some(MarkAreas { unit, speed_unit, range, origin })
@@ -161,8 +159,8 @@ impl WriteRun {
         }
         // The time may cut off a range: only whole units count, and one slow range must not take minutes.
         let (before, left) = (self.seconds(), context.seconds_left());
-        context
-            .stream_for(IoDirection::Write, left, all, |extent, at| self.ends.push((extent, before + at)))?;
+        let ended = |extent, at| self.ends.push((extent, before + at));
+        context.stream_for(IoDirection::Write, left, all, ended)?;
         Ok(true)
     }
 
