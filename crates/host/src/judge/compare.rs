@@ -19,8 +19,14 @@ const OTHER_WORK: f64 = 2.0;
 /// Confidence in a comparison of two single starts, which vary.
 const CONFIDENCE: f64 = 0.6;
 
-/// Time at which a system was idle, and whether it is a bound.
+/// Time at which a system was idle, and its kind of bound.
 type IdleTime = (SettledStatus, f64);
+
+/// Figures of a watch within the time that both cover, and the time at which the system was idle.
+struct ComparedWatch {
+    summary: ObserveSummary,
+    idle: IdleTime,
+}
 
 #[derive(Debug, Clone, Copy)]
 pub struct WatchSide<'a> {
@@ -51,39 +57,32 @@ pub fn compare_watches(
         let samples: Vec<ObserveSample> = side.samples.iter().filter(within).cloned().collect();
         summarize_watch(&samples, from + origin(side))
     };
-    // Idle times come from the whole watches, which the shorter one must not cut off.
-    let whole = |side: WatchSide<'_>| summarize_watch(side.samples, side.began);
-    let (was, is) = (cut(before)?, cut(now)?);
-    let calm =
-        |side: WatchSide<'_>| whole(side).map(|s| (s.settled.status, s.settled.seconds() - origin(side)));
-    let (calm_was, calm_is) = (calm(before)?, calm(now)?);
-    let figures = compared_figures(&was, &is, calm_was, calm_is);
-    let findings = comparison_findings(&was, &is, calm_was, calm_is);
+    let compared = |side: WatchSide<'_>| {
+        // Idle times come from the whole watches, which the shorter one must not cut off.
+        let settled = summarize_watch(side.samples, side.began)?.settled;
+        let idle = (settled.status, settled.seconds() - origin(side));
+        Some(ComparedWatch { summary: cut(side)?, idle })
+    };
+    let (was, is) = (compared(before)?, compared(now)?);
+    let (figures, findings) = (compared_figures(&was, &is), comparison_findings(&was, &is));
     let span_seconds = until - from;
     Some((ObserveComparison { against: baseline.to_owned(), span_seconds, since_boot, figures }, findings))
 }
 
 /// Figures of both watches side by side.
-fn compared_figures(
-    was: &ObserveSummary,
-    is: &ObserveSummary,
-    calm_was: IdleTime,
-    calm_is: IdleTime,
-) -> Vec<ComparedFigure> {
-    let figure = |what: &str, unit: &str, of: &dyn Fn(&ObserveSummary) -> Option<f64>| ComparedFigure {
+fn compared_figures(was: &ComparedWatch, is: &ComparedWatch) -> Vec<ComparedFigure> {
+    let row = |what: &str, unit: &str, before, now| ComparedFigure {
         what: what.to_owned(),
         unit: unit.to_owned(),
-        before: of(was),
-        now: of(is),
+        before,
+        now,
     };
-    let calm = ComparedFigure {
-        what: format!("at rest after{}", bound_note(calm_was.0, calm_is.0)),
-        unit: "s".to_owned(),
-        before: Some(calm_was.1),
-        now: Some(calm_is.1),
+    let figure = |what: &str, unit: &str, of: &dyn Fn(&ObserveSummary) -> Option<f64>| {
+        row(what, unit, of(&was.summary), of(&is.summary))
     };
+    let idle = format!("at rest after{}", bound_note(was.idle.0, is.idle.0));
     vec![
-        calm,
+        row(&idle, "s", Some(was.idle.1), Some(is.idle.1)),
         figure("some tasks waited for I/O", "s", &|s| s.io_some_seconds),
         figure("all tasks waited for I/O", "s", &|s| s.io_full_seconds),
         figure("device busy", "%", &|s| Some(s.utilisation * 100.0)),
@@ -97,39 +96,30 @@ fn compared_figures(
     ]
 }
 
-fn comparison_findings(
-    was: &ObserveSummary,
-    is: &ObserveSummary,
-    calm_was: IdleTime,
-    calm_is: IdleTime,
-) -> Vec<Finding> {
+fn comparison_findings(was: &ComparedWatch, is: &ComparedWatch) -> Vec<Finding> {
     let waited = |s: &ObserveSummary| s.io_some_seconds.unwrap_or(s.utilisation * s.seconds);
-    let (waits_was, waits_is) = (waited(was), waited(is));
+    let (waits_was, waits_is) = (waited(&was.summary), waited(&is.summary));
     // A bound on the wrong side of the other figure decides nothing.
-    let settled = match (calm_was, calm_is) {
+    let settled = match (was.idle, is.idle) {
         ((SettledStatus::AtLeast, a), (SettledStatus::AtLeast, b)) if a > 0.0 && b > 0.0 => 0,
         ((_, a), (SettledStatus::AtLeast, b)) | ((SettledStatus::AtMost, a), (_, b)) if b < a => 0,
         ((SettledStatus::AtLeast, a), (_, b)) | ((_, a), (SettledStatus::AtMost, b)) if b > a => 0,
         ((_, a), (_, b)) => compare_times(a, b),
     };
-    let faster = match (settled, compare_times(waits_was, waits_is)) {
-        (0, by_waiting) => by_waiting,
-        (by_calm, _) => by_calm,
-    };
-    let (claim, text) = match faster {
+    let (claim, text) = match if settled == 0 { compare_times(waits_was, waits_is) } else { settled } {
         1 => ("start-faster", "The system waits less for the card than before."),
         -1 => ("start-slower", "The system waits longer for the card than before."),
         _ => ("start-alike", "The system waits about as long as before."),
     };
     let mut found = vec![
         Finding::new(claim, FindingWeight::Note, CONFIDENCE, text)
-            .because("at rest after, before", idle_time_text(calm_was))
-            .because("at rest after, now", idle_time_text(calm_is))
+            .because("at rest after, before", idle_time_text(was.idle))
+            .because("at rest after, now", idle_time_text(is.idle))
             .because("waiting for I/O, before", format!("{waits_was:.1} s"))
             .because("waiting for I/O, now", format!("{waits_is:.1} s"))
             .with_advice("Observe three starts of each before trusting a small difference."),
     ];
-    found.extend(other_work_hint(was, is));
+    found.extend(other_work_hint(&was.summary, &is.summary));
     found
 }
 
@@ -146,39 +136,33 @@ fn compare_times(before: f64, now: f64) -> i8 {
 
 /// Words that mark which of the two times is only a bound.
 fn bound_note(was: SettledStatus, is: SettledStatus) -> String {
-    let word = |status| match status {
-        SettledStatus::Measured => None,
-        SettledStatus::AtLeast => Some("at least"),
-        SettledStatus::AtMost => Some("at most"),
-    };
-    let told: Vec<String> = [("before", word(was)), ("now", word(is))]
-        .iter()
-        .filter_map(|(when, word)| Some(format!("{when} {}", (*word)?)))
-        .collect();
-    if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
+    let sides = [("before", bound_word(was)), ("now", bound_word(is))];
+    let bounds = sides.into_iter().filter(|(_, word)| !word.is_empty());
+    let bounds: Vec<String> = bounds.map(|(when, word)| format!("{when} {}", word.trim_end())).collect();
+    if bounds.is_empty() { String::new() } else { format!(" ({})", bounds.join(", ")) }
+}
+
+fn bound_word(status: SettledStatus) -> &'static str {
+    match status {
+        SettledStatus::Measured => "",
+        SettledStatus::AtLeast => "at least ",
+        SettledStatus::AtMost => "at most ",
+    }
 }
 
 fn idle_time_text((status, seconds): IdleTime) -> String {
-    match status {
-        SettledStatus::Measured => format!("{seconds:.0} s"),
-        SettledStatus::AtLeast => format!("at least {seconds:.0} s"),
-        SettledStatus::AtMost => format!("at most {seconds:.0} s"),
-    }
+    format!("{}{seconds:.0} s", bound_word(status))
 }
 
 /// Hint if the watches moved so different amounts of data that the systems did not do the same.
 fn other_work_hint(was: &ObserveSummary, is: &ObserveSummary) -> Option<Finding> {
     let moved = |s: &ObserveSummary| (s.read_bytes + s.write_bytes) as f64;
     let (a, b) = (moved(was), moved(is));
+    let text = "The system did different work: the two observations moved very different amounts of data.";
     (a.max(b) > OTHER_WORK * a.min(b)).then(|| {
-        Finding::new(
-            "starts-did-other-work",
-            FindingWeight::Hint,
-            0.8,
-            "The system did different work: the two observations moved very different amounts of data.",
-        )
-        .because("before", DecimalSize(a as u64))
-        .because("now", DecimalSize(b as u64))
-        .with_advice("Observe each for longer, or repeat a start.")
+        Finding::new("starts-did-other-work", FindingWeight::Hint, 0.8, text)
+            .because("before", DecimalSize(a as u64))
+            .because("now", DecimalSize(b as u64))
+            .with_advice("Observe each for longer, or repeat a start.")
     })
 }

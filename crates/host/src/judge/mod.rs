@@ -118,9 +118,7 @@ fn total_seconds<'a>(samples: impl Iterator<Item = &'a ObserveSample>) -> f64 {
 
 impl MeanLoad {
     fn from_samples(loaded: &[&ObserveSample]) -> MeanLoad {
-        let over = |of: fn(&ObserveSample) -> Option<f64>| {
-            mean_over_time(loaded.iter().copied(), of).unwrap_or_default()
-        };
+        let over = |of: fn(&_) -> _| mean_over_time(loaded.iter().copied(), of).unwrap_or_default();
         let seconds = total_seconds(loaded.iter().copied());
         let swapped: u64 = loaded.iter().filter_map(|s| s.swap_bytes).sum();
         MeanLoad {
@@ -166,10 +164,9 @@ impl MeanLoad {
 
 /// First moment from which the system stayed idle for half a minute.
 fn idle_since(samples: &[ObserveSample], began: f64) -> CalmMoment {
-    let calm = first_idle_index(samples);
     let ended = samples.last().map_or(began, |s| s.uptime_seconds);
     let bound = |status, seconds| CalmMoment { status, uptime_seconds: None, bound_seconds: Some(seconds) };
-    match calm {
+    match first_idle_index(samples) {
         None => bound(SettledStatus::AtLeast, ended),
         Some(0) => bound(SettledStatus::AtMost, began),
         Some(at) => {
@@ -234,12 +231,10 @@ pub fn bottleneck_finding(samples: &[ObserveSample], summary: &ObserveSummary) -
     let mut finding = Finding::new("bottleneck", weight, confidence, text)
         .because("busy seconds", format!("{:.0} of {:.0}", load.seconds, summary.seconds));
     if summary.bottleneck != SystemBottleneck::Nothing {
+        let waiting = if known { "tasks waiting for I/O" } else { "waiting for I/O (no PSI)" };
         finding = finding
             .because("device busy in them", percent(load.utilisation))
-            .because(
-                if known { "tasks waiting for I/O" } else { "waiting for I/O (no PSI)" },
-                percent(load.waiting),
-            )
+            .because(waiting, percent(load.waiting))
             .because("processors idle", percent(load.idle))
             .because("processors busy", percent(load.busy))
             .because("tasks waiting for memory", percent(load.memory))
@@ -252,32 +247,31 @@ pub fn bottleneck_finding(samples: &[ObserveSample], summary: &ObserveSummary) -
 }
 
 fn bottleneck_text(summary: &ObserveSummary) -> (FindingWeight, &'static str, Option<&'static str>) {
+    let (hint, note) = (FindingWeight::Hint, FindingWeight::Note);
     match summary.bottleneck {
         SystemBottleneck::Card => (
-            FindingWeight::Hint,
+            hint,
             "The system waits for this card: it is busy while processors are idle.",
             Some("Use a card with faster random I/O; `cardscope bench` measures this one."),
         ),
-        SystemBottleneck::Cpu => (
-            FindingWeight::Note,
-            "The system waits for its processors; a faster card would change little.",
-            None,
-        ),
+        SystemBottleneck::Cpu => {
+            (note, "The system waits for its processors; a faster card would change little.", None)
+        }
         SystemBottleneck::Memory => (
-            FindingWeight::Hint,
+            hint,
             "The system lacks memory and waits for swap.",
             Some("Add memory or run fewer programs; swap also wears out the card."),
         ),
         SystemBottleneck::Elsewhere => (
-            FindingWeight::Note,
+            note,
             "The system waits for another device, not for this one.",
             Some("Observe the other devices (`cardscope list --all`)."),
         ),
-        SystemBottleneck::Mixed => (FindingWeight::Note, "The system waits for no single cause.", None),
+        SystemBottleneck::Mixed => (note, "The system waits for no single cause.", None),
         SystemBottleneck::Nothing if summary.loaded_seconds > 0.0 => {
-            (FindingWeight::Note, "The system waited too little to name a cause.", None)
+            (note, "The system waited too little to name a cause.", None)
         }
-        SystemBottleneck::Nothing => (FindingWeight::Note, "The system was idle.", None),
+        SystemBottleneck::Nothing => (note, "The system was idle.", None),
     }
 }
 

@@ -30,10 +30,8 @@ pub fn page(report: &DoctorReport) -> Page {
         &report.points,
         &[("point", &|p| p.point.clone()), ("state", &|p| p.state.word().to_owned()), ("found", &point_text)],
     );
-    page.add_detail(
-        "All points",
-        [PageBlock::Table(table.left_aligned(["state", "found"]).never_dropped(["state", "found"]))],
-    );
+    let table = table.left_aligned(["state", "found"]).never_dropped(["state", "found"]);
+    page.add_detail("All points", [PageBlock::Table(table)]);
     page
 }
 
@@ -50,14 +48,11 @@ fn by_advice<'a>(points: impl Iterator<Item = &'a DoctorPoint>) -> Vec<Vec<&'a D
 }
 
 fn answer_line(report: &DoctorReport) -> String {
-    let target = report.target.as_ref().map_or_else(|| "a card".to_owned(), Clone::clone);
+    let target = report.target.as_deref().unwrap_or("a card");
     match (report.failed, report.warned) {
         (0, 0) => format!("This computer is fit to measure {target}."),
-        (0, 1) => "1 condition on this computer can distort results.".to_owned(),
-        (0, warned) => format!("{warned} conditions on this computer can distort results."),
-        (failed, _) => {
-            format!("NOT FIT to measure {target}: fix {} first.", pluralize(failed as u64, "problem"))
-        }
+        (0, n) => format!("{} on this computer can distort results.", pluralize(n as u64, "condition")),
+        (n, _) => format!("NOT FIT to measure {target}: fix {} first.", pluralize(n as u64, "problem")),
     }
 }
 

@@ -23,14 +23,12 @@ pub fn page(report: &ObserveReport) -> Page {
     let mut page = Page::new(&report.header.target, NewsTone::Plain, answer_line(&report.body));
     if let Some(summary) = &body.summary {
         page.add_section("", [PageBlock::Facts(watch_facts(summary, &body.samples))]);
-        page.add_section(
-            "",
-            [PageBlock::Facts(sparkline_facts(&body.samples)), PageBlock::Facts(partition_facts(report))],
-        );
+        let facts = [sparkline_facts(&body.samples), partition_facts(report)];
+        page.add_section("", facts.map(PageBlock::Facts));
     }
     if let Some(boot) = &body.from_boot {
-        let head =
-            format!("Since boot, {} ago (the device's own figures: since it came)", duration(boot.seconds));
+        let ago = duration(boot.seconds);
+        let head = format!("Since boot, {ago} ago (the device's own figures: since it came)");
         page.add_section(&head, [PageBlock::Facts(since_boot_facts(boot))]);
     }
     if let Some(comparison) = &body.comparison {
@@ -43,20 +41,18 @@ pub fn page(report: &ObserveReport) -> Page {
 fn answer_line(body: &ObserveResult) -> String {
     let seen = |busy: f64, read: u64, written: u64| {
         let moved = [("read", read), ("wrote", written)].into_iter().filter(|(_, bytes)| *bytes > 0);
-        let moved: Vec<String> =
-            moved.map(|(verb, bytes)| format!("{verb} {}", DecimalSize(bytes))).collect();
+        let moved = moved.map(|(verb, bytes)| format!("{verb} {}", DecimalSize(bytes)));
+        let moved: Vec<String> = moved.collect();
         let moved = if moved.is_empty() { "no I/O".to_owned() } else { moved.join(", ") };
         format!("Busy {}, {moved}", percent(busy))
     };
     match (&body.summary, &body.from_boot) {
         (Some(s), _) => {
             let waited = match s.bottleneck {
-                SystemBottleneck::Nothing if s.loaded_seconds > 0.0 => {
-                    "too few waits to name a cause".to_owned()
-                }
-                SystemBottleneck::Nothing => "the system was idle".to_owned(),
-                SystemBottleneck::Mixed => "waits have no single cause".to_owned(),
-                cause => format!("the system waited for {}", cause.word()),
+                SystemBottleneck::Nothing if s.loaded_seconds > 0.0 => "too few waits to name a cause",
+                SystemBottleneck::Nothing => "the system was idle",
+                SystemBottleneck::Mixed => "waits have no single cause",
+                cause => &format!("the system waited for {}", cause.word()),
             };
             format!("{}; {waited}.", seen(s.utilisation, s.read_bytes, s.write_bytes))
         }
@@ -66,10 +62,6 @@ fn answer_line(body: &ObserveResult) -> String {
         }
         (None, None) => "Nothing was watched.".to_owned(),
     }
-}
-
-fn size_text(bytes: u64) -> String {
-    DecimalSize(bytes).to_string()
 }
 
 fn percent(share: f64) -> String {
@@ -82,7 +74,7 @@ fn or_unknown(share: Option<f64>, show: impl Fn(f64) -> String) -> String {
 
 fn watch_facts(s: &ObserveSummary, samples: &[ObserveSample]) -> Vec<PageFact> {
     let traffic = |ios: u64, bytes: u64| {
-        format!("{ios} I/Os, {} ({})", size_text(bytes), SpeedMbS(mb_per_s(bytes, s.seconds)))
+        format!("{ios} I/Os, {} ({})", DecimalSize(bytes), SpeedMbS(mb_per_s(bytes, s.seconds)))
     };
     let slowest = samples.iter().filter_map(|sample| sample.wait_ms).reduce(f64::max);
     let mut facts = vec![
@@ -102,7 +94,7 @@ fn watch_facts(s: &ObserveSummary, samples: &[ObserveSample]) -> Vec<PageFact> {
         fact("processors idle for I/O", or_unknown(s.iowait, percent)),
     ];
     let swapped = s.swap_bytes.filter(|bytes| *bytes > 0);
-    facts.extend(swapped.map(|bytes| fact("swapped", size_text(bytes))));
+    facts.extend(swapped.map(|bytes| fact("swapped", DecimalSize(bytes))));
     facts
 }
 
@@ -139,10 +131,8 @@ fn sparkline(samples: &[ObserveSample], of: impl Fn(&ObserveSample) -> Option<f6
 fn partition_facts(report: &ObserveReport) -> Vec<PageFact> {
     let moved = report.body.partitions.iter().filter(|p| p.read_bytes + p.write_bytes > 0);
     let fact_of = |part: &PartitionTraffic| {
-        fact(
-            &part.name,
-            format!("{} read, {} written", size_text(part.read_bytes), size_text(part.write_bytes)),
-        )
+        let (read, written) = (DecimalSize(part.read_bytes), DecimalSize(part.write_bytes));
+        fact(&part.name, format!("{read} read, {written} written"))
     };
     moved.map(fact_of).collect()
 }
@@ -150,8 +140,8 @@ fn partition_facts(report: &ObserveReport) -> Vec<PageFact> {
 fn since_boot_facts(s: &ObserveSample) -> Vec<PageFact> {
     let share = |share: f64| duration(share * s.seconds);
     vec![
-        fact("read", format!("{} I/Os, {}", s.reads, size_text(s.read_bytes))),
-        fact("written", format!("{} I/Os, {}", s.writes, size_text(s.write_bytes))),
+        fact("read", format!("{} I/Os, {}", s.reads, DecimalSize(s.read_bytes))),
+        fact("written", format!("{} I/Os, {}", s.writes, DecimalSize(s.write_bytes))),
         fact("mean time of an I/O", or_unknown(s.wait_ms, |ms| format!("{ms:.2} ms"))),
         fact("mean size of an I/O", or_unknown(s.mean_io_bytes(), |b| format!("{:.1} KiB", b / 1024.0))),
         fact("device at work", percent(s.utilisation)),
@@ -163,8 +153,8 @@ fn since_boot_facts(s: &ObserveSample) -> Vec<PageFact> {
 
 fn add_comparison(page: &mut Page, c: &ObserveComparison) {
     let by = if c.since_boot { "by the time since boot" } else { "by the time since each watch began" };
-    let head =
-        format!("Against {}, {} of both, laid over each other {by}", c.against, duration(c.span_seconds));
+    let (against, span) = (&c.against, duration(c.span_seconds));
+    let head = format!("Against {against}, {span} of both, laid over each other {by}");
     let value = |value: Option<f64>, unit: &str| value.map_or("unknown".to_owned(), |v| figure_text(v, unit));
     let table = Table::from_items(
         &c.figures,

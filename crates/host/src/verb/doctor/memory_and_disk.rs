@@ -28,7 +28,7 @@ const PRESSURE: f64 = 5.0;
 
 pub(super) fn points(
     system: &SystemRoots,
-    device: Option<&str>,
+    disk: Option<&str>,
     archive: &ArchiveAt,
 ) -> Result<Vec<DoctorPoint>> {
     let mut points = vec![memory_point(system)];
@@ -37,8 +37,7 @@ pub(super) fn points(
     }
     points.push(page_cache_point(system));
     if system.is_live() {
-        points.push(journal_place_point(device));
-        points.push(archive_place_point(device, archive)?);
+        points.extend([journal_place_point(disk), archive_place_point(disk, archive)?]);
     }
     Ok(points)
 }
@@ -49,28 +48,19 @@ fn memory_point(system: &SystemRoots) -> DoctorPoint {
         return point.unknown("not reported by the kernel");
     };
     let pressure = vitals::read_pressure(system, "memory").map_or(0.0, |p| p.some.avg10);
-    let size = |bytes: u64| format!("{} MiB", bytes / MIB);
-    let seen = format!(
-        "{} of {} available, {} swapped, tasks waited {pressure:.1} % of the last 10 s for memory",
-        size(memory.available),
-        size(memory.total),
-        size(memory.swap_used)
-    );
+    let [free, all, swapped] = [memory.available, memory.total, memory.swap_used].map(|bytes| bytes / MIB);
+    let waited = format!("tasks waited {pressure:.1} % of the last 10 s for memory");
+    let seen = format!("{free} MiB of {all} MiB available, {swapped} MiB swapped, {waited}");
     match memory.available {
         bytes if bytes < LEAST => point.fail(seen, "stop other programs: a test needs some hundred MiB"),
-        bytes if bytes < WANTED || pressure > PRESSURE => {
-            point.warn(seen, "stop other programs before measuring")
-        }
-        _ => point.ok(seen),
+        bytes if bytes >= WANTED && pressure <= PRESSURE => point.ok(seen),
+        _ => point.warn(seen, "stop other programs before measuring"),
     }
 }
 
 fn locked_memory_point(system: &SystemRoots) -> DoctorPoint {
-    let point = DoctorTopic::Memory.define_point(
-        "locked-memory",
-        "io_uring locks its buffers in memory; without them \
-                                    each I/O takes more processor time",
-    );
+    let why = "io_uring locks its buffers in memory; without them each I/O takes more processor time";
+    let point = DoctorTopic::Memory.define_point("locked-memory", why);
     if vitals::capabilities(system).is_some_and(|set| set >> CAP_IPC_LOCK & 1 == 1) {
         return point.ok("unlimited (CAP_IPC_LOCK)");
     }
@@ -86,14 +76,10 @@ fn locked_memory_point(system: &SystemRoots) -> DoctorPoint {
 fn page_cache_point(system: &SystemRoots) -> DoctorPoint {
     let number = |name: &str| vitals::read_sysctl(system, name).and_then(|text| text.parse::<u64>().ok());
     let total = vitals::memory_bytes(system).map_or(0, |memory| memory.total);
-    let limit = number("vm/dirty_bytes")
-        .filter(|bytes| *bytes > 0)
-        .or_else(|| Some(total / 100 * number("vm/dirty_ratio")?));
-    let point = DoctorTopic::Memory.define_point(
-        "page-cache",
-        "without direct I/O, a test smaller than this limit \
-                                    measures the page cache",
-    );
+    let limit = number("vm/dirty_bytes").filter(|bytes| *bytes > 0);
+    let limit = limit.or_else(|| Some(total / 100 * number("vm/dirty_ratio")?));
+    let why = "without direct I/O, a test smaller than this limit measures the page cache";
+    let point = DoctorTopic::Memory.define_point("page-cache", why);
     let Some(limit) = limit else { return point.unknown("not reported by the kernel") };
     let seen = format!("up to {} MiB are buffered before writes wait", limit / MIB);
     match number("vm/laptop_mode") {
@@ -143,9 +129,7 @@ fn folder_point(
     let point = DoctorTopic::Storage.define_point(name, why);
     let path = match path {
         Ok(path) => path,
-        Err(reason) => {
-            return point.fail(reason, "export HOME, or XDG_STATE_HOME and XDG_DATA_HOME");
-        }
+        Err(reason) => return point.fail(reason, "export HOME, or XDG_STATE_HOME and XDG_DATA_HOME"),
     };
     if let Some(device) = device
         && filesystem::is_on_disk_of(&path, device)

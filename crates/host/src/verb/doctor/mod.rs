@@ -15,7 +15,7 @@ use cardscope_device::filesystem;
 use cardscope_device::list::{self, ListScope};
 use cardscope_device::system::SystemRoots;
 use cardscope_model::device::DeviceInfo;
-use cardscope_model::doctor::{DoctorPoint, DoctorReport};
+use cardscope_model::doctor::DoctorReport;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::options::{ArchiveAt, MachineOptions};
 use cardscope_simulator::target_spec;
@@ -45,8 +45,7 @@ pub fn check_machine(request: &DoctorRequest) -> Result<DoctorReport> {
     let target = request.target.as_deref();
     let device = target.map(|target| target_disk(&system, target)).transpose()?;
     let cards = present_cards(&system, device.as_deref());
-    let mut points: Vec<DoctorPoint> = Vec::new();
-    points.extend(processor::points(&system));
+    let mut points = processor::points(&system);
     points.extend(memory_and_disk::points(&system, device.as_deref(), &request.archive)?);
     cards.iter().for_each(|card| points.extend(reader::points(&system, card)));
     points.extend(system::points(&system, &cards));
@@ -56,21 +55,17 @@ pub fn check_machine(request: &DoctorRequest) -> Result<DoctorReport> {
 /// Disk that a target names; for a directory the disk that it lies on.
 fn target_disk(system: &SystemRoots, target: &str) -> Result<String> {
     if target_spec::is_simulated(target) {
-        return Err(Failure::refused(
-            "a simulated card has no reader; `cardscope doctor` alone examines this computer",
-        ));
+        let why = "a simulated card has no reader; `cardscope doctor` alone examines this computer";
+        return Err(Failure::refused(why));
     }
     let path = Path::new(target);
     if system.is_live() && (path.is_dir() || path.is_file()) {
         let below = filesystem::file_system_at(path).ok().and_then(|found| found.disk);
         return below.ok_or_else(|| Failure::refused(format!("{target} is not on a single disk")));
     }
-    match BlockDevice::find(system, target) {
-        Some(device) => Ok(device.disk().name),
-        None => Err(Failure::refused(format!(
-            "{target} is not a block device; `cardscope list --all` shows the devices"
-        ))),
-    }
+    let why = "is not a block device; `cardscope list --all` shows the devices";
+    let device = BlockDevice::find(system, target);
+    device.map(|device| device.disk().name).ok_or_else(|| Failure::refused(format!("{target} {why}")))
 }
 
 /// Cards and readers that are present, or only the requested one.

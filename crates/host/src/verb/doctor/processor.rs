@@ -42,18 +42,13 @@ pub(super) fn points(system: &SystemRoots) -> Vec<DoctorPoint> {
 }
 
 fn governor_point(system: &SystemRoots) -> DoctorPoint {
-    let point = DoctorTopic::Processor.define_point(
-        "governor",
-        "a processor that clocks down between I/Os lowers IOPS \
-                                       and adds scatter",
-    );
+    let why = "a processor that clocks down between I/Os lowers IOPS and adds scatter";
+    let point = DoctorTopic::Processor.define_point("governor", why);
+    let choose = "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
     match host::cpu_governor(system) {
         None => point.unknown("no frequency governor"),
         Some(governor) if governor == "performance" => point.ok(governor),
-        Some(governor) => point.warn(
-            governor,
-            "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
-        ),
+        Some(governor) => point.warn(governor, choose),
     }
 }
 
@@ -68,19 +63,15 @@ fn turbo_point(system: &SystemRoots) -> DoctorPoint {
 }
 
 fn sleep_states_point(system: &SystemRoots) -> DoctorPoint {
-    let point = DoctorTopic::Processor.define_point(
-        "sleep-states",
-        "deep sleep states delay the end of each I/O at queue \
-                                       depth 1",
-    );
+    let why = "deep sleep states delay the end of each I/O at queue depth 1";
+    let point = DoctorTopic::Processor.define_point("sleep-states", why);
     let states = vitals::idle_states(system);
     let Some(deepest) = states.iter().max_by_key(|state| state.exit_us) else {
         return point.unknown("no sleep states");
     };
     let held = vitals::cpu_dma_latency_us(system).and_then(|us| u64::try_from(us).ok());
     let limit = held.unwrap_or(u64::MAX);
-    let used =
-        states.iter().filter(|state| state.exit_us <= limit).map(|state| state.exit_us).max().unwrap_or(0);
+    let used = states.iter().map(|state| state.exit_us).filter(|us| *us <= limit).max().unwrap_or(0);
     if used <= SLOW_WAKING_US {
         return point.ok(format!("wakes within {used} µs"));
     }
@@ -96,11 +87,9 @@ fn pressure_point(system: &SystemRoots, resource: &str, why: &str) -> DoctorPoin
     };
     let seen = format!("tasks waited {now:.1} % of the last 10 s{load}");
     match now {
-        now if now >= PRESSURE.1 => point.fail(
-            seen,
-            "stop other programs (`top` shows them) and check \
-            again",
-        ),
+        now if now >= PRESSURE.1 => {
+            point.fail(seen, "stop other programs (`top` shows them) and check again")
+        }
         now if now >= PRESSURE.0 => point.warn(seen, "stop other programs (`top` shows them)"),
         _ => point.ok(seen),
     }
@@ -109,12 +98,10 @@ fn pressure_point(system: &SystemRoots, resource: &str, why: &str) -> DoctorPoin
 fn steal_point(system: &SystemRoots) -> Option<DoctorPoint> {
     let times = vitals::cpu_times(system).filter(|times| times.total() > 0)?;
     let share = times.steal as f64 / times.total() as f64;
-    let seen = format!(
-        "the host of this virtual machine took {:.1} % of the processor time since boot",
-        share * 100.0
-    );
-    let point =
-        DoctorTopic::Processor.define_point("steal", "time taken by the host appears as latency of the card");
+    let part = format!("{:.1} % of the processor time since boot", share * 100.0);
+    let seen = format!("the host of this virtual machine took {part}");
+    let why = "time taken by the host appears as latency of the card";
+    let point = DoctorTopic::Processor.define_point("steal", why);
     let advice = "measure on the host itself, or on an idle one";
     (share > STEAL).then(|| point.warn(seen, advice))
 }
@@ -123,15 +110,13 @@ fn steal_point(system: &SystemRoots) -> Option<DoctorPoint> {
 const NEAR_C: f64 = 8.0;
 
 fn supply_point(system: &SystemRoots) -> DoctorPoint {
-    let point = DoctorTopic::Heat.define_point(
-        "supply",
-        "under-voltage and throttling slow the processor and the bus, and make cards fail",
-    );
+    let why = "under-voltage and throttling slow the processor and the bus, and make cards fail";
+    let point = DoctorTopic::Heat.define_point("supply", why);
     let Some(supply) = host::supply_state(system) else {
         return point.unknown("this board does not monitor its supply");
     };
-    let advice = "use the board's own power supply and a short cable, cool the board, restart it and check \
-                  again";
+    let advice =
+        "use the board's own power supply and a short cable, cool the board, restart it and check again";
     let state = match supply {
         SupplyState::Alarm(true) => PointState::Fail,
         _ if supply.has_fault_now() => PointState::Fail,
@@ -143,19 +128,15 @@ fn supply_point(system: &SystemRoots) -> DoctorPoint {
 }
 
 fn temperature_point(system: &SystemRoots) -> DoctorPoint {
-    let point = DoctorTopic::Heat.define_point(
-        "heat",
-        "a processor or SoC at its temperature limit throttles, and slows down the test",
-    );
+    let why = "a processor or SoC at its temperature limit throttles, and slows down the test";
+    let point = DoctorTopic::Heat.define_point("heat", why);
     let zones = vitals::zones_with_limits(system);
     let distance = |zone: &ThermalZone| zone.limit.map_or(f64::INFINITY, |limit| limit - zone.celsius);
-    let Some(worst) =
-        zones.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)).then(b.celsius.total_cmp(&a.celsius)))
-    else {
-        return point.unknown("no temperature sensor");
+    let hotter = |a: &&ThermalZone, b: &&ThermalZone| {
+        distance(a).total_cmp(&distance(b)).then(b.celsius.total_cmp(&a.celsius))
     };
-    let limit =
-        worst.limit.map_or_else(|| "limit unknown".to_owned(), |limit| format!("limit {limit:.0} °C"));
+    let Some(worst) = zones.iter().min_by(hotter) else { return point.unknown("no temperature sensor") };
+    let limit = worst.limit.map_or("limit unknown".to_owned(), |limit| format!("limit {limit:.0} °C"));
     let seen = format!("{} is at {:.1} °C ({limit})", worst.kind, worst.celsius);
     match distance(worst) {
         left if left <= 0.0 => point.fail(seen, "let it cool down, add a fan, and check again"),
@@ -165,16 +146,9 @@ fn temperature_point(system: &SystemRoots) -> DoctorPoint {
 }
 
 /// Clocks that are read without leaving the processor.
-const FAST_CLOCKS: &[&str] = &[
-    "tsc",
-    "arch_sys_counter",
-    "kvm-clock",
-    "hyperv_clocksource_tsc_page",
-    "xen",
-    "riscv_clocksource",
-    "timebase",
-    "stp",
-];
+const FAST_CLOCKS: &str =
+    "tsc arch_sys_counter kvm-clock hyperv_clocksource_tsc_page xen riscv_clocksource timebase stp";
+
 /// Clocks that advance with the kernel's tick.
 const TICK_CLOCKS: &[&str] = &["jiffies", "refined-jiffies"];
 
@@ -190,15 +164,12 @@ const COARSE_NS: u64 = 100_000;
 const LATE_US: (f64, f64) = (300.0, 5_000.0);
 
 fn clock_source_point(system: &SystemRoots) -> DoctorPoint {
-    let point = DoctorTopic::Clock.define_point(
-        "clock-source",
-        "each latency needs two clock readings; a clock outside \
-                                   the processor takes about 1 µs each",
-    );
+    let why = "each latency needs two clock readings; a clock outside the processor takes about 1 µs each";
+    let point = DoctorTopic::Clock.define_point("clock-source", why);
     let choose = "echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource, where it is offered";
     match vitals::clock_source(system) {
         None => point.unknown("not reported by the kernel"),
-        Some(name) if FAST_CLOCKS.contains(&name.as_str()) => point.ok(&name),
+        Some(name) if FAST_CLOCKS.split(' ').any(|clock| clock == name) => point.ok(&name),
         Some(name) if TICK_CLOCKS.contains(&name.as_str()) => {
             point.fail(&name, "find out why no better clock is used: dmesg | grep -i clocksource")
         }

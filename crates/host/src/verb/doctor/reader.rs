@@ -5,11 +5,11 @@
 use cardscope_device::inspect;
 use cardscope_device::system::SystemRoots;
 use cardscope_device::usb::{self, UsbTopology};
-use cardscope_model::device::Bus;
-use cardscope_model::device::DeviceInfo;
+use cardscope_model::device::{Bus, DeviceInfo};
 use cardscope_model::doctor::{DoctorPoint, DoctorQuestion, DoctorTopic, PointState};
 use cardscope_model::identity::Identity;
 use cardscope_model::usb::{UsbProtocol, UsbReader};
+use cardscope_session::card_identity::with_findings;
 
 /// SD bus modes that every card supports.
 const SLOW_MODES: &[&str] = &["Default Speed", "High Speed", "SDR12", "SDR25"];
@@ -18,9 +18,7 @@ const SLOW_MODES: &[&str] = &["Default Speed", "High Speed", "SDR12", "SDR25"];
 const USB_3: u32 = 5_000;
 
 pub(super) fn points(system: &SystemRoots, card: &DeviceInfo) -> Vec<DoctorPoint> {
-    let identity = cardscope_session::card_identity::with_findings(
-        inspect::inspect_card(system, &card.name).unwrap_or_default(),
-    );
+    let identity = with_findings(inspect::inspect_card(system, &card.name).unwrap_or_default());
     let mut points = vec![bus_point(card, &identity)];
     if card.bus == Bus::Usb {
         points.extend(usb_points(system, card, &identity));
@@ -44,24 +42,24 @@ fn bus_point(card: &DeviceInfo, identity: &Identity) -> DoctorPoint {
         Bus::Mmc => slot_point(identity),
         Bus::Usb => usb_link_point(identity),
         Bus::Nvme => pcie_point(identity),
-        Bus::Loop | Bus::Nbd => BUS.warn(
-            format!("{} is a {} device, which is measured as well", card.path, card.bus),
-            "test the card's own device",
-        ),
+        Bus::Loop | Bus::Nbd => {
+            let seen = format!("{} is a {} device, which is measured as well", card.path, card.bus);
+            BUS.warn(seen, "test the card's own device")
+        }
         Bus::Ata | Bus::Virtio | Bus::Other => BUS.unknown(format!("the bus is {}", card.bus)),
     }
 }
 
 fn slot_point(identity: &Identity) -> DoctorPoint {
     let mmc = identity.mmc.clone().unwrap_or_default();
+    let seen = bus_text(identity);
     let Some(mode) = &mmc.mode else {
-        return BUS
-            .unknown(bus_text(identity))
-            .with_advice("run `sudo cardscope doctor`: only root can read the bus mode");
+        let advice = "run `sudo cardscope doctor`: only root can read the bus mode";
+        return BUS.unknown(seen).with_advice(advice);
     };
     if let Some(slow) = identity.findings.iter().find(|f| f.claim == "clock-below-timing") {
-        return BUS
-            .warn(slow.verdict.clone(), "try another slot or reader, or raise the board's SD clock limit");
+        let advice = "try another slot or reader, or raise the board's SD clock limit";
+        return BUS.warn(slow.verdict.clone(), advice);
     }
     // U, V and A marks require UHS-I (Physical Layer Specification 4.13), so these cards support SDR50 and faster.
     let fast = identity.marks.iter().find(|mark| matches!(mark.letter(), 'U' | 'V' | 'A'));
@@ -69,26 +67,22 @@ fn slot_point(identity: &Identity) -> DoctorPoint {
         Some(mark) if SLOW_MODES.contains(&mode.as_str()) => {
             let advice = "use a slot or reader with UHS-I, clean the contacts, and look for tuning errors: \
                           dmesg | grep mmc";
-            BUS.warn(
-                format!("{}, although the card has {mark} and supports UHS-I", bus_text(identity)),
-                advice,
-            )
+            BUS.warn(format!("{seen}, although the card has {mark} and supports UHS-I"), advice)
         }
-        _ => BUS.ok(bus_text(identity)),
+        _ => BUS.ok(seen),
     }
 }
 
 fn usb_link_point(identity: &Identity) -> DoctorPoint {
-    let usb = identity.usb.clone().unwrap_or_default();
-    match usb.speed_mbit_s {
-        None => BUS.unknown(bus_text(identity)),
-        Some(mbit_s) if mbit_s >= USB_3 => BUS.ok(bus_text(identity)),
-        Some(mbit_s) if mbit_s < 480 => BUS
-            .fail(bus_text(identity), "plug the reader into another port, without a hub or extension cable"),
-        Some(_) => BUS.warn(
-            format!("{}: too slow for a UHS card", bus_text(identity)),
+    let seen = bus_text(identity);
+    match identity.usb.as_ref().and_then(|usb| usb.speed_mbit_s) {
+        None => BUS.unknown(seen),
+        Some(USB_3..) => BUS.ok(seen),
+        Some(480..) => BUS.warn(
+            format!("{seen}: too slow for a UHS card"),
             "plug the reader into a USB 3 port, or use a USB 3 reader",
         ),
+        Some(_) => BUS.fail(seen, "plug the reader into another port, without a hub or extension cable"),
     }
 }
 
@@ -120,16 +114,12 @@ fn usb_points(system: &SystemRoots, card: &DeviceInfo, identity: &Identity) -> V
 }
 
 fn protocol_point(reader: &UsbReader) -> DoctorPoint {
-    let point = DoctorTopic::Reader.define_point(
-        "reader-protocol",
-        "bulk-only transport handles one command at a time, so tests with a queue have no effect",
-    );
+    let why = "bulk-only transport handles one command at a time, so tests with a queue have no effect";
+    let point = DoctorTopic::Reader.define_point("reader-protocol", why);
+    let advice = "for tests at Q8 and Q32 use a UAS reader or a built-in slot";
     match reader.protocol {
         Some(UsbProtocol::Uas) => point.ok("USB Attached SCSI, with a queue"),
-        Some(UsbProtocol::Bot) => point.warn(
-            "bulk-only transport, without a queue",
-            "for tests at Q8 and Q32 use a UAS reader or a built-in slot",
-        ),
+        Some(UsbProtocol::Bot) => point.warn("bulk-only transport, without a queue", advice),
         None => point.unknown("not reported by the driver"),
     }
 }
@@ -137,38 +127,30 @@ fn protocol_point(reader: &UsbReader) -> DoctorPoint {
 fn wrong_port_point(reader: &UsbReader, topology: &UsbTopology) -> Option<DoctorPoint> {
     let slow = reader.speed_mbit_s.is_some_and(|mbit_s| mbit_s < USB_3);
     let built_for = topology.built_for.filter(|version| *version >= 3.0 && slow)?;
-    let seen = format!(
-        "{} supports USB {built_for} and is linked at {} Mbit/s",
-        topology.reader, reader.speed_mbit_s?
-    );
+    let (name, mbit_s) = (&topology.reader, reader.speed_mbit_s?);
+    let seen = format!("{name} supports USB {built_for} and is linked at {mbit_s} Mbit/s");
     let why = "a USB 3 reader in a USB 2 port, on a bad cable or not fully plugged in runs at a tenth of \
                its speed";
-    Some(
-        DoctorTopic::Reader
-            .define_point("reader-port", why)
-            .warn(seen, "plug it fully and quickly into a blue or SS port, without cables or hubs"),
-    )
+    let advice = "plug it fully and quickly into a blue or SS port, without cables or hubs";
+    Some(DoctorTopic::Reader.define_point("reader-port", why).warn(seen, advice))
 }
 
 fn shared_bus_point(topology: &UsbTopology) -> Option<DoctorPoint> {
-    let others = (topology.neighbours > 0)
-        .then(|| format!("{} other storage devices on the bus", topology.neighbours));
+    let others = topology.neighbours;
+    let others = (others > 0).then(|| format!("{others} other storage devices on the bus"));
     let hubs = (!topology.hubs.is_empty()).then(|| format!("behind {}", topology.hubs.join(", ")));
     let seen: Vec<String> = [hubs, others].into_iter().flatten().collect();
     if seen.is_empty() {
         return None;
     }
     let why = "other devices share the bandwidth of hub and host controller, and each hub adds latency";
-    let point =
-        DoctorTopic::Reader.define_point("reader-shared", why).with_state(PointState::Warn, seen.join("; "));
-    Some(point.with_advice("plug the reader directly into the computer, and unplug other storage"))
+    let advice = "plug the reader directly into the computer, and unplug other storage";
+    Some(DoctorTopic::Reader.define_point("reader-shared", why).warn(seen.join("; "), advice))
 }
 
 fn autosuspend_point(topology: &UsbTopology) -> DoctorPoint {
-    let point = DoctorTopic::Reader.define_point(
-        "reader-autosuspend",
-        "a suspended reader needs long for its first I/O, and may lose its card",
-    );
+    let why = "a suspended reader needs long for its first I/O, and may lose its card";
+    let point = DoctorTopic::Reader.define_point("reader-autosuspend", why);
     match topology.autosuspend_ms {
         None => point.ok("off"),
         Some(ms) => point.warn(

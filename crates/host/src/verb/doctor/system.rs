@@ -15,8 +15,8 @@ use std::path::Path;
 const NUMBERS_DISKS: (u32, u32) = (5, 15);
 
 pub(super) fn points(system: &SystemRoots, cards: &[DeviceInfo]) -> Vec<DoctorPoint> {
-    let mut points =
-        vec![io_uring_point(system), kernel_version_point(system), virtual_machine_point(system)];
+    let mut points = vec![io_uring_point(system), kernel_version_point(system)];
+    points.push(virtual_machine_point(system));
     points.extend(permission_points(system, cards));
     points.extend(service_points(system));
     points.extend(usb_quirks_point(system));
@@ -25,11 +25,9 @@ pub(super) fn points(system: &SystemRoots, cards: &[DeviceInfo]) -> Vec<DoctorPo
 }
 
 fn io_uring_point(system: &SystemRoots) -> DoctorPoint {
-    let point = DoctorTopic::Kernel.define_point(
-        "io-uring",
-        "without io_uring, threads emulate deep queues, which takes \
-                                    processor time and understates fast cards",
-    );
+    let why = "without io_uring, threads emulate deep queues, which takes processor time and understates \
+               fast cards";
+    let point = DoctorTopic::Kernel.define_point("io-uring", why);
     let setting = vitals::io_uring_disabled(system);
     let allow = "sudo sysctl kernel.io_uring_disabled=0";
     let container = "run outside of the container, or with --security-opt seccomp=unconfined";
@@ -73,10 +71,8 @@ fn virtual_machine_point(system: &SystemRoots) -> DoctorPoint {
         None => point.ok("none"),
         Some(found) => {
             let name = found.name.map_or_else(String::new, |name| format!(" ({name})"));
-            point.warn(
-                format!("a virtual machine{name}"),
-                "measure on the host itself, or compare only with results of this machine",
-            )
+            let advice = "measure on the host itself, or compare only with results of this machine";
+            point.warn(format!("a virtual machine{name}"), advice)
         }
     }
 }
@@ -84,14 +80,10 @@ fn virtual_machine_point(system: &SystemRoots) -> DoctorPoint {
 /// USB quirks. `usb-storage.quirks` can turn off UAS and its queue.
 fn usb_quirks_point(system: &SystemRoots) -> Option<DoctorPoint> {
     let set = vitals::module_parameter(system, "usb_storage", "quirks").filter(|text| text.contains(':'))?;
-    let seen = format!("usb-storage.quirks={set}");
     let why = "quirks change how the kernel drives a reader; `u` turns off UAS and its queue";
-    Some(
-        DoctorTopic::Kernel.define_point("usb-quirks", why).warn(
-            seen,
-            "remove it from the kernel command line or /etc/modprobe.d unless the reader needs it",
-        ),
-    )
+    let advice = "remove it from the kernel command line or /etc/modprobe.d unless the reader needs it";
+    let point = DoctorTopic::Kernel.define_point("usb-quirks", why);
+    Some(point.warn(format!("usb-storage.quirks={set}"), advice))
 }
 
 /// Tools with their use and Debian package.
@@ -107,8 +99,7 @@ const TOOLS: &[(&str, &str, &str)] = &[
 fn helper_points(system: &SystemRoots) -> Vec<DoctorPoint> {
     let mut points = Vec::new();
     if system.is_live() {
-        points.push(tools_point());
-        points.push(fuse_point(system));
+        points.extend([tools_point(), fuse_point(system)]);
     }
     points.push(nvme_point(system));
     points
@@ -199,15 +190,11 @@ fn is_program(program: &str, name: &str) -> bool {
 }
 
 /// Capabilities: number, name, and use.
-const NEEDED: [(u32, &str, &str); 2] = [
-    (
-        21,
-        "cap-sys-admin",
-        "needed to empty the page cache of a device, and to read an NVMe card's SMART log and an SD slot's \
-         bus mode",
-    ),
-    (17, "cap-sys-rawio", "needed to send SD commands to the card"),
-];
+const NEEDED: [(u32, &str, &str); 2] =
+    [(21, "cap-sys-admin", SYS_ADMIN_USE), (17, "cap-sys-rawio", "needed to send SD commands to the card")];
+
+const SYS_ADMIN_USE: &str = "needed to empty the page cache of a device, and to read an NVMe card's SMART log \
+                             and an SD slot's bus mode";
 
 fn permission_points(system: &SystemRoots, cards: &[DeviceInfo]) -> Vec<DoctorPoint> {
     if !system.is_live() {
@@ -223,8 +210,8 @@ fn device_access_point(cards: &[DeviceInfo]) -> DoctorPoint {
     let point = DoctorTopic::Rights.define_point("block-devices", WHY);
     let advice = "sudo usermod -aG disk $USER, then log in again; or run with sudo";
     let allowed = |card: &&DeviceInfo| access(card.path.as_str(), Access::READ_OK | Access::WRITE_OK).is_ok();
-    let refused: Vec<&str> =
-        cards.iter().filter(|card| !allowed(card)).map(|card| card.path.as_str()).collect();
+    let refused = cards.iter().filter(|card| !allowed(card)).map(|card| card.path.as_str());
+    let refused: Vec<&str> = refused.collect();
     let root = rustix::process::geteuid().is_root();
     let asked = || !root && can_request();
     match (cards.is_empty(), refused.is_empty()) {
@@ -235,9 +222,8 @@ fn device_access_point(cards: &[DeviceInfo]) -> DoctorPoint {
         (false, false) if asked() => point.ok(format!("not directly: {}; {UDISKS_HINT}", refused.join(", "))),
         (false, false) => {
             let state = if refused.len() == cards.len() { PointState::Fail } else { PointState::Warn };
-            point
-                .with_state(state, format!("this user cannot open {}", refused.join(", ")))
-                .with_advice(advice)
+            let seen = format!("this user cannot open {}", refused.join(", "));
+            point.with_state(state, seen).with_advice(advice)
         }
     }
 }

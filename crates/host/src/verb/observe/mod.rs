@@ -19,6 +19,7 @@ use cardscope_engine::pending;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::observe::{ObserveReport, ObserveResult, PartitionTraffic};
 use cardscope_model::report::{Report, ReportHeader};
+use cardscope_session::archive_access;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::VerbOutcome;
 use recording::WatchRecorder;
@@ -45,24 +46,21 @@ pub fn observe_device(
     request.check()?;
     let system = request.machine.system()?;
     if !system.is_live() && request.length() != WatchLength::NoWatch {
-        return Err(Failure::refused(
-            "a recorded machine does not change over time; with --sysfs, give --from-boot",
-        ));
+        let why = "a recorded machine does not change over time; with --sysfs, give --from-boot";
+        return Err(Failure::refused(why));
     }
     let watcher = DeviceWatcher::open(&system, &request.target).map_err(Failure::refused)?;
-    let baseline = request.baseline.as_deref().map(|name| load_baseline(name, request)).transpose()?;
+    let earlier = request.baseline.as_deref().map(|name| load_baseline(name, request)).transpose()?;
     let first = watcher.take_snapshot().map_err(Failure::refused)?;
     let mut report = new_report(request, &watcher, &first);
     let mut recorder = WatchRecorder::begin(request, &system, &mut report)?;
     let _owing = pending::register_cleanup("what was seen is summed up", "");
+    let mut watch = DeviceWatch { watcher: &watcher, report: &mut report, recorder: &mut recorder };
     let failure = match request.length() {
         WatchLength::NoWatch => None,
-        _ => {
-            let mut watch = DeviceWatch { watcher: &watcher, report: &mut report, recorder: &mut recorder };
-            watch.run_watch(request, interrupt, events).err()
-        }
+        _ => watch.run_watch(request, interrupt, events).err(),
     };
-    evaluate(&mut report, baseline.as_ref().map(|baseline| (baseline, request)));
+    evaluate(&mut report, earlier.as_ref().map(|earlier| (earlier, request)));
     report.header.error = failure.as_ref().map(Failure::to_string);
     let not_stored = recorder.finish(&mut report, failure.as_ref()).err();
     Ok(VerbOutcome::from_report(report, failure.or(not_stored)))
@@ -70,8 +68,7 @@ pub fn observe_device(
 
 /// Earlier watch to compare with.
 fn load_baseline(name: &str, request: &ObserveRequest) -> Result<ObserveReport> {
-    let report: ObserveReport =
-        cardscope_session::archive_access::load_baseline(name, request.archive.named_path(), "observe")?;
+    let report: ObserveReport = archive_access::load_baseline(name, request.archive.named_path(), "observe")?;
     match report.body.samples.is_empty() {
         true => Err(Failure::refused(format!("{name} has no watched time to compare with"))),
         false => Ok(report),
@@ -90,10 +87,9 @@ fn new_report(request: &ObserveRequest, watcher: &DeviceWatcher, first: &Counter
         },
     };
     if first.io_stall_us.is_none() {
-        report.header.caveats.push(Caveat::from_text(
-"the kernel has no pressure information, so waits are estimated from blocked tasks; add psi=1 to the kernel \
- command line",
-));
+        let text = "the kernel has no pressure information, so waits are estimated from blocked tasks; \
+                    add psi=1 to the kernel command line";
+        report.header.caveats.push(Caveat::from_text(text));
     }
     report
 }
@@ -120,8 +116,7 @@ impl DeviceWatch<'_> {
             WatchLength::UntilStopped | WatchLength::NoWatch => None,
         };
         let what = format!("watching {}", request.target);
-        let seconds = length.map(|l| l.as_secs_f64());
-        events.begin_stage(&what, None, seconds);
+        events.begin_stage(&what, None, length.map(|length| length.as_secs_f64()));
         let mut last = (began, first.clone());
         loop {
             let next = last.0 + request.every;
@@ -131,15 +126,14 @@ impl DeviceWatch<'_> {
             if !waited && last.0.elapsed() < SHORTEST_SAMPLE {
                 return interrupted_result(length);
             }
-            let look = self.watcher.take_snapshot().map_err(Failure::io)?;
+            let next = self.watcher.take_snapshot().map_err(Failure::io)?;
             let now = Instant::now();
-            let sample = sample::sample_between(&last.1, &look, now.duration_since(last.0).as_secs_f64());
-            self.update_traffic(&first, &look);
+            let sample = sample::sample_between(&last.1, &next, now.duration_since(last.0).as_secs_f64());
+            self.update_traffic(&first, &next);
             self.report.body.samples.push(sample);
-            last = (now, look);
-            let moved = last.1.device.read_bytes + last.1.device.write_bytes;
-            let before = first.device.read_bytes + first.device.write_bytes;
-            events.report_bytes(moved.saturating_sub(before));
+            let moved = |snapshot: &CounterSnapshot| snapshot.device.read_bytes + snapshot.device.write_bytes;
+            events.report_bytes(moved(&next).saturating_sub(moved(&first)));
+            last = (now, next);
             if !waited {
                 return interrupted_result(length);
             }
@@ -152,7 +146,7 @@ impl DeviceWatch<'_> {
 
     /// Updates the traffic of each partition since the start of the watch.
     fn update_traffic(&mut self, first: &CounterSnapshot, now: &CounterSnapshot) {
-        let part = |(name, after): &(String, cardscope_device::device_counters::DeviceCounters)| {
+        let part = |(name, after): &(String, DeviceCounters)| {
             let before = first.partitions.iter().find(|(known, _)| known == name).map(|(_, c)| *c);
             let before = before.unwrap_or_default();
             PartitionTraffic {
@@ -189,17 +183,18 @@ fn evaluate(report: &mut ObserveReport, baseline: Option<(&ObserveReport, &Obser
         report.header.findings.push(bottleneck_finding(&report.body.samples, summary));
     }
     let Some((baseline, request)) = baseline else { return };
-    let side = |report: &ObserveReport| (report.body.samples.clone(), report.body.began_uptime_seconds);
-    let ((was, was_began), (is, is_began)) = (side(baseline), side(report));
-    let before = WatchSide { samples: &was, began: was_began };
-    let now = WatchSide { samples: &is, began: is_began };
-    match compare_watches(request.baseline.as_deref().unwrap_or_default(), before, now) {
+    fn side(report: &ObserveReport) -> WatchSide<'_> {
+        WatchSide { samples: &report.body.samples, began: report.body.began_uptime_seconds }
+    }
+    let name = request.baseline.as_deref().unwrap_or_default();
+    match compare_watches(name, side(baseline), side(report)) {
         Some((comparison, findings)) => {
             report.body.comparison = Some(comparison);
             report.header.findings.extend(findings);
         }
-        None => report.header.caveats.push(Caveat::from_text(
-            "the two watches do not overlap in time since boot, so they were not compared",
-        )),
+        None => {
+            let text = "the two watches do not overlap in time since boot, so they were not compared";
+            report.header.caveats.push(Caveat::from_text(text));
+        }
     }
 }

@@ -11,8 +11,7 @@ use cardscope_session::archive_access::archive_path;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::options::ArchiveAt;
 use cardscope_session::output_file::{FileMark, OutputFile};
-use cardscope_session::recorder;
-use cardscope_session::recorder::SessionRecorder;
+use cardscope_session::recorder::{self, SessionRecorder};
 use cardscope_store::SessionStart;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -21,7 +20,7 @@ use std::time::{Duration, Instant};
 const STORED_EVERY: Duration = Duration::from_secs(60);
 
 /// Fields that mark a file as an earlier watch, which `--save` may replace.
-const OF_A_WATCH: FileMark =
+const WATCH_MARK: FileMark =
     FileMark::Fields(&["device", "began_uptime_seconds", "every_seconds", "samples"]);
 
 pub(super) struct WatchRecorder {
@@ -42,33 +41,24 @@ impl WatchRecorder {
         report: &mut ObserveReport,
     ) -> Result<WatchRecorder> {
         let card = system.is_live().then_some(request.target.as_str());
-        let claim = |file| OutputFile::claim("--save", file, card, OF_A_WATCH);
+        let claim = |file| OutputFile::claim("--save", file, card, WATCH_MARK);
         let save = request.save.as_deref().map(claim).transpose()?;
-        let archive = request.archive.clone();
-        let path = archive_path(archive.named_path())?;
+        let path = archive_path(request.archive.named_path())?;
         let mut recorder = WatchRecorder {
             start: session_start(request, system),
-            archive,
+            archive: request.archive.clone(),
             save,
             recording: None,
             stored: Instant::now(),
             stores_in_archive: system.is_live(),
         };
         if card.is_some_and(|card| filesystem::is_on_disk_of(&path, card)) {
-            report.header.caveats.push(Caveat::from_text(late_storage_caveat(
-                "archive",
-                &path,
-                &request.target,
-            )));
+            report.header.caveats.push(late_storage_caveat("archive", &path, &request.target));
         } else if recorder.stores_in_archive {
             recorder.begin_session(report)?;
         }
         if let Some(file) = recorder.save.as_ref().filter(|file| file.on_target()) {
-            report.header.caveats.push(Caveat::from_text(late_storage_caveat(
-                "file",
-                file.name(),
-                &request.target,
-            )));
+            report.header.caveats.push(late_storage_caveat("file", file.name(), &request.target));
         }
         Ok(recorder)
     }
@@ -114,8 +104,9 @@ fn session_start(request: &ObserveRequest, system: &SystemRoots) -> SessionStart
 }
 
 /// Caveat of an archive or file that lies on the watched card.
-fn late_storage_caveat(what: &str, path: &Path, card: &str) -> String {
-    format!("the {what} {} is on {card} itself, so samples were written only after the watch", path.display())
+fn late_storage_caveat(what: &str, path: &Path, card: &str) -> Caveat {
+    let place = format!("the {what} {} is on {card} itself", path.display());
+    Caveat::from_text(format!("{place}, so samples were written only after the watch"))
 }
 
 fn save_report(file: &OutputFile, report: &ObserveReport) -> Result<()> {
