@@ -100,7 +100,8 @@ impl Procedure for VerifyRequest {
             report.header.findings.extend(failed);
         }
         if report.body.verdict == Verdict::Inconclusive && report.body.reason.is_none() {
-            report.body.reason = Some(inconclusive_because(self, session.opened, report, &ended));
+            report.body.reason =
+                Some(inconclusive_because(self, session.opened, report.body.moved.seconds, &ended));
         }
         let (label, options) = (self.label.as_deref(), self.repeat_options());
         let tested = TestedCard { common: &self.common, label, options };
@@ -114,10 +115,10 @@ impl Procedure for VerifyRequest {
 fn inconclusive_because(
     request: &VerifyRequest,
     opened: &OpenTarget,
-    report: &VerifyReport,
+    spent: f64,
     ended: &Result<()>,
 ) -> String {
-    let (budget, spent) = (request.limits.budget, report.body.moved.seconds);
+    let budget = request.limits.budget;
     let time_is_up = budget.is_some_and(|budget| spent >= SPENT_SHARE * budget.as_secs_f64());
     let limit = request.limits.max_write().map(|_| "write limit reached".to_owned());
     let limit = limit.or_else(|| opened.limit.reason()).filter(|_| !time_is_up);

@@ -67,9 +67,7 @@ pub fn page(report: &MapReport) -> Page {
 
 /// Erase block, page, open blocks and cache, or the properties that were tested if none of these was.
 fn answer(measured: &MeasuredMap, tested: &[PropertyRow]) -> Answer {
-    let size = |name: &str, property: &Property<u64>| {
-        property.value.map(|bytes| format!("{name} {}", BinarySize(bytes)))
-    };
+    let size = |name, found: &Property<u64>| found.value.map(|n| format!("{name} {}", BinarySize(n)));
     let open = |property: &Property<u32>| match (property.value, property.bound) {
         (Some(n), _) => Some(n.to_string()),
         (None, Some(n)) => Some(format!("at least {n}")),

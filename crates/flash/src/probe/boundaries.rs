@@ -90,11 +90,9 @@ fn search_units(reads: &mut ReadTester, survey: &ReadSurvey, end: ReadDeadline) 
         let points = levels.levels();
         let fit = fit_levels(&points, &candidates);
         let spent = reads.context.seconds() - began;
-        let open: Vec<&EffectChoice> = fit
-            .iter()
-            .flat_map(|f| [&f.page, &f.unit])
-            .filter(|c| !is_settled(c, &points, &levels, spent))
-            .collect();
+        let choices = fit.iter().flat_map(|f| [&f.page, &f.unit]);
+        let open = choices.filter(|c| !is_settled(c, &points, &levels, spent));
+        let open: Vec<&EffectChoice> = open.collect();
         if !in_time || (rounds > 1 && (fit.is_none() || open.is_empty())) {
             return Ok(UnitSearch { levels, fit, points });
         }

@@ -159,12 +159,9 @@ fn write_cells(bench: &mut WriteTester, cells: &mut [MapCell]) -> Result<()> {
     let most = if bench.context.saves_first() { WRITE_PLACES.0 } else { WRITE_PLACES.1 };
     bench.require_time(PLACE_S * most as f64)?;
     let step = cells.len().div_ceil(most).max(1);
-    let mut places: Vec<(usize, u64)> = cells
-        .iter()
-        .enumerate()
-        .step_by(step)
-        .filter_map(|(i, cell)| Some((i, block_in_cell(bench, cell)?)))
-        .collect();
+    let some = cells.iter().enumerate().step_by(step);
+    let blocks = some.filter_map(|(i, cell)| Some((i, block_in_cell(bench, cell)?)));
+    let mut places: Vec<(usize, u64)> = blocks.collect();
     // Random order, or drift would look like a slope over the addresses.
     bench.context.random.shuffle(&mut places);
     let all: Vec<CardExtent> = places.iter().flat_map(|(_, at)| position_writes(*at)).collect();

@@ -42,7 +42,7 @@ pub(super) fn time_triples(
 ) -> Result<Vec<ReadTriple>> {
     let mut boundaries = Vec::new();
     for level in levels {
-        if let Some(at) = draw_boundary(reads, survey, *level, end)? {
+        if let Some(at) = draw(reads, survey, *level, end)? {
             boundaries.push((*level, at));
         }
     }
@@ -72,12 +72,7 @@ fn triple_extent(at: u64, kind: usize, len: u64) -> CardExtent {
 }
 
 /// Random boundary of the level that is not one of a larger level: the factor has no divisor 2 or 3.
-fn draw_boundary(
-    reads: &mut ReadTester,
-    survey: &ReadSurvey,
-    level: u64,
-    end: ReadDeadline,
-) -> Result<Option<u64>> {
+fn draw(reads: &mut ReadTester, survey: &ReadSurvey, level: u64, end: ReadDeadline) -> Result<Option<u64>> {
     let len = reads.two_sectors_bytes();
     let most = reads.len.saturating_sub(len) / level;
     let places = 2 * (most / 6) + u64::from(most % 6 >= 1) + u64::from(most % 6 >= 5);
@@ -95,11 +90,9 @@ fn draw_boundary(
         }
         // In descending order, since a read that continues the previous one is served by read-ahead.
         let post = reads.context.time_read(triple_extent(at, 2, len))?;
-        let pre = reads.context.time_read(triple_extent(at, 0, len))?;
-        if pre
-            .zip(post)
-            .is_some_and(|(pre, post)| survey.modes.is_none_or(|m| pre > m.split && post > m.split))
-        {
+        let sides = reads.context.time_read(triple_extent(at, 0, len))?.zip(post);
+        let is_slow = |(pre, post)| survey.modes.is_none_or(|m| pre > m.split && post > m.split);
+        if sides.is_some_and(is_slow) {
             return Ok(Some(at));
         }
     }

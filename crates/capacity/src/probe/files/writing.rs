@@ -123,11 +123,7 @@ impl FileWriter {
     }
 
     /// Retries with smaller blocks: a file system that is full for large ones may still take small ones.
-    fn write_ranges<F: TestFolder>(
-        &mut self,
-        pass: &mut FilesPass<F>,
-        card: &mut IoDriver,
-    ) -> Result<FillEnd> {
+    fn write_ranges<F: TestFolder>(&mut self, pass: &mut FilesPass<F>, io: &mut IoDriver) -> Result<FillEnd> {
         for block in BLOCKS {
             loop {
                 if self.file.result.bytes >= self.room {
@@ -136,8 +132,8 @@ impl FileWriter {
                 if pass.write_deadline().is_over() {
                     return Ok(FillEnd::TimeLimit);
                 }
-                match self.write_range(pass, card, block) {
-                    Ok(()) if is_read_only_now(card.io_errors()) => return Ok(FillEnd::Complete),
+                match self.write_range(pass, io, block) {
+                    Ok(()) if is_read_only_now(io.io_errors()) => return Ok(FillEnd::Complete),
                     Ok(()) => {}
                     Err(ProbeStop::Target(TargetError::NoSpace { .. })) => break,
                     Err(stop) => return Err(stop),
@@ -147,10 +143,10 @@ impl FileWriter {
         Ok(FillEnd::NoSpace)
     }
 
-    fn write_range(
+    fn write_range<F: TestFolder>(
         &mut self,
-        pass: &mut FilesPass<impl TestFolder>,
-        card: &mut IoDriver,
+        pass: &mut FilesPass<F>,
+        io: &mut IoDriver,
         block: u32,
     ) -> Result<()> {
         let content = self.file.expected_content();
@@ -159,7 +155,7 @@ impl FileWriter {
         // The time is checked within a range too, which takes minutes on a slow card.
         let end = pass.write_deadline();
         let extents = split_extents(self.file.result.bytes, until, block).take_while(|_| !end.is_over());
-        card.write(extents, content, |extent, at, io_error| {
+        io.write(extents, content, |extent, at, io_error| {
             let len = u64::from(extent.len);
             pass.refused_bytes += io_error.map_or(0, |_| len);
             self.meter.add_bytes(nanos_to_seconds(at), len);

@@ -142,11 +142,9 @@ pub(crate) fn sentinel_places(card_bytes: u64, salt: u64) -> Vec<CardExtent> {
     let count = MAX_SENTINELS.min(card_bytes / MIN_BYTES_PER_SENTINEL).max(1);
     let part = card_bytes.div_ceil(count).next_multiple_of(SAMPLE_BYTES);
     let mut random = SeededRandom::new(mix_bits(salt ^ 0x7365_6e74));
-    (0..count)
-        .map(|n| (n * part, ((n + 1) * part).min(card_bytes)))
-        .filter(|(from, to)| from < to)
-        .map(|(from, to)| random_place(from, to, &mut random))
-        .collect()
+    let parts = (0..count).map(|n| (n * part, ((n + 1) * part).min(card_bytes)));
+    let parts = parts.filter(|(from, to)| from < to);
+    parts.map(|(from, to)| random_place(from, to, &mut random)).collect()
 }
 
 /// Most markers, apart from those at powers of two.

@@ -108,12 +108,8 @@ impl DirectionSeries {
 
     fn map_speed(&self) -> Option<MapSpeed> {
         let speeds = || (0..self.cells.len()).filter_map(|index| self.cell_mb_s(index));
-        Some(MapSpeed {
-            min_mb_s: speeds().reduce(f64::min)?,
-            mean_mb_s: self.mb_s()?,
-            max_mb_s: speeds().reduce(f64::max)?,
-            slowest_second: self.worst,
-        })
+        let (min_mb_s, max_mb_s) = (speeds().reduce(f64::min)?, speeds().reduce(f64::max)?);
+        Some(MapSpeed { min_mb_s, mean_mb_s: self.mb_s()?, max_mb_s, slowest_second: self.worst })
     }
 }
 

@@ -97,8 +97,8 @@ pub(super) fn search_copies(io: &mut Stamper, run: u64, len: u64, end: u64) -> R
         .map(|offset| block_at(offset, end));
     let range = run..run + len;
     with_deep_queue(io, |io| {
-        let hits = read_in_groups(io, looks, range.clone())?;
-        confirm_by_neighbours(io, &hits, &range, end)
+        let hits = read_groups(io, looks, range.clone())?;
+        confirm_hits(io, &hits, &range, end)
     })
 }
 
@@ -146,12 +146,7 @@ fn with_deep_queue(io: &mut Stamper, search: impl FnOnce(&mut Stamper) -> Search
 /// Misplaced stamps that neighbouring blocks confirm, at the longest distance that has any: half a run away the
 /// copy of the run continues. Lost blocks that show data of others are misplaced too, and caches produce some in
 /// sequence.
-fn confirm_by_neighbours(
-    io: &mut Stamper,
-    hits: &[MisplacedStamp],
-    range: &Range<u64>,
-    end: u64,
-) -> SearchHits {
+fn confirm_hits(io: &mut Stamper, hits: &[MisplacedStamp], range: &Range<u64>, end: u64) -> SearchHits {
     let len = range.end - range.start;
     let inside = |hit: &MisplacedStamp| hit.read_at + UNIT <= end && range.contains(&hit.written_at);
     let step = hits.len().div_ceil(MAX_CHECKED_STAMPS).max(1);
@@ -161,7 +156,7 @@ fn confirm_by_neighbours(
         let mut agreed = |hits: &[MisplacedStamp]| -> SearchHits {
             let looks = hits.iter().flat_map(beside);
             let looks = looks.map(|hit| CardExtent { offset: hit.read_at, len: SAVE_UNIT });
-            let seen = BTreeSet::from_iter(read_in_groups(io, looks, range.clone())?);
+            let seen = BTreeSet::from_iter(read_groups(io, looks, range.clone())?);
             Ok(hits.iter().filter(|hit| beside(hit).any(|there| seen.contains(&there))).copied().collect())
         };
         // A small period gives thousands of stamps, so some are tested first; if most come from lost blocks, all
@@ -178,14 +173,14 @@ fn confirm_by_neighbours(
 }
 
 /// Reads many positions, in groups between checks of the limits.
-fn read_in_groups(
+fn read_groups(
     io: &mut Stamper,
-    mut places: impl Iterator<Item = CardExtent>,
+    mut list: impl Iterator<Item = CardExtent>,
     range: Range<u64>,
 ) -> SearchHits {
     let mut hits = Vec::new();
     loop {
-        let some: Vec<CardExtent> = places.by_ref().take(READS_PER_GROUP).collect();
+        let some: Vec<CardExtent> = list.by_ref().take(READS_PER_GROUP).collect();
         if some.is_empty() {
             return Ok(hits);
         }

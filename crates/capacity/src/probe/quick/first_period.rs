@@ -60,7 +60,7 @@ impl QuickProbe<'_, '_> {
             if matches!(found, CapacityBoundary::NoStep(_))
                 && let Some(flood) = self.grow_inside(end, LosslessReach::Timed, 0)?.flood
             {
-                return self.test_after_eviction(fold, flood, seen);
+                return self.test_evicted(fold, flood, seen);
             }
             return self.judge_inside(end, found, seen);
         }
@@ -74,7 +74,7 @@ impl QuickProbe<'_, '_> {
             run = self.grow_inside(end, LosslessReach::Whole, 0)?;
         }
         if let Some(flood) = run.flood {
-            return self.test_after_eviction(fold, flood, seen);
+            return self.test_evicted(fold, flood, seen);
         }
         let found = self.wraparound_outcome(fold, &seen, shown.len(), (proven && !echoes, run.bytes));
         if !echoes {
@@ -84,12 +84,13 @@ impl QuickProbe<'_, '_> {
     }
 
     /// Searches the end of the part after a run there evicted the cache.
-    fn test_after_eviction(
+    fn test_evicted(
         &mut self,
         fold: AddressFold,
         flood: CacheFlood,
-        mut seen: CheckedClaims,
+        seen: CheckedClaims,
     ) -> Result<Verification> {
+        let mut seen = seen;
         let end = fold.bytes();
         let extents = self.places_inside(flood.start(end));
         let (bytes, high) = (flood.bytes(), flood.start(end));
@@ -102,7 +103,7 @@ impl QuickProbe<'_, '_> {
             // The first loss does not reveal the size of the cache.
             let run = self.grow_inside(end, LosslessReach::Whole, 4 * bytes)?;
             if let Some(flood) = run.flood.filter(|flood| flood.bytes() > bytes) {
-                return self.test_after_eviction(fold, flood, seen);
+                return self.test_evicted(fold, flood, seen);
             }
         }
         self.judge_inside(end, found, seen)

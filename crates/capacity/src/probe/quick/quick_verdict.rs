@@ -110,10 +110,9 @@ impl QuickProbe<'_, '_> {
         let memory = short && fold == AddressFold::Period(bytes);
         let usable = if memory { 0 } else { bytes };
         let verdict = if memory { Verdict::Dead } else { Verdict::Wraparound.ending_at(Some(bytes)) };
-        let good = match fold {
-            AddressFold::Line(_) if !memory => all / (2 * bytes) * bytes + (all % (2 * bytes)).min(bytes),
-            _ => usable,
-        };
+        let is_line = matches!(fold, AddressFold::Line(_));
+        let lines = all / (2 * bytes) * bytes + (all % (2 * bytes)).min(bytes);
+        let good = if is_line && !memory { lines } else { usable };
         let sure = if proven || 2 * run >= bytes { 0.99 } else { shortened_run_confidence(run) };
         let known = memory || sure >= SURE_CONFIDENCE || !self.cut_short;
         Verification {
@@ -121,7 +120,7 @@ impl QuickProbe<'_, '_> {
             usable_bytes: known.then_some(usable),
             good_bytes: known.then_some(good),
             wrap_bytes: Some(bytes),
-            dead_address_line: matches!(fold, AddressFold::Line(_)) && verdict == Verdict::Wraparound,
+            dead_address_line: is_line && verdict == Verdict::Wraparound,
             excluded_cache_bytes: Some(run),
             confidence: confidence_of(inside).min(sure),
             ..self.verification(Verdict::Wraparound, seen)
@@ -294,11 +293,10 @@ fn capacity_sentence(outcome: &Verification, announced: u64) -> String {
             let end = outcome.usable_bytes.or(outcome.wrap_bytes).unwrap_or_default();
             format!("The card fails exactly at {}, the address limit of some readers.", format_limit(end))
         }
-        Verdict::Inconclusive => format!(
-            "The test covered {} of {}, too little for a verdict.",
-            DecimalSize(outcome.proven_bytes),
-            DecimalSize(announced)
-        ),
+        Verdict::Inconclusive => {
+            let (tested, all) = (DecimalSize(outcome.proven_bytes), DecimalSize(announced));
+            format!("The test covered {tested} of {all}, too little for a verdict.")
+        }
     }
 }
 

@@ -145,10 +145,8 @@ impl WriteRun {
     }
 
     fn chunk_bytes(&self) -> u64 {
-        (self.attempted / CHUNK_SHARE / MIB * MIB)
-            .clamp(CHUNK.0, CHUNK.1)
-            .min(self.most - self.attempted)
-            .min(self.len - self.attempted % self.len)
+        let left = (self.most - self.attempted).min(self.len - self.attempted % self.len);
+        (self.attempted / CHUNK_SHARE / MIB * MIB).clamp(CHUNK.0, CHUNK.1).min(left)
     }
 
     fn may_write_chunk(&self, bench: &mut WriteTester) -> bool {

@@ -99,10 +99,8 @@ fn is_log(linear: &OpenBlockLimit, random: &OpenBlockLimit) -> bool {
     let same = |a: &[f64], b: &[f64]| {
         median_shift(a, b).is_some_and(|s| (1.0 / MAX_EQUAL_RATIO..MAX_EQUAL_RATIO).contains(&s.ratio()))
     };
-    linear.limit.is_some_and(|limit| limit > 2)
-        && linear.is_soft()
-        && random.limit.is_none()
-        && same(&random.single_s, &linear.beyond_s)
+    let only_soft = linear.is_soft() && random.limit.is_none();
+    only_soft && linear.limit.is_some_and(|limit| limit > 2) && same(&random.single_s, &linear.beyond_s)
 }
 
 /// True if random writes to more blocks than the sequential limit cost far less than a closing. A card that must

@@ -294,7 +294,6 @@ fn fail_on_error(io_errors: Vec<IoError>) -> Result<()> {
 /// Reports remains of a file system that could not be overwritten.
 fn remains_finding(kind: &FileSystemKind, failure: &Failure) -> Finding {
     let claim = format!("Parts of the tested {} remain on the card.", kind.name);
-    Finding::new("file-system-stays", FindingWeight::Hint, 1.0, &claim)
-        .because("reason", failure)
-        .with_advice("Remove them with `wipefs -a`.")
+    let finding = Finding::new("file-system-stays", FindingWeight::Hint, 1.0, &claim);
+    finding.because("reason", failure).with_advice("Remove them with `wipefs -a`.")
 }

@@ -39,13 +39,11 @@ pub(super) fn find_mkfs(file_system: FileSystem) -> Result<PathBuf> {
 pub(super) fn make_image(layout: &CardLayout, label: Option<&str>, seed: u64) -> Result<FileSystemImage> {
     let program = find_mkfs(layout.file_system)?;
     let partition = sparse_file(layout.partition_sectors * SECTOR)?;
-    let arguments = match layout.file_system {
-        FileSystem::Exfat => exfat_arguments(layout, label),
-        _ => fat_arguments(layout, label, seed),
-    };
-    run_tool_on(&program, &arguments, &partition)?;
     if layout.file_system == FileSystem::Exfat {
+        run_tool_on(&program, &exfat_arguments(layout, label), &partition)?;
         amend_boot_regions(&partition, layout)?;
+    } else {
+        run_tool_on(&program, &fat_arguments(layout, label, seed), &partition)?;
     }
     check_made_layout(&partition, layout, &program)?;
     let version = tool_version(&program, tool_for(layout.file_system));
