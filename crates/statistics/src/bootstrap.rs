@@ -26,13 +26,11 @@ pub fn bootstrap_interval95(
     }
     let mut random = SeededRandom::from_state(how.seed);
     let mut drawn = Vec::with_capacity(values.len());
-    let found: Vec<f64> = (0..how.resamples)
-        .map(|_| {
-            draw_sample(values, how.block, &mut random, &mut drawn);
-            statistic(&drawn)
-        })
-        .collect();
-    let ordered = sorted_copy(&found);
+    let draws = (0..how.resamples).map(|_| {
+        draw_sample(values, how.block, &mut random, &mut drawn);
+        statistic(&drawn)
+    });
+    let ordered = sorted_copy(&draws.collect::<Vec<f64>>());
     let tail = (1.0 - CONFIDENCE_LEVEL) / 2.0;
     Some([quantile_of_sorted(&ordered, tail)?, quantile_of_sorted(&ordered, 1.0 - tail)?])
 }

@@ -42,20 +42,19 @@ pub enum FigureLimit {
 }
 
 impl FigureLimit {
-    fn name_and_advice(self) -> (&'static str, Option<&'static str>) {
+    /// Name, and advice where there is any.
+    fn name_and_advice(self) -> (&'static str, &'static str) {
         match self {
-            FigureLimit::Card => ("the card", None),
+            FigureLimit::Card => ("the card", ""),
             FigureLimit::Bus => {
-                ("the bus", Some("Use a reader or slot with a faster bus before you judge the card."))
+                ("the bus", "Use a reader or slot with a faster bus before you judge the card.")
             }
-            FigureLimit::Reader => {
-                ("the reader", Some("Use another reader or port before you judge the card."))
-            }
-            FigureLimit::Heat => ("heat", Some("Cool the card with a fan or a heat sink and measure again.")),
+            FigureLimit::Reader => ("the reader", "Use another reader or port before you judge the card."),
+            FigureLimit::Heat => ("heat", "Cool the card with a fan or a heat sink and measure again."),
             FigureLimit::Load => {
-                ("other load", Some("Stop other programs on the card or its bus and measure again."))
+                ("other load", "Stop other programs on the card or its bus and measure again.")
             }
-            FigureLimit::Host => ("this computer", Some("Run `cardscope doctor` and measure again.")),
+            FigureLimit::Host => ("this computer", "Run `cardscope doctor` and measure again."),
         }
     }
 }
@@ -106,15 +105,12 @@ impl LimitFacts<'_> {
 
     fn faster_elsewhere(&self) -> Option<&OtherRig> {
         let faster = self.elsewhere.iter().filter(|there| self.mb_s < SAME_RATIO * there.mb_s);
-        faster.max_by(|a, b| {
-            (a.same_unit, a.mb_s).partial_cmp(&(b.same_unit, b.mb_s)).unwrap_or(std::cmp::Ordering::Equal)
-        })
+        faster.max_by(|a, b| a.same_unit.cmp(&b.same_unit).then(a.mb_s.total_cmp(&b.mb_s)))
     }
 
     fn same_elsewhere(&self) -> Option<&OtherRig> {
-        self.elsewhere
-            .iter()
-            .find(|there| (SAME_RATIO..=1.0 / SAME_RATIO).contains(&(self.mb_s / there.mb_s)))
+        let same = SAME_RATIO..=1.0 / SAME_RATIO;
+        self.elsewhere.iter().find(|there| same.contains(&(self.mb_s / there.mb_s)))
     }
 
     /// Factor by which the figure could be faster, None if there is nothing to explain.
@@ -139,23 +135,14 @@ impl LimitFacts<'_> {
         let mut all = Vec::new();
         let mut add =
             |limit, odds, what: &str, value: String| all.push((limit, odds, what.to_owned(), value));
-        if let Some(there) = self.same_elsewhere() {
-            add(
-                FigureLimit::Card,
-                odds_against_chance(),
-                "as fast elsewhere",
-                format!("{} ({})", SpeedMbS(there.mb_s), there.rig_name),
-            );
-        } else {
-            add(FigureLimit::Card, EVEN_ODDS, "", String::new());
+        let speed = |there: &OtherRig| format!("{} ({})", SpeedMbS(there.mb_s), there.rig_name);
+        match self.same_elsewhere() {
+            Some(there) => add(FigureLimit::Card, odds_against_chance(), "as fast elsewhere", speed(there)),
+            None => add(FigureLimit::Card, EVEN_ODDS, "", String::new()),
         }
         if let (Some(share), Some(carries)) = (self.bus_share(), self.bus_mb_s) {
-            add(
-                FigureLimit::Bus,
-                odds_against_chance(),
-                "share of the bus",
-                format!("{:.0} % of {}", share * 100.0, SpeedMbS(carries)),
-            );
+            let text = format!("{:.0} % of {}", share * 100.0, SpeedMbS(carries));
+            add(FigureLimit::Bus, odds_against_chance(), "share of the bus", text);
         }
         if let Some(share) = self.large_path_share() {
             let said = format!("{:.0} % of a read", share * 100.0);
@@ -167,7 +154,7 @@ impl LimitFacts<'_> {
             let whose = if there.same_unit { "this unit elsewhere" } else { "another unit elsewhere" };
             // On a full bus no other part of the reader needs to be slow.
             let limit = if self.bus_share().is_some() { FigureLimit::Bus } else { FigureLimit::Reader };
-            add(limit, odds, whose, format!("{} ({})", SpeedMbS(there.mb_s), there.rig_name));
+            add(limit, odds, whose, speed(there));
         }
         let named = [
             (self.is_hot, FigureLimit::Heat, "heat", "slowed the card"),
@@ -197,14 +184,8 @@ pub fn find_bottleneck(facts: &LimitFacts<'_>) -> Option<LimitedFigure> {
         let of = causes.iter().filter(|cause| cause.0 == limit).map(|cause| cause.1);
         of.reduce(|a, b| a * b).unwrap_or(0.0)
     };
-    let each = [
-        FigureLimit::Card,
-        FigureLimit::Bus,
-        FigureLimit::Reader,
-        FigureLimit::Heat,
-        FigureLimit::Load,
-        FigureLimit::Host,
-    ];
+    use FigureLimit::{Bus, Card, Heat, Host, Load, Reader};
+    let each = [Card, Bus, Reader, Heat, Load, Host];
     // A cause that is not listed always keeps a small probability.
     let sum: f64 = each.into_iter().map(odds).sum::<f64>() + UNLISTED_CAUSE_ODDS;
     let first = each.into_iter().reduce(|a, b| if odds(b) > odds(a) { b } else { a })?;
@@ -218,10 +199,8 @@ pub fn find_bottleneck(facts: &LimitFacts<'_>) -> Option<LimitedFigure> {
 
 /// A finding for each bottleneck, about the figure that falls short most. Others are listed as evidence.
 pub fn bottleneck_findings(figures: &[LimitFacts<'_>]) -> Vec<Finding> {
-    let mut all: Vec<(&LimitFacts<'_>, f64, LimitedFigure)> = figures
-        .iter()
-        .filter_map(|facts| Some((facts, facts.shortfall()?, find_bottleneck(facts)?)))
-        .collect();
+    let limited = |facts| Some((facts, LimitFacts::shortfall(facts)?, find_bottleneck(facts)?));
+    let mut all: Vec<(&LimitFacts<'_>, f64, LimitedFigure)> = figures.iter().filter_map(limited).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     let mut found: Vec<Finding> = Vec::new();
     while let Some(&(_, _, LimitedFigure { limit, .. })) = all.first() {
@@ -235,20 +214,16 @@ pub fn bottleneck_findings(figures: &[LimitFacts<'_>]) -> Vec<Finding> {
 
 fn shared_finding(same: &[(&LimitFacts<'_>, f64, LimitedFigure)]) -> Option<Finding> {
     let ((facts, _, found), others) = same.split_first()?;
-    let (limits, helps) = found.limit.name_and_advice();
+    let (limits, advice) = found.limit.name_and_advice();
     let also = others.iter().map(|(facts, _, found)| {
         let value = format!("{} ({:.0} % sure)", SpeedMbS(facts.mb_s), found.probability * 100.0);
         (format!("also {}", facts.test_name), value)
     });
     let evidence: Vec<(String, String)> = found.evidence.iter().cloned().chain(also).collect();
-    let verdict =
-        format!("{}; {limits} limits it ({:.0} % sure).", facts.shortfall_text(), found.probability * 100.0);
-    let finding =
-        Finding::new("limited-by", FindingWeight::Note, found.probability, verdict).because_all(&evidence);
-    Some(match helps {
-        Some(helps) => finding.with_advice(helps),
-        None => finding,
-    })
+    let (text, sure) = (facts.shortfall_text(), found.probability);
+    let verdict = format!("{text}; {limits} limits it ({:.0} % sure).", sure * 100.0);
+    let finding = Finding::new("limited-by", FindingWeight::Note, sure, verdict).because_all(&evidence);
+    Some(if advice.is_empty() { finding } else { finding.with_advice(advice) })
 }
 
 #[cfg(test)]

@@ -14,23 +14,20 @@ pub fn is_io_error_finding(finding: &Finding) -> bool {
 /// Judges the pattern of failed I/Os. `when` ends the sentence; `card_bytes` is None for tests of files.
 pub fn io_error_finding(moved: &IoTotals, card_bytes: Option<u64>, when: &str) -> Option<Finding> {
     let pattern = moved.error_pattern(card_bytes);
+    let change = "Try another reader and another cable.";
     let (weight, sure, verdict, helps) = match pattern {
         ErrorPattern::None => return None,
-        ErrorPattern::Occasional => (
-            FindingWeight::Note,
-            0.7,
-            format!("The card failed I/Os {when}, but not at the second try."),
-            "Try another reader and another cable.",
-        ),
+        ErrorPattern::Occasional => {
+            let text = format!("The card failed I/Os {when}, but not at the second try.");
+            (FindingWeight::Note, 0.7, text, change)
+        }
         ErrorPattern::Frequent => (
             FindingWeight::Bad,
             0.95,
             format!("I/Os often failed {when}, and succeeded when they were repeated."),
             "Try another reader and another cable, then discard the card.",
         ),
-        ErrorPattern::Reader(fault) => {
-            (FindingWeight::Hint, 0.95, reader_fault(fault), "Try another reader and another cable.")
-        }
+        ErrorPattern::Reader(fault) => (FindingWeight::Hint, 0.95, reader_fault(fault), change),
         ErrorPattern::Lasting => (
             FindingWeight::Bad,
             0.99,
@@ -55,10 +52,8 @@ fn reader_fault(fault: ReaderFault) -> String {
     match fault {
         ReaderFault::Bus => "The bus loses commands all over the card: reader, cable or contacts.".to_owned(),
         ReaderFault::LongRequests(bytes) => {
-            format!(
-                "The reader fails requests of {}; small ones at the same places succeed.",
-                DataAmount(bytes)
-            )
+            let size = DataAmount(bytes);
+            format!("The reader fails requests of {size}; small ones at the same places succeed.")
         }
         ReaderFault::LastSectors => {
             "Only the end fails: the reader announces more than the card has.".to_owned()

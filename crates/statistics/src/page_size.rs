@@ -44,11 +44,8 @@ pub fn find_page(times: &[SizeTime]) -> Option<PageBend> {
     }
     let penalty = (times.len() as f64).ln();
     let straight = fit_page(times, None)?;
-    let bent = CANDIDATE_PAGES
-        .iter()
-        .filter_map(|size| fit_bent_line(times, *size))
-        .map(|line| line.misfit)
-        .fold(f64::INFINITY, f64::min);
+    let bent = CANDIDATE_PAGES.iter().filter_map(|size| fit_bent_line(times, *size));
+    let bent = bent.map(|line| line.misfit).fold(f64::INFINITY, f64::min);
     // Log-likelihood ratio of each page to a straight line.
     let mut likelihood = [0.0; PAGE_COUNT];
     let mut extras = [0.0; PAGE_COUNT];
@@ -57,10 +54,9 @@ pub fn find_page(times: &[SizeTime]) -> Option<PageBend> {
         extras[i] = found.extra;
         let at_page = found.fixed + found.per_byte * page;
         let bends = bent + MIN_BENT_ADVANTAGE < found.misfit;
-        likelihood[i] = if found.extra > (MIN_EXTRA_SHARE * at_page).max(MIN_EXTRA_S) && !bends {
-            (straight.misfit - found.misfit - 2.0 * penalty) / 2.0
-        } else {
-            f64::NEG_INFINITY
+        likelihood[i] = match found.extra > (MIN_EXTRA_SHARE * at_page).max(MIN_EXTRA_S) && !bends {
+            true => (straight.misfit - found.misfit - 2.0 * penalty) / 2.0,
+            false => f64::NEG_INFINITY,
         };
     }
     let best = (0..PAGE_COUNT).max_by(|a, b| likelihood[*a].total_cmp(&likelihood[*b]))?;
@@ -68,11 +64,8 @@ pub fn find_page(times: &[SizeTime]) -> Option<PageBend> {
     let all: f64 = likelihood.iter().map(|l| (l - top).exp()).sum::<f64>() + (-top).exp();
     let found = likelihood[best] > MIN_EVIDENCE;
     let confidence = if found { 1.0 } else { (-top).exp() } / all;
-    Some(PageBend {
-        page: found.then_some(CANDIDATE_PAGES[best]),
-        confidence,
-        extra: if found { extras[best] } else { 0.0 },
-    })
+    let extra = if found { extras[best] } else { 0.0 };
+    Some(PageBend { page: found.then_some(CANDIDATE_PAGES[best]), confidence, extra })
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -90,13 +83,10 @@ fn fit_page(times: &[SizeTime], page: Option<f64>) -> Option<BendFit> {
     let below = |t: &SizeTime| f64::from(t.bytes < page);
     // Consecutive writes that are not a multiple of the page begin or end within one now and then.
     let cuts = |t: &SizeTime| if t.bytes < page { 0.0 } else { mean_cut_ends(t.bytes, page) };
-    let (with_below, with_cuts): (Vec<f64>, Vec<f64>) =
-        (times.iter().map(below).collect(), times.iter().map(cuts).collect());
-    let both = with_cuts
-        .iter()
-        .any(|c| *c > 0.0)
-        .then(|| solve_weighted(times, &[&with_below, &with_cuts]))
-        .flatten();
+    let with_below: Vec<f64> = times.iter().map(below).collect();
+    let with_cuts: Vec<f64> = times.iter().map(cuts).collect();
+    let is_cut = with_cuts.iter().any(|c| *c > 0.0);
+    let both = is_cut.then(|| solve_weighted(times, &[&with_below, &with_cuts])).flatten();
     both.filter(|f| f.extra > 0.0).or_else(|| solve_weighted(times, &[&with_below]))
 }
 
@@ -108,13 +98,8 @@ fn fit_bent_line(times: &[SizeTime], size: f64) -> Option<BendFit> {
 }
 
 fn mean_cut_ends(bytes: f64, page: f64) -> f64 {
-    let mut at = 0.0;
-    let mut cut = 0.0;
-    for _ in 0..16 {
-        at += bytes;
-        cut += f64::from(at % page != 0.0);
-    }
-    2.0 * cut / 16.0
+    let cut = (1..=16).filter(|n| (f64::from(*n) * bytes) % page != 0.0).count();
+    2.0 * cut as f64 / 16.0
 }
 
 fn solve_weighted(times: &[SizeTime], extras: &[&[f64]]) -> Option<BendFit> {
@@ -142,12 +127,8 @@ fn solve_weighted(times: &[SizeTime], extras: &[&[f64]]) -> Option<BendFit> {
     }
     let predicted = |i: usize| row(i).iter().zip(&found).map(|(x, c)| x * c).sum::<f64>();
     let misfit = times.iter().enumerate().map(|(i, t)| weight(t) * (t.seconds - predicted(i)).powi(2)).sum();
-    Some(BendFit {
-        fixed: found[0],
-        per_byte: found[1] / 1024.0,
-        extra: found.get(2).copied().unwrap_or(0.0),
-        misfit,
-    })
+    let extra = found.get(2).copied().unwrap_or(0.0);
+    Some(BendFit { fixed: found[0], per_byte: found[1] / 1024.0, extra, misfit })
 }
 
 /// Gaussian elimination with the largest pivot and the right side in the last column, down to a diagonal matrix. None if a

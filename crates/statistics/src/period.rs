@@ -17,8 +17,8 @@ pub fn strongest_period(places: &[f64], periods: &[f64]) -> Option<PeriodStrengt
     let n = places.len() as f64;
     let found = periods.iter().map(|period| {
         let phase = |place: &f64| std::f64::consts::TAU * (place / period).fract();
-        let (sin, cos) =
-            places.iter().map(|p| phase(p).sin_cos()).fold((0.0, 0.0), |s, v| (s.0 + v.0, s.1 + v.1));
+        let phases = places.iter().map(|place| phase(place).sin_cos());
+        let (sin, cos) = phases.fold((0.0, 0.0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
         let strength = sin.hypot(cos) / n;
         let chance = ((-n * strength * strength).exp() * periods.len() as f64).min(1.0);
         PeriodStrength { period: *period, strength, chance }

@@ -56,11 +56,10 @@ pub fn find_levels(values: &[f64]) -> Option<RunLevels> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
     let logs: Vec<f64> = order.iter().map(|i| values[*i].ln()).collect();
-    let cuts = [2, 1]
-        .into_iter()
-        .filter(|cuts| values.len() >= if *cuts == 2 { MANY_RUNS } else { MIN_LEVEL_RUNS })
-        .find_map(|cuts| best_cuts(&logs, cuts).filter(|cuts| are_apart(&logs, cuts)))
-        .unwrap_or_default();
+    let tried = [(2, MANY_RUNS), (1, MIN_LEVEL_RUNS)].into_iter().filter(|(_, least)| values.len() >= *least);
+    let mut apart =
+        tried.filter_map(|(cuts, _)| best_cuts(&logs, cuts).filter(|cuts| are_apart(&logs, cuts)));
+    let cuts = apart.next().unwrap_or_default();
     let groups = cut_ranges(&cuts, order.len()).into_iter().map(|(from, to)| &order[from..to]);
     let levels = groups.filter_map(|group| make_level(values, group)).collect();
     Some(RunLevels { levels })
@@ -81,12 +80,10 @@ fn cut_ranges(cuts: &[usize], count: usize) -> Vec<(usize, usize)> {
 /// Cuts with the least squares inside groups of at least two. Sorted values only need to be cut.
 fn best_cuts(logs: &[f64], cuts: usize) -> Option<Vec<usize>> {
     let places = 2..logs.len().saturating_sub(1);
+    let after = |a: usize| places.clone().filter(move |b| *b >= a + 2);
     let all: Vec<Vec<usize>> = match cuts {
-        1 => places.map(|a| vec![a]).collect(),
-        _ => places
-            .clone()
-            .flat_map(|a| places.clone().filter(move |b| *b >= a + 2).map(move |b| vec![a, b]))
-            .collect(),
+        1 => places.clone().map(|a| vec![a]).collect(),
+        _ => places.clone().flat_map(|a| after(a).map(move |b| vec![a, b])).collect(),
     };
     let inside = |cuts: &Vec<usize>| -> f64 {
         cut_ranges(cuts, logs.len()).into_iter().map(|(from, to)| sum_of_squares(&logs[from..to])).sum()
@@ -102,11 +99,9 @@ fn sum_of_squares(logs: &[f64]) -> f64 {
 fn are_apart(logs: &[f64], cuts: &[usize]) -> bool {
     let groups = cut_ranges(cuts, logs.len());
     let middle = |(from, to): (usize, usize)| median(&logs[from..to]).unwrap_or(0.0);
-    let mut off: Vec<f64> =
-        groups.iter().flat_map(|g| logs[g.0..g.1].iter().map(|l| (l - middle(*g)).abs())).collect();
-    let Some(spread) = median_in_place(&mut off).map(|spread| spread.max(MIN_DEVIATION)) else {
-        return false;
-    };
+    let off = groups.iter().flat_map(|g| logs[g.0..g.1].iter().map(|l| (l - middle(*g)).abs()));
+    let Some(spread) = median_in_place(&mut off.collect::<Vec<f64>>()) else { return false };
+    let spread = spread.max(MIN_DEVIATION);
     let pairs = || groups.windows(2);
     let gap = pairs().map(|p| (logs[p[0].1 - 1] - logs[p[1].0]).exp() - 1.0).fold(f64::INFINITY, f64::min);
     let distance = pairs().map(|p| (middle(p[0]) - middle(p[1])) / spread).fold(f64::INFINITY, f64::min);
@@ -157,9 +152,8 @@ pub fn find_companion(
     {
         return LevelCompanion::Heat;
     }
-    let pairs: Vec<(f64, f64)> =
-        values.iter().zip(reads).filter_map(|(v, r)| Some((v.ln(), (*r)?.ln()))).collect();
-    if correlation(&pairs).is_some_and(|r| r > MIN_CORRELATION) {
+    let pairs = values.iter().zip(reads).filter_map(|(v, r)| Some((v.ln(), (*r)?.ln())));
+    if correlation(&pairs.collect::<Vec<_>>()).is_some_and(|r| r > MIN_CORRELATION) {
         return LevelCompanion::SlowerCells;
     }
     let first_slow = slow.runs.first().copied().unwrap_or(0);
@@ -202,12 +196,11 @@ pub fn run_states(reads: &[Vec<f64>], writes: &[Vec<f64>]) -> Vec<RunState> {
         let shares: Vec<f64> = tests.iter().filter(|t| best(t) > 0.0).map(|t| t[run] / best(t)).collect();
         median(&shares).is_some_and(|middle| middle < share)
     };
-    (0..runs)
-        .map(|run| RunState {
-            hot: reads.len() >= MIN_READ_TESTS && low(reads, run, HOT_READS),
-            behind_cache: low(writes, run, SLOW_WRITES),
-        })
-        .collect()
+    let state = |run| RunState {
+        hot: reads.len() >= MIN_READ_TESTS && low(reads, run, HOT_READS),
+        behind_cache: low(writes, run, SLOW_WRITES),
+    };
+    (0..runs).map(state).collect()
 }
 
 #[cfg(test)]

@@ -27,8 +27,11 @@ impl WriteChunk {
         self.bytes / self.seconds
     }
 
-    fn joined_with(self, other: WriteChunk) -> WriteChunk {
-        WriteChunk { bytes: self.bytes + other.bytes, seconds: self.seconds + other.seconds }
+    fn join_all(chunks: &[WriteChunk]) -> Option<WriteChunk> {
+        chunks
+            .iter()
+            .copied()
+            .reduce(|a, b| WriteChunk { bytes: a.bytes + b.bytes, seconds: a.seconds + b.seconds })
     }
 }
 
@@ -48,17 +51,12 @@ pub struct SpeedFall {
 /// Finds the first fall that lasts to the end of the series.
 pub fn find_fall(chunks: &[WriteChunk]) -> Option<SpeedFall> {
     let joined = chunks_to_join(chunks)?;
-    let units: Vec<WriteChunk> =
-        chunks.chunks(joined).filter_map(|c| c.iter().copied().reduce(WriteChunk::joined_with)).collect();
+    let units: Vec<WriteChunk> = chunks.chunks(joined).filter_map(WriteChunk::join_all).collect();
     let logs: Vec<f64> = units.iter().map(|c| c.bytes_per_second().ln()).collect();
-    let lower = |end: usize| is_lower(&logs[..end]);
     let last = logs.len();
-    if last < MIN_CHUNKS_BEFORE + WINDOW_CHUNKS + LOWER_WINDOWS - 1
-        || !(0..LOWER_WINDOWS).all(|back| lower(last - back))
-    {
-        return None;
-    }
-    locate_fall(chunks, &units, &logs, joined)
+    let enough = last >= MIN_CHUNKS_BEFORE + WINDOW_CHUNKS + LOWER_WINDOWS - 1;
+    let fell = enough && (0..LOWER_WINDOWS).all(|back| is_lower(&logs[..last - back]));
+    fell.then(|| locate_fall(chunks, &units, &logs, joined)).flatten()
 }
 
 /// Number of chunks to join so that their speeds scatter little, judged by the steps between neighbours: a fall is a single
@@ -66,11 +64,8 @@ pub fn find_fall(chunks: &[WriteChunk]) -> Option<SpeedFall> {
 fn chunks_to_join(chunks: &[WriteChunk]) -> Option<usize> {
     let mut joined = 1;
     while chunks.len() / joined >= MIN_CHUNKS_BEFORE + WINDOW_CHUNKS {
-        let logs: Vec<f64> = chunks
-            .chunks_exact(joined)
-            .filter_map(|c| c.iter().copied().reduce(WriteChunk::joined_with))
-            .map(|c| c.bytes_per_second().ln())
-            .collect();
+        let units = chunks.chunks_exact(joined).filter_map(WriteChunk::join_all);
+        let logs: Vec<f64> = units.map(|c| c.bytes_per_second().ln()).collect();
         let steps: Vec<f64> = logs.windows(2).map(|w| w[1] - w[0]).collect();
         let scatter = robust_deviation(&steps, 0.0).unwrap_or(0.0) / std::f64::consts::SQRT_2;
         if scatter <= MAX_SCATTER {
@@ -89,12 +84,7 @@ fn is_lower(logs: &[f64]) -> bool {
 }
 
 /// Splits the series into two levels with the least absolute deviation, and interpolates within the chunk at the split.
-fn locate_fall(
-    chunks: &[WriteChunk],
-    units: &[WriteChunk],
-    logs: &[f64],
-    joined: usize,
-) -> Option<SpeedFall> {
+fn locate_fall(all: &[WriteChunk], units: &[WriteChunk], logs: &[f64], joined: usize) -> Option<SpeedFall> {
     let cost = |part: &[f64]| {
         let level = median(part).unwrap_or(0.0);
         part.iter().map(|v| (v - level).abs()).sum::<f64>()
@@ -112,7 +102,7 @@ fn locate_fall(
     let whole: f64 = units[..at - 1].iter().map(|unit| unit.bytes).sum();
     let bytes = whole + edge(at - 1) + edge(at);
     let sigmas = (before / after).ln() / (1.25 * spread / (WINDOW_CHUNKS as f64).sqrt());
-    Some(SpeedFall { bytes, chunks: (at * joined).min(chunks.len()), before, after, sigmas })
+    Some(SpeedFall { bytes, chunks: (at * joined).min(all.len()), before, after, sigmas })
 }
 
 fn bytes_before_fall(chunk: WriteChunk, before: f64, after: f64) -> f64 {

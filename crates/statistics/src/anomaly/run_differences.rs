@@ -16,43 +16,34 @@ const MIN_STATE_RUNS: usize = 3;
 
 pub(super) fn level_findings(table: &AnomalyTable<'_>) -> Vec<Finding> {
     let single = table.random_4k(TestOp::Read, 1);
-    table
-        .rows
-        .iter()
-        .filter_map(|row| {
-            let speeds = row.speeds();
-            let found = find_levels(&speeds).filter(RunLevels::has_several)?;
-            let start: Vec<Option<f64>> = row.results.iter().map(|r| r.temperature_c.start).collect();
-            // Reads of the same test cannot explain its own levels.
-            let reads = single.filter(|reads| reads.name != row.name && row.name.op == TestOp::Write);
-            let reads: Vec<Option<f64>> =
-                reads.map_or(Vec::new(), |reads| reads.speeds().into_iter().map(Some).collect());
-            let why = find_companion(&found, &speeds, &start, &reads);
-            Some(level_finding(&row.name.to_string(), &found, &speeds, why))
-        })
-        .collect()
+    let finding = |row: &AnomalyRow<'_>| {
+        let speeds = row.speeds();
+        let found = find_levels(&speeds).filter(RunLevels::has_several)?;
+        let start: Vec<Option<f64>> = row.results.iter().map(|r| r.temperature_c.start).collect();
+        // Reads of the same test cannot explain its own levels.
+        let reads = single.filter(|reads| reads.name != row.name && row.name.op == TestOp::Write);
+        let reads: Vec<Option<f64>> = reads.iter().flat_map(|reads| reads.speeds()).map(Some).collect();
+        let why = find_companion(&found, &speeds, &start, &reads);
+        Some(level_finding(&row.name.to_string(), &found, &speeds, why))
+    };
+    table.rows.iter().filter_map(finding).collect()
 }
 
 fn level_finding(name: &str, found: &RunLevels, speeds: &[f64], why: LevelCompanion) -> Finding {
     let middles: Vec<String> = found.levels.iter().map(|l| three_digits(l.estimate.median)).collect();
-    let text = format!(
-        "{name} alternates between {} MB/s, so the mean of its {} runs is misleading.",
-        middles.join(" and "),
-        speeds.len()
-    );
-    let finding = found.levels.iter().fold(
-        Finding::new("bimodal-runs", FindingWeight::Note, 0.95, text),
-        |finding, level| {
-            let interval = level.estimate.ci95.map_or(String::new(), |[low, high]| {
-                format!(", 95 % interval {} to {} MB/s", three_digits(low), three_digits(high))
-            });
-            let runs: Vec<String> = level.runs.iter().map(|run| (run + 1).to_string()).collect();
-            finding.because(
-                &format!("level at {} MB/s", three_digits(level.estimate.median)),
-                format!("{:.0} % of the runs ({}){interval}", level.share * 100.0, runs.join(" ")),
-            )
-        },
-    );
+    let (levels, runs) = (middles.join(" and "), speeds.len());
+    let text =
+        format!("{name} alternates between {levels} MB/s, so the mean of its {runs} runs is misleading.");
+    let mut finding = Finding::new("bimodal-runs", FindingWeight::Note, 0.95, text);
+    for level in &found.levels {
+        let interval = level.estimate.ci95.map_or(String::new(), |ends| {
+            let [low, high] = ends.map(three_digits);
+            format!(", 95 % interval {low} to {high} MB/s")
+        });
+        let runs: Vec<String> = level.runs.iter().map(|run| (run + 1).to_string()).collect();
+        let text = format!("{:.0} % of the runs ({}){interval}", level.share * 100.0, runs.join(" "));
+        finding = finding.because(&format!("level at {} MB/s", three_digits(level.estimate.median)), text);
+    }
     finding
         .because("runs in MB/s", speed_list(speeds))
         .because("goes along with", companion_text(why))
@@ -86,24 +77,21 @@ pub(super) fn run_state_findings(table: &AnomalyTable<'_>) -> Vec<Finding> {
     let behind = named(|s| s.behind_cache && !s.hot);
     let read = table.fastest_large_sequential(TestOp::Read).map(AnomalyRow::speeds);
     let write = table.fastest_large_sequential(TestOp::Write).map(AnomalyRow::speeds);
+    let all = states.len();
     let mut findings = Vec::new();
     if !hot.is_empty() {
-        let text = format!(
-            "{} of {} runs were slow from heat: sequential reads stayed below 90 % of the best run.",
-            hot.len(),
-            states.len()
-        );
+        let count = hot.len();
+        let why = "sequential reads stayed below 90 % of the best run";
+        let text = format!("{count} of {all} runs were slow from heat: {why}.");
         let finding = Finding::new("hot-runs", FindingWeight::Hint, 0.9, text).because("runs", hot.join(" "));
         findings.push(finding.because_some("reading in MB/s", read.map(|v| speed_list(&v))));
     }
     if !behind.is_empty() {
-        let text = format!(
-            "{} of {} runs wrote past the cache: below 85 % of the best run, with reads at full speed.",
-            behind.len(),
-            states.len()
-        );
-        let finding = Finding::new("runs-behind-cache", FindingWeight::Note, 0.85, text)
-            .because("runs", behind.join(" "));
+        let count = behind.len();
+        let why = "below 85 % of the best run, with reads at full speed";
+        let text = format!("{count} of {all} runs wrote past the cache: {why}.");
+        let finding = Finding::new("runs-behind-cache", FindingWeight::Note, 0.85, text);
+        let finding = finding.because("runs", behind.join(" "));
         findings.push(finding.because_some("writing in MB/s", write.map(|v| speed_list(&v))));
     }
     findings
@@ -147,19 +135,14 @@ pub fn hot_host_finding(load: &UsbLoad) -> Option<Finding> {
         (false, false, true) => 0.7,
         (false, false, false) => 0.5,
     };
-    let text = format!(
-        "The USB reader or host controller overheats: reads fell from {} to {} ({:.1} × slower) \
-         within {:.0} s.",
-        SpeedMbS(load.first_mb_s),
-        SpeedMbS(load.last_mb_s),
-        1.0 / fell,
-        load.seconds
-    );
+    let (first, last) = (SpeedMbS(load.first_mb_s), SpeedMbS(load.last_mb_s));
+    let fall = format!("{first} to {last} ({:.1} × slower) within {:.0} s", 1.0 / fell, load.seconds);
+    let text = format!("The USB reader or host controller overheats: reads fell from {fall}.");
     let rise = load.null_rise.map(|rise| format!("{:+.0} %", rise * 100.0));
     Some(
         Finding::new("hot-usb-host", FindingWeight::Hint, confidence, text)
-            .because("at the start", SpeedMbS(load.first_mb_s))
-            .because("at the end", SpeedMbS(load.last_mb_s))
+            .because("at the start", first)
+            .because("at the end", last)
             .because_some("command without flash access", rise)
             .because_some("host", load.host_rise_k.map(|k| format!("{k:+.0} K")))
             .because_some("card", load.card_c.map(|c| format!("{c:.0} °C")))
@@ -179,29 +162,19 @@ pub(super) fn hot_host_in_session(session: &AnomalySession<'_>) -> Option<Findin
     if !is_over_usb(session.condition) {
         return None;
     }
-    let results: Vec<_> = session
-        .runs
-        .iter()
-        .filter(|run| run.counted)
-        .flat_map(|run| &run.results)
-        .filter(|r| r.op == TestOp::Read && is_large_sequential(&r.name()))
-        .collect();
-    let busy: f64 = session.runs.iter().flat_map(|run| &run.results).map(|r| r.seconds).sum();
+    let results = session.runs.iter().filter(|run| run.counted).flat_map(|run| &run.results);
+    let results = results.filter(|r| r.op == TestOp::Read && is_large_sequential(&r.name()));
+    let results: Vec<_> = results.collect();
+    let seconds: f64 = session.runs.iter().flat_map(|run| &run.results).map(|r| r.seconds).sum();
     // A test is compared only with itself: in the first and last run, or at the start and end of its own series.
     let name = results.first()?.name();
     let same: Vec<_> = results.into_iter().filter(|r| r.name() == name).collect();
     let series: Vec<SeriesBucket> = same.iter().flat_map(|r| r.series.iter().copied()).collect();
     // Without a series the first and the last run are compared.
-    let (first, last) =
-        start_and_end_speed(&series).or_else(|| Some((same.first()?.mb_s, same.last()?.mb_s)))?;
+    let ends = start_and_end_speed(&series).or_else(|| Some((same.first()?.mb_s, same.last()?.mb_s)));
+    let (first_mb_s, last_mb_s) = ends?;
     let card_c = same.iter().filter_map(|r| r.temperature_c.max).reduce(f64::max);
-    hot_host_finding(&UsbLoad {
-        seconds: busy,
-        first_mb_s: first,
-        last_mb_s: last,
-        card_c,
-        ..UsbLoad::default()
-    })
+    hot_host_finding(&UsbLoad { seconds, first_mb_s, last_mb_s, card_c, ..UsbLoad::default() })
 }
 
 fn start_and_end_speed(series: &[SeriesBucket]) -> Option<(f64, f64)> {

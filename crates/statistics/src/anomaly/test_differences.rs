@@ -22,11 +22,9 @@ const LARGE_SLOWER: f64 = 0.8;
 const MIN_SIZE_RATIO: u64 = 4;
 
 pub(super) fn test_findings(table: &AnomalyTable<'_>) -> Vec<Finding> {
-    let both = || [TestOp::Read, TestOp::Write].into_iter();
-    both()
-        .filter_map(|op| half_mib_finding(table, op))
-        .chain(both().filter_map(|op| queue_finding(table, op)))
-        .collect()
+    let both = [TestOp::Read, TestOp::Write];
+    let half_mib = both.iter().filter_map(|op| half_mib_finding(table, *op));
+    half_mib.chain(both.iter().filter_map(|op| queue_finding(table, *op))).collect()
 }
 
 fn half_mib_finding(table: &AnomalyTable<'_>, op: TestOp) -> Option<Finding> {
@@ -37,14 +35,12 @@ fn half_mib_finding(table: &AnomalyTable<'_>, op: TestOp) -> Option<Finding> {
         return None;
     }
     let blocks = if half.name.pattern.order == IoOrder::Random { "Random blocks" } else { "Blocks" };
+    let name = in_order.name;
     let text = format!(
-        "{blocks} of 512 KiB are {ratio:.2} × as fast as {}: the card did housekeeping in between.",
-        in_order.name
+        "{blocks} of 512 KiB are {ratio:.2} × as fast as {name}: the card did housekeeping in between."
     );
-    Some(
-        with_both_tests(Finding::new("half-mib-faster", FindingWeight::Hint, 0.8, text), half, in_order)
-            .with_advice("Repeat the session after a pause."),
-    )
+    let finding = Finding::new("half-mib-faster", FindingWeight::Hint, 0.8, text);
+    Some(with_both_tests(finding, half, in_order).with_advice("Repeat the session after a pause."))
 }
 
 fn with_both_tests(finding: Finding, first: &AnomalyRow<'_>, second: &AnomalyRow<'_>) -> Finding {
@@ -60,20 +56,16 @@ fn queue_finding(table: &AnomalyTable<'_>, op: TestOp) -> Option<Finding> {
         return None;
     }
     let what = if op == TestOp::Write { "writes" } else { "reads" };
-    let (claim, weight, text) = if ratio < FAKE_QUEUE {
-        let text = format!(
-            "The command queue is fake: 32 random {what} at once are {ratio:.2} × as fast as one at a time."
-        );
-        ("fake-queue", FindingWeight::Hint, text)
-    } else {
-        (
-            "queue-slower",
-            FindingWeight::Note,
-            format!(
-                "The command queue slows random {what}: 32 at once are {ratio:.2} × as fast as one at a time."
-            ),
-        )
+    let as_fast = format!("{ratio:.2} × as fast as one at a time");
+    let (claim, weight, text) = match ratio < FAKE_QUEUE {
+        true => {
+            ("fake-queue", FindingWeight::Hint, format!("is fake: 32 random {what} at once are {as_fast}"))
+        }
+        false => {
+            ("queue-slower", FindingWeight::Note, format!("slows random {what}: 32 at once are {as_fast}"))
+        }
     };
+    let text = format!("The command queue {text}.");
     let confidence = if single.results.len() > 1 { 0.9 } else { 0.7 };
     Some(with_both_tests(Finding::new(claim, weight, confidence, text), deep, single))
 }
@@ -100,10 +92,8 @@ fn size_finding(name: TestName, all: &[SizedTest]) -> Option<Finding> {
         return None;
     }
     let (of_small, of_large) = (BinarySize(small.area_bytes), BinarySize(large.area_bytes));
-    let text = format!(
-        "{name} falls to {:.0} % from {of_small} to {of_large}; the small test is too optimistic.",
-        ratio * 100.0
-    );
+    let fall = format!("{name} falls to {:.0} % from {of_small} to {of_large}", ratio * 100.0);
+    let text = format!("{fall}; the small test is too optimistic.");
     Some(
         Finding::new("small-test-flatters", FindingWeight::Hint, 0.85, text)
             .because(&format!("over {of_small}"), SpeedMbS(small.mb_s))
@@ -113,28 +103,21 @@ fn size_finding(name: TestName, all: &[SizedTest]) -> Option<Finding> {
 
 pub(super) fn above_bus_finding(table: &AnomalyTable<'_>, ceiling_mb_s: Option<f64>) -> Option<Finding> {
     let carries = ceiling_mb_s?;
-    let above: Vec<(&AnomalyRow<'_>, f64)> = table
-        .rows
-        .iter()
-        .map(|row| (row, row.speeds().into_iter().fold(0.0, f64::max)))
-        .filter(|(_, fastest)| bus_ceiling::above_ceiling(*fastest, carries).is_some())
-        .collect();
+    let fastest = table.rows.iter().map(|row| (row.name, row.speeds().into_iter().fold(0.0, f64::max)));
+    let above = fastest.filter(|(_, mb_s)| bus_ceiling::above_ceiling(*mb_s, carries).is_some());
+    let above: Vec<(TestName, f64)> = above.collect();
     if above.is_empty() {
         return None;
     }
+    let (count, all, bus) = (above.len(), table.rows.len(), three_digits(carries));
     let text = format!(
-        "{} of {} tests exceed the bus ({} MB/s): a cache of this computer answered, not the card.",
-        above.len(),
-        table.rows.len(),
-        three_digits(carries)
+        "{count} of {all} tests exceed the bus ({bus} MB/s): a cache of this computer answered, not the card."
     );
-    let finding = Finding::new("above-bus-ceiling", FindingWeight::Hint, 0.95, text)
-        .with_advice("Test the device itself, or a directory on a file system with direct I/O.");
-    Some(
-        above.into_iter().fold(finding, |finding, (row, fastest)| {
-            finding.because(&row.name.to_string(), SpeedMbS(fastest))
-        }),
-    )
+    let advice = "Test the device itself, or a directory on a file system with direct I/O.";
+    let finding = Finding::new("above-bus-ceiling", FindingWeight::Hint, 0.95, text).with_advice(advice);
+    let because =
+        |finding: Finding, (name, mb_s): (TestName, f64)| finding.because(&name.to_string(), SpeedMbS(mb_s));
+    Some(above.into_iter().fold(finding, because))
 }
 
 struct PublishedPeers {
@@ -210,27 +193,14 @@ pub(super) fn slow_reads_finding(table: &AnomalyTable<'_>, condition: &Condition
     }
     let gain = table.random_4k(TestOp::Read, 32).map(|row| row.median() / single);
     let confidence = if gain.is_some_and(|gain| gain > MIN_QUEUE_GAIN) { 0.9 } else { 0.8 };
-    let text = format!(
-        "The card reads single 4 KiB blocks at {} MB/s, {:.0} % of the slowest card of its class ({} MB/s).",
-        three_digits(single),
-        100.0 * single / low,
-        three_digits(low)
-    );
+    let (share, time_us) = (100.0 * single / low, 4096.0 / single);
+    let [single, low, median, high] = [single, low, median, high].map(three_digits);
+    let speed = format!("{single} MB/s, {share:.0} % of the slowest card of its class ({low} MB/s)");
+    let text = format!("The card reads single 4 KiB blocks at {speed}.");
+    let usual = format!("{low} to {high} MB/s, median {median} ({})", peers.source);
     let finding = Finding::new("read-below-class", FindingWeight::Hint, confidence, text)
-        .because(
-            "RND4K Q1T1 read",
-            format!("{} MB/s, {:.0} µs a read", three_digits(single), 4096.0 / single),
-        )
-        .because(
-            peers.class,
-            format!(
-                "{} to {} MB/s, median {} ({})",
-                three_digits(low),
-                three_digits(high),
-                three_digits(median),
-                peers.source
-            ),
-        )
+        .because("RND4K Q1T1 read", format!("{single} MB/s, {time_us:.0} µs a read"))
+        .because(peers.class, usual)
         .because("reading in order", SpeedMbS(in_order))
         .with_advice("Fill the card and measure again; starting programs depends on such reads.");
     Some(finding.because_some("with 32 at once", gain.map(|gain| format!("{gain:.1} times as fast"))))

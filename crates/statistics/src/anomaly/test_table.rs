@@ -14,7 +14,7 @@ pub struct AnomalySession<'a> {
 }
 
 pub(super) struct AnomalyRow<'a> {
-    pub name: TestName,
+    pub(super) name: TestName,
     pub(super) results: Vec<&'a TestResult>,
 }
 

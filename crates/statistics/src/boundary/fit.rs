@@ -76,9 +76,8 @@ pub fn fit_levels(levels: &[BoundaryLevel], candidates: &CandidateUnits) -> Opti
     let scatter = residual_scatter(levels, best_account(&first)?);
     let all = all_accounts(levels, candidates, scatter);
     let best = *best_account(&all)?;
-    let heights = |a: &UnitAccount| (a.heights[1], a.heights[2]);
-    let page = marginal_choice(&all, best, |a| (a.page, heights(a).0));
-    let unit = marginal_choice(&all, best, |a| (a.unit, heights(a).1));
+    let page = marginal_choice(&all, best, |a| (a.page, a.heights[1]));
+    let unit = marginal_choice(&all, best, |a| (a.unit, a.heights[2]));
     Some(LevelFit { offset: best.heights[0], page, unit, scatter })
 }
 
@@ -96,11 +95,9 @@ pub fn fit_segment(left: &[BoundaryLevel], segments: &[u64]) -> Option<EffectCho
     let none = UnitAccount { page: 0, unit: 0, heights: [0.0; 3], bic: single_step_chi2(left, 0, 0.0) };
     let penalty = EFFECT_PARAMETERS * (left.len() as f64).max(2.0).ln();
     let one = |segment: u64| {
-        let (weighted, weights) = left
-            .iter()
-            .filter(|l| is_boundary(segment, l.bytes))
-            .map(|l| (l.extra / l.error.powi(2), 1.0 / l.error.powi(2)))
-            .fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
+        let on = || left.iter().filter(|l| is_boundary(segment, l.bytes));
+        let weights: f64 = on().map(|l| 1.0 / l.error.powi(2)).sum();
+        let weighted: f64 = on().map(|l| l.extra / l.error.powi(2)).sum();
         let heights = [0.0, 0.0, weighted / weights];
         let bic = single_step_chi2(left, segment, heights[2]) + penalty;
         (weights > 0.0 && heights[2] > 0.0).then_some(UnitAccount { page: 0, unit: segment, heights, bic })

@@ -1,7 +1,7 @@
 //! Page and erase block from the alignment table of flashbench (`-a`). It has fewer levels than `map`, no errors, and means
 //! over seven places, so the noise is estimated from neighbouring lines.
 
-use super::certainty::{MAX_CONFIDENCE, MIN_CONFIDENCE, NOT_IN_LOG};
+use super::open_blocks::{MAX_CONFIDENCE, MIN_CONFIDENCE, NOT_IN_LOG};
 use crate::boundary::{
     BoundaryLevel, CandidateUnits, EffectChoice, fit_levels, measured_levels, page_candidates,
     unit_candidates,
@@ -22,11 +22,9 @@ const CLOCK_RESOLUTION_US: f64 = 1e-3;
 pub(super) fn page_and_block(rows: &[AlignRow]) -> (Property<u64>, Property<u64>) {
     let (lines, tables) = line_medians(rows);
     let noise = line_noise(&lines);
-    let missing = || Property::not_tested(NOT_IN_LOG);
-    let Some((found, noise)) = noise
-        .and_then(|noise| Some((fit_levels(&boundary_levels(&lines, noise), &power_candidates())?, noise)))
-    else {
-        return (missing(), missing());
+    let fit = |noise| Some((fit_levels(&boundary_levels(&lines, noise), &power_candidates())?, noise));
+    let Some((found, noise)) = noise.and_then(fit) else {
+        return (Property::not_tested(NOT_IN_LOG), Property::not_tested(NOT_IN_LOG));
     };
     let property = |choice: &EffectChoice| boundary_property(choice, noise, tables);
     (property(&found.page), property(&found.unit))
@@ -77,16 +75,13 @@ fn boundary_property(choice: &EffectChoice, noise: f64, tables: usize) -> Proper
             Property::measured(step.bytes, sure, evidence)
         }
         None if sure >= MIN_CONFIDENCE => Property::none(sure, evidence),
-        Some(step) if sure >= MIN_CONFIDENCE => Property::not_tested(format!(
-            "undecided: {} adds {} µs, scatter {} µs",
-            BinarySize(step.bytes),
-            three_digits(step.height),
-            three_digits(noise)
-        )),
-        step => Property::not_tested(format!(
-            "undecided: {}, {:.0} % sure",
-            step.map_or("none".to_owned(), |step| BinarySize(step.bytes).to_string()),
-            100.0 * sure
-        )),
+        Some(step) if sure >= MIN_CONFIDENCE => {
+            let (size, [height, noise]) = (BinarySize(step.bytes), [step.height, noise].map(three_digits));
+            Property::not_tested(format!("undecided: {size} adds {height} µs, scatter {noise} µs"))
+        }
+        step => {
+            let size = step.map_or("none".to_owned(), |step| BinarySize(step.bytes).to_string());
+            Property::not_tested(format!("undecided: {size}, {:.0} % sure", 100.0 * sure))
+        }
     }
 }

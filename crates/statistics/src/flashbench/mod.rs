@@ -2,7 +2,7 @@
 //! docs/reference/flash.md#open-blocks).
 
 mod alignment_table;
-mod certainty;
+
 mod open_blocks;
 
 pub use open_blocks::{SOFT_LIMIT_RATIO, SOFT_LIMIT_RATIO_FIRST};

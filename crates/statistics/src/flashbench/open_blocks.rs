@@ -3,11 +3,18 @@
 //! Writes of whole blocks are ignored, since they leave no block open. In the public logs
 //! (docs/reference/flash.md#open-blocks) most smaller sizes become slower at the limit, by 1.5 to 100 times.
 
-use super::certainty::{MAX_CONFIDENCE, MIN_CONFIDENCE, NOT_IN_LOG};
 use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::flashbench::{FlashbenchTables, OpenAu};
 use cardscope_model::statistics::median;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Least probability of a result.
+pub(super) const MIN_CONFIDENCE: f64 = 0.9;
+
+/// Highest probability of a result, because the lines of one table are not independent.
+pub(super) const MAX_CONFIDENCE: f64 = 0.995;
+
+pub(super) const NOT_IN_LOG: &str = "not in the log";
 
 /// Ratio of write times that marks a soft limit. SanDisk cards show 2 to 5.
 pub const SOFT_LIMIT_RATIO: f64 = 1.25;
@@ -32,9 +39,8 @@ pub(super) fn open_block_limit(tables: &FlashbenchTables, random: bool) -> Prope
         return Property::not_tested(NOT_IN_LOG);
     };
     if first == most {
-        return Property::not_tested(format!(
-            "only {most} blocks in turn; a limit shows between two numbers"
-        ));
+        let why = format!("only {most} blocks in turn; a limit shows between two numbers");
+        return Property::not_tested(why);
     }
     let (limit, sure) = likeliest_limit(&rounds);
     let next = counts.iter().find(|n| **n > limit);
@@ -42,10 +48,10 @@ pub(super) fn open_block_limit(tables: &FlashbenchTables, random: bool) -> Prope
         _ if sure < MIN_CONFIDENCE => {
             Property::not_tested(format!("undecided: {limit}, {:.0} % sure", 100.0 * sure))
         }
-        Some(next) if *next > limit + 1 => Property::not_tested(format!(
-            "between {limit} and {} blocks: no numbers tested between",
-            next - 1
-        )),
+        Some(next) if *next > limit + 1 => {
+            let most = next - 1;
+            Property::not_tested(format!("between {limit} and {most} blocks: no numbers tested between"))
+        }
         Some(_) if !is_sharp(&rounds, limit) => {
             Property::not_tested("no sharp limit: writes get slower with each block")
         }

@@ -97,13 +97,8 @@ impl<'a> CountedSeries<'a> {
         let of_jumps = spread.within.iter_mut().chain(&mut spread.slow).chain(&mut spread.stay);
         of_jumps.for_each(|share| *share *= jumping);
         let squares = step.variance + step.mean * step.mean;
-        CountedSeries {
-            known,
-            spread,
-            steady,
-            jumping,
-            steps: (jumping, jumping * step.mean, jumping * squares),
-        }
+        let steps = (jumping, jumping * step.mean, jumping * squares);
+        CountedSeries { known, spread, steady, jumping, steps }
     }
 
     /// Adds a series. Hypotheses of an unseen level are ignored, because only the prior could distinguish them from a steady
@@ -145,8 +140,8 @@ impl<'a> CountedSeries<'a> {
                 self.jumping += weight;
                 self.spread.within[deviation] += weight;
                 self.spread.slow[slow] += weight;
-                let each: Vec<f64> =
-                    stays.iter().zip(&self.known.stay).map(|(path, share)| path * share).collect();
+                let each = stays.iter().zip(&self.known.stay).map(|(path, share)| path * share);
+                let each: Vec<f64> = each.collect();
                 let all: f64 = each.iter().sum();
                 let shares = self.spread.stay.iter_mut().zip(each);
                 shares.for_each(|(sum, of)| *sum += weight * of / all.max(f64::MIN_POSITIVE));
@@ -158,11 +153,8 @@ impl<'a> CountedSeries<'a> {
     }
 
     fn into_spread(mut self, before: &KindSpread, series: f64) -> KindSpread {
-        normalize_shares(&mut self.spread.deviation);
-        normalize_shares(&mut self.spread.correlation);
-        normalize_shares(&mut self.spread.within);
-        normalize_shares(&mut self.spread.slow);
-        normalize_shares(&mut self.spread.stay);
+        let KindSpread { deviation, correlation, within, slow, stay, .. } = &mut self.spread;
+        [&mut deviation[..], correlation, within, slow, stay].into_iter().for_each(normalize_shares);
         let all = self.steady + self.jumping;
         let (count, sum, squares) = self.steps;
         if count > 0.0 {
@@ -194,10 +186,8 @@ pub fn learn_distances(logs: &[f64]) -> [f64; CARD_DISTANCES.len()] {
             let of = |(share, d): (f64, f64)| share / d * (-0.5 * (log / d).powi(2)).exp();
             let each: Vec<f64> = shares.into_iter().zip(CARD_DISTANCES).map(of).collect();
             let total: f64 = each.iter().sum();
-            counted
-                .iter_mut()
-                .zip(each)
-                .for_each(|(sum, weight)| *sum += weight / total.max(f64::MIN_POSITIVE));
+            let sums = counted.iter_mut().zip(each);
+            sums.for_each(|(sum, weight)| *sum += weight / total.max(f64::MIN_POSITIVE));
         }
         normalize_shares(&mut counted);
         shares = counted;

@@ -14,8 +14,9 @@ mod spreads;
 use learn::log_deviation;
 pub use learn::{KnownSeries, learn_distances, learn_spread};
 pub use normals::NormalMixture;
-pub use spreads::{ConditionEffect, KindSpread, SpreadKind, SpreadSubject, SpreadTable, UnitSpread};
-pub use spreads::{is_express, noticed_log};
+pub use spreads::{
+    ConditionEffect, KindSpread, SpreadKind, SpreadSubject, SpreadTable, UnitSpread, is_express, noticed_log,
+};
 
 pub mod lists {
     pub use super::spreads::{
@@ -71,25 +72,19 @@ impl UsualSpeed {
         UsualSpeed::from_hypotheses(&summary_hypotheses(mean.ln(), of_log, runs, spread), mean, runs.max(1))
     }
 
-    fn from_hypotheses(found: &[SeriesHypothesis], middle: f64, runs: u32) -> Option<UsualSpeed> {
+    fn from_hypotheses(found: &[SeriesHypothesis], geometric_mean: f64, runs: u32) -> Option<UsualSpeed> {
         // A level that this many runs do not show is no state of the card under these conditions.
         let shown = |h: &&SeriesHypothesis| runs < LEVEL_RUNS || !h.unseen;
         let found: Vec<SeriesHypothesis> = found.iter().filter(shown).copied().collect();
-        let known = NormalMixture::from_parts(found.iter().map(|h| (h.log_weight, h.mean, h.variance)))?;
-        let seen = NormalMixture::from_parts(
-            found.iter().filter(|h| !h.unseen).map(|h| (h.log_weight, h.mean, h.variance)),
-        )?;
+        let part = |h: &SeriesHypothesis| (h.log_weight, h.mean, h.variance);
+        let log_speed = NormalMixture::from_parts(found.iter().map(part))?;
+        let log_speed_of_seen_levels =
+            NormalMixture::from_parts(found.iter().filter(|h| !h.unseen).map(part))?;
         let most = found.iter().map(|h| h.log_weight).fold(f64::NEG_INFINITY, f64::max);
         let weight = |h: &SeriesHypothesis| (h.log_weight - most).exp();
         let both: f64 = found.iter().filter(|h| h.kind.jumps() && !h.unseen).map(weight).sum();
         let two_levels = both / found.iter().map(weight).sum::<f64>();
-        Some(UsualSpeed {
-            log_speed: known,
-            log_speed_of_seen_levels: seen,
-            geometric_mean: middle,
-            runs,
-            two_levels,
-        })
+        Some(UsualSpeed { log_speed, log_speed_of_seen_levels, geometric_mean, runs, two_levels })
     }
 
     /// Distribution of the logarithm of the usual speed in MB/s.
@@ -117,10 +112,8 @@ impl UsualSpeed {
 /// 95 % prediction interval of one further run in MB/s, from the logarithms of earlier ones. None if there are none.
 pub fn next_run_interval95(logs: &[f64], spread: &KindSpread) -> Option<[f64; 2]> {
     let found = series_hypotheses(logs, spread);
-    let next = NormalMixture::from_parts(
-        found.iter().map(|h| (h.log_weight, h.mean, h.variance + h.kind.variance())),
-    )?;
-    Some(next.central95().map(f64::exp))
+    let parts = found.iter().map(|h| (h.log_weight, h.mean, h.variance + h.kind.variance()));
+    Some(NormalMixture::from_parts(parts)?.central95().map(f64::exp))
 }
 
 impl Series {
@@ -132,9 +125,8 @@ impl Series {
         match *self {
             Series::Steady { deviation, .. } => spreads::DEVIATIONS[deviation].powi(2),
             Series::Jumping { deviation, slow, step, .. } => {
-                let share = spreads::SLOW_SHARES[slow];
-                spreads::DEVIATIONS[deviation].powi(2)
-                    + share * (1.0 - share) * (step.mean * step.mean + step.variance)
+                let (share, within) = (spreads::SLOW_SHARES[slow], spreads::DEVIATIONS[deviation].powi(2));
+                within + share * (1.0 - share) * (step.mean * step.mean + step.variance)
             }
         }
     }

@@ -38,11 +38,8 @@ impl NormalMixture {
         for (log, mean, variance) in parts.filter(usable).filter(|part| part.0 >= least) {
             let size = (0.5 * variance.ln() / MERGE_DISTANCE).round();
             let place = (mean / (MERGE_DISTANCE * (size * MERGE_DISTANCE).exp())).floor();
-            joined.entry((size as i64, place as i64)).or_default().add(
-                (log - heaviest).exp(),
-                mean,
-                variance,
-            );
+            let sums = joined.entry((size as i64, place as i64)).or_default();
+            sums.add((log - heaviest).exp(), mean, variance);
         }
         let total: f64 = joined.values().map(|sums| sums.weight).sum();
         let parts: Vec<NormalPart> = joined.values().map(|sums| sums.part(total)).collect();
@@ -92,9 +89,10 @@ impl NormalMixture {
     }
 
     pub fn difference(&self, other: &NormalMixture) -> NormalMixture {
-        let pairs = self.parts.iter().flat_map(|a| other.parts.iter().map(move |b| (a, b)));
-        let parts =
-            pairs.map(|(a, b)| ((a.weight * b.weight).ln(), a.mean - b.mean, a.variance + b.variance));
+        let pair = |a: &NormalPart, b: &NormalPart| {
+            ((a.weight * b.weight).ln(), a.mean - b.mean, a.variance + b.variance)
+        };
+        let parts = self.parts.iter().flat_map(|a| other.parts.iter().map(move |b| pair(a, b)));
         // Finite parts have finite differences, so the fallback is never used.
         NormalMixture::from_parts(parts).unwrap_or_else(|| self.clone())
     }

@@ -111,12 +111,8 @@ impl ProcessSums {
             // The expected scatter of runs in unknown order is σ² less the part that neighbours share, the mean of ρ^k over all pairs.
             let kept = 1.0 - mean_pair_correlation(n, by);
             let degrees = n - 1.0;
-            return (
-                -0.5 * degrees * kept.ln() - 0.5 * n.ln(),
-                self.squares / kept,
-                self.mean,
-                independent_runs(n, by),
-            );
+            let log = -0.5 * degrees * kept.ln() - 0.5 * n.ln();
+            return (log, self.squares / kept, self.mean, independent_runs(n, by));
         };
         if n < 2.0 {
             return (0.0, 0.0, self.mean, 1.0);
@@ -127,12 +123,8 @@ impl ProcessSums {
         // Correction of the plain mean: 1'R⁻¹y of values that sum to 0.
         let of_values = by * order.ends / (1.0 + by);
         let mean = of_values / worth;
-        (
-            logs - 0.5 * (n - 1.0) * rest.ln(),
-            (of_squares - of_values * mean).max(0.0),
-            self.mean + mean,
-            worth,
-        )
+        let log = logs - 0.5 * (n - 1.0) * rest.ln();
+        (log, (of_squares - of_values * mean).max(0.0), self.mean + mean, worth)
     }
 }
 
@@ -236,18 +228,13 @@ impl LevelPath {
         let n = logs.len() as f64;
         let share = logs.iter().filter(|log| fast(log)).count() as f64 / n;
         let mean = logs.iter().sum::<f64>() / n;
-        let of_fast: f64 = logs.iter().filter(|log| fast(log)).map(|log| log - mean).sum();
+        let together: f64 = logs.iter().filter(|log| fast(log)).map(|log| log - mean).sum();
         let mut steps = [0.0; 4];
         for pair in logs.windows(2) {
             steps[2 * usize::from(fast(&pair[0])) + usize::from(fast(&pair[1]))] += 1.0;
         }
-        LevelPath {
-            fast: share,
-            levels: n * share * (1.0 - share),
-            together: of_fast,
-            starts_fast: fast(&logs[0]),
-            steps,
-        }
+        let (levels, starts_fast) = (n * share * (1.0 - share), fast(&logs[0]));
+        LevelPath { fast: share, levels, together, starts_fast, steps }
     }
 
     fn path_probability(&self, slow: f64, stay: f64) -> f64 {

@@ -57,10 +57,8 @@ pub enum SpreadSubject {
 
 impl SpreadKind {
     pub fn new(facts: &CardFacts, setting: Option<&Setting>, test: TestName) -> SpreadKind {
-        SpreadKind {
-            express: is_express(facts, setting),
-            subject: SpreadSubject::Test(test.pattern.order, test.op),
-        }
+        let subject = SpreadSubject::Test(test.pattern.order, test.op);
+        SpreadKind { express: is_express(facts, setting), subject }
     }
 
     pub fn over_all(facts: &CardFacts, setting: Option<&Setting>) -> SpreadKind {
@@ -79,9 +77,8 @@ impl SpreadKind {
     }
 
     pub fn all_kinds() -> impl Iterator<Item = SpreadKind> {
-        let tests = [IoOrder::Sequential, IoOrder::Random]
-            .into_iter()
-            .flat_map(|order| [TestOp::Read, TestOp::Write].map(|op| SpreadSubject::Test(order, op)));
+        let ops = |order| [TestOp::Read, TestOp::Write].map(|op| SpreadSubject::Test(order, op));
+        let tests = [IoOrder::Sequential, IoOrder::Random].into_iter().flat_map(ops);
         let of = tests.chain([SpreadSubject::AllTests]);
         of.flat_map(|of| [false, true].map(|express| SpreadKind { express, subject: of }))
     }

@@ -4,7 +4,7 @@
 //! is ε² (Kelley 1935), an analysis of variance corrected for the number of groups, so that a meaningless mark explains
 //! about 0. The probability comes from a permutation test.
 
-use crate::estimate::estimate_values;
+use crate::estimate::{Estimate, estimate_values};
 use cardscope_model::random::SeededRandom;
 use cardscope_model::ranking::ValueGroup;
 use cardscope_model::statistics::mean;
@@ -44,15 +44,8 @@ pub fn divide_by_group(values: &[(String, f64)], seed: u64) -> DivisionEffect {
 }
 
 fn group_summary(name: &str, values: &[f64]) -> Option<ValueGroup> {
-    let found = estimate_values(values)?;
-    Some(ValueGroup {
-        name: name.to_owned(),
-        cards: found.n,
-        mean: found.mean,
-        median: found.median,
-        worst: found.worst,
-        best: found.best,
-    })
+    let Estimate { n: cards, mean, median, worst, best, .. } = estimate_values(values)?;
+    Some(ValueGroup { name: name.to_owned(), cards, mean, median, worst, best })
 }
 
 fn explained_share(cards: &[(usize, f64)], count: usize, seed: u64) -> Option<(f64, f64)> {

@@ -34,7 +34,7 @@ pub fn rank_in_tiers(
     let (mut from, mut tier) = (0, 0);
     while from < order.len() {
         tier += 1;
-        let to = tier_end(&order, from, cards, &notable);
+        let to = from + tier_end(&order[from..], cards, &notable);
         for (at, entry) in order.iter().copied().enumerate().take(to).skip(from) {
             let same = placed.last().filter(|(before, _)| cards[*before].value == cards[entry].value);
             let place = same.map_or(at as u32 + 1, |(_, before)| before.place);
@@ -45,21 +45,15 @@ pub fn rank_in_tiers(
     placed
 }
 
-fn tier_end(
-    order: &[usize],
-    from: usize,
-    cards: &[RankedValue],
-    notable: &impl Fn(usize, usize) -> bool,
-) -> usize {
-    let rest = &order[from..];
+fn tier_end(rest: &[usize], cards: &[RankedValue], notable: &impl Fn(usize, usize) -> bool) -> usize {
     let alike = rest.iter().skip(1).take_while(|other| !notable(rest[0], **other)).count() + 1;
     if alike <= MAX_TIER {
-        return from + alike;
+        return alike;
     }
     let gap = |at: &usize| cards[rest[at - 1]].value - cards[rest[*at]].value;
     // Of equal gaps the last is used, which makes the tier longer.
     let cut = (MIN_TIER_CUT..=MAX_TIER).max_by(|a, b| gap(a).total_cmp(&gap(b)));
-    from + cut.unwrap_or(MAX_TIER)
+    cut.unwrap_or(MAX_TIER)
 }
 
 /// Probability of each card to be the best of all: the integral of its density times the probability that all others are

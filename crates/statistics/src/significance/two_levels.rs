@@ -13,11 +13,8 @@ pub fn split_two_levels(values: &[f64]) -> Option<TwoLevels> {
     let ordered = sorted_copy(values);
     let cut = level_cut(&run_quantiles(&ordered))?;
     let (low, high) = ordered.split_at(ordered.partition_point(|v| *v < cut));
-    Some(TwoLevels {
-        low: median(low)?,
-        high: median(high)?,
-        share_low: low.len() as f64 / ordered.len() as f64,
-    })
+    let share_low = low.len() as f64 / ordered.len() as f64;
+    Some(TwoLevels { low: median(low)?, high: median(high)?, share_low })
 }
 
 fn run_quantiles(ordered: &[f64]) -> Vec<f64> {

@@ -91,17 +91,13 @@ impl StopPrecision {
     }
 
     fn precision_caveat(&self, reached: Option<f64>, limit: &str) -> Caveat {
+        let wanted_percent = self.until.ci95_percent;
         match reached {
-            Some(reached_percent) => Caveat::NotPrecise {
-                wanted_percent: self.until.ci95_percent,
-                reached_percent,
-                limit: limit.to_owned(),
-            },
+            Some(reached_percent) => {
+                Caveat::NotPrecise { wanted_percent, reached_percent, limit: limit.to_owned() }
+            }
             None => Caveat::Other {
-                text: format!(
-                    "the 95 % interval of ±{} % was not reached: {limit} came first",
-                    self.until.ci95_percent
-                ),
+                text: format!("the 95 % interval of ±{wanted_percent} % was not reached: {limit} came first"),
             },
         }
     }

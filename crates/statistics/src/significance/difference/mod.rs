@@ -100,10 +100,9 @@ impl UsualDifference {
         let apart = second.log_speed().difference(first.log_speed());
         // If one card has two levels, the other may have them too.
         let steady = first.two_levels.max(second.two_levels) < LIKELY_JUMPS;
-        let seen = if steady {
-            second.log_speed_without_unseen().difference(first.log_speed_without_unseen())
-        } else {
-            apart.clone()
+        let seen = match steady {
+            true => second.log_speed_without_unseen().difference(first.log_speed_without_unseen()),
+            false => apart.clone(),
         };
         UsualDifference {
             log: (second.geometric_mean().ln() - first.geometric_mean().ln()).clamp(-most, most),
@@ -152,8 +151,8 @@ impl UsualDifference {
         if verdict != PairVerdict::CannotTell {
             return None;
         }
-        let (mut least, mut most) =
-            (MIN_RUNS.saturating_sub(self.runs[0].min(self.runs[1])).max(1), MAX_MORE_RUNS);
+        let fewest = self.runs[0].min(self.runs[1]);
+        let (mut least, mut most) = (MIN_RUNS.saturating_sub(fewest).max(1), MAX_MORE_RUNS);
         let normal = Normal::standard().inverse_cdf(1.0 - level / 2.0);
         if !self.is_settled_by(most, normal) {
             return None;
