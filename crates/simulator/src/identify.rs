@@ -1,7 +1,9 @@
 //! Identity of a simulated card: the bytes that a real card would send (SD registers, NVMe Identify Controller, SMART
 //! log, USB descriptors), decoded by the same decoders.
 
-use crate::archetype::{Archetype, ArchetypeError, NvmeDescription as Described, PowerState, UsbIdentity};
+use crate::archetype::{
+    Archetype, ArchetypeError, NvmeDescription as Described, PowerState, SdRegisters, UsbIdentity,
+};
 use crate::card::LifetimeCounters;
 use crate::card::thermal::HeatCounters;
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
@@ -13,18 +15,12 @@ use cardscope_sd::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, Smar
 /// archetype's registers are malformed.
 pub fn decode_identity(card: &Archetype) -> Result<Identity, ArchetypeError> {
     let broken = |reason: String| ArchetypeError::Value(card.name.clone(), reason);
-    let mut identity = match &card.identity.sd {
-        Some(sd) => from_hex(HexRegisters {
-            cid: Some(&sd.cid),
-            csd: Some(&sd.csd),
-            scr: Some(&sd.scr),
-            ssr: Some(&sd.ssr),
-            ocr: Some(&sd.ocr),
-            kind: None,
-        })
-        .map_err(|e| broken(e.to_string()))?,
-        None => Identity::default(),
-    };
+    let mut identity = Identity::default();
+    if let Some(SdRegisters { cid, csd, scr, ssr, ocr }) = &card.identity.sd {
+        let [cid, csd, scr, ssr, ocr] = [cid, csd, scr, ssr, ocr].map(|text| Some(text.as_str()));
+        let registers = HexRegisters { cid, csd, scr, ssr, ocr, kind: None };
+        identity = from_hex(registers).map_err(|e| broken(e.to_string()))?;
+    }
     if let Some(described) = &card.identity.nvme {
         identity.nvme = Some(decode_nvme(described, room_celsius(card)).map_err(broken)?);
         identity.pcie = Some(pcie_link(described));

@@ -14,9 +14,9 @@ const MAX_RANGES: usize = 64;
 /// Commands in flight for writing back and reading ahead.
 const IN_FLIGHT: u32 = 2;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct PageCache {
-    rig_parameters: schema::TestRig,
+    sizes: schema::TestRig,
     per_byte: f64,
     announced: u64,
     /// Written by the tool, not yet sent to the card.
@@ -36,16 +36,11 @@ pub(crate) struct PageCache {
 impl PageCache {
     pub(crate) fn new(a: &Archetype) -> Self {
         PageCache {
-            rig_parameters: a.rig,
+            sizes: a.rig,
             per_byte: 1e3 / a.rig.host_memory_mb_s,
             announced: a.announced_bytes,
-            gathered: 0..0,
-            writebacks: VecDeque::new(),
-            unwritten_bytes: 0,
-            cached: VecDeque::new(),
             next_read: u64::MAX,
-            ahead: VecDeque::new(),
-            ahead_end: 0,
+            ..PageCache::default()
         }
     }
 
@@ -57,15 +52,15 @@ impl PageCache {
             self.gathered = offset..offset;
         }
         self.gathered.end = offset + len;
-        while self.gathered.end - self.gathered.start >= self.rig_parameters.writeback_bytes {
+        while self.gathered.end - self.gathered.start >= self.sizes.writeback_bytes {
             let start = self.gathered.start;
-            self.gathered.start += self.rig_parameters.writeback_bytes;
-            self.write_back(rig, now, start, self.rig_parameters.writeback_bytes);
+            self.gathered.start += self.sizes.writeback_bytes;
+            self.write_back(rig, now, start, self.sizes.writeback_bytes);
         }
         self.add_cached(offset..offset + len);
         self.drop_finished(now);
         // Linux makes a writer wait while too much of its data is not yet written back.
-        while self.unwritten_bytes > self.rig_parameters.dirty_bytes
+        while self.unwritten_bytes > self.sizes.dirty_bytes
             && let Some((end, bytes)) = self.writebacks.pop_front()
         {
             self.unwritten_bytes -= bytes;
@@ -92,13 +87,12 @@ impl PageCache {
         if self.cached.iter().any(|c| c.start <= range.start && range.end <= c.end) {
             return now + copied;
         }
-        let ready =
-            if continues { self.read_ahead(rig, now, &range) } else { self.read_uncached(rig, now, &range) };
+        let ready = if continues { self.read_ahead(rig, now, &range) } else { self.fetch(rig, now, &range) };
         self.add_cached(range);
         ready.max(now) + copied
     }
 
-    fn read_uncached(&mut self, rig: &mut RiggedCard, now: f64, range: &Range<u64>) -> f64 {
+    fn fetch(&mut self, rig: &mut RiggedCard, now: f64, range: &Range<u64>) -> f64 {
         self.ahead.clear();
         self.ahead_end = range.end;
         rig.transfer(now, cache_command(false, range.start, range.end - range.start))
@@ -106,10 +100,10 @@ impl PageCache {
 
     /// Reads ahead, so that one piece more than the tool needs is under way.
     fn read_ahead(&mut self, rig: &mut RiggedCard, now: f64, range: &Range<u64>) -> f64 {
-        let goal = (range.end + self.rig_parameters.read_ahead_bytes).min(self.announced);
+        let goal = (range.end + self.sizes.read_ahead_bytes).min(self.announced);
         self.ahead_end = self.ahead_end.max(range.start);
         while self.ahead_end < goal {
-            let len = self.rig_parameters.read_ahead_bytes.min(self.announced - self.ahead_end);
+            let len = self.sizes.read_ahead_bytes.min(self.announced - self.ahead_end);
             let ready = rig.transfer(now, cache_command(false, self.ahead_end, len));
             self.ahead_end += len;
             self.ahead.push_back((self.ahead_end, ready));
@@ -168,7 +162,7 @@ impl PageCache {
 
     fn evict_oldest(&mut self) {
         let kept: u64 = self.cached.iter().map(|c| c.end - c.start).sum();
-        let over = kept.saturating_sub(self.rig_parameters.host_memory_bytes);
+        let over = kept.saturating_sub(self.sizes.host_memory_bytes);
         if let Some(oldest) = self.cached.front_mut().filter(|_| over > 0) {
             oldest.start = (oldest.start + over).min(oldest.end);
         }

@@ -3,6 +3,7 @@
 
 use crate::archetype::{Archetype, StartContent};
 use cardscope_model::random::{self, GOLDEN};
+use std::ops::Range;
 
 /// Bytes for which the number of weak cells is drawn at once.
 const WEAK_SPAN: u64 = 1 << 20;
@@ -57,16 +58,16 @@ impl ChosenUnits {
 
     /// Returns whether the unit at `at` is chosen, and for how many bytes, at most `len`, that answer holds.
     pub(crate) fn run_at(&self, at: u64, len: u64) -> (bool, u64) {
-        let first = at / self.bytes;
-        let chosen = self.is_chosen(first);
-        let mut unit = first + 1;
+        let mut unit = at / self.bytes;
+        let chosen = self.is_chosen(unit);
+        unit += 1;
         while unit * self.bytes < at + len && self.is_chosen(unit) == chosen {
             unit += 1;
         }
         (chosen, (unit * self.bytes - at).min(len))
     }
 
-    pub(crate) fn chosen_ranges(self, total: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
+    pub(crate) fn chosen_ranges(self, total: u64) -> impl Iterator<Item = Range<u64>> {
         (0..total.div_ceil(self.bytes))
             .filter(move |unit| self.is_chosen(*unit))
             .map(move |unit| unit * self.bytes..((unit + 1) * self.bytes).min(total))
@@ -77,7 +78,7 @@ impl ChosenUnits {
 const USED_UNITS: u64 = 0x7573_6564;
 
 /// Address ranges that hold data from the start, in order.
-pub(crate) fn mapped_ranges(card: &Archetype, seed: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
+pub(crate) fn mapped_ranges(card: &Archetype, seed: u64) -> impl Iterator<Item = Range<u64>> {
     let (all, unit) = (card.announced_bytes, card.flash.au_bytes);
     let (whole, share) = match card.state.start {
         StartContent::Factory => (None, 0.0),

@@ -153,13 +153,12 @@ impl SimTarget {
     #[inline(always)]
     fn transfer_content(&mut self, io: &IoRequest) -> IoFailure {
         let (offset, len) = (io.offset, u64::from(io.len));
+        let SimTarget { card, discarded_read: discarded, .. } = self;
         let result = match io.direction {
             IoDirection::Write if io.content == IoContent::Buffer => return self.write_buffer(io),
-            IoDirection::Write => self.card.write(offset, len, WrittenData::described(io.content)),
+            IoDirection::Write => card.write(offset, len, WrittenData::described(io.content)),
             IoDirection::Read if self.plan.own_buffers => self.record_read(io),
-            IoDirection::Read if self.card.reads_have_effects() => {
-                self.card.read(offset, len, &mut self.discarded_read)
-            }
+            IoDirection::Read if card.reads_have_effects() => card.read(offset, len, discarded),
             IoDirection::Read => Ok(()),
         };
         result.err().map(|error| Box::new(error.into_target_error(io)))

@@ -14,7 +14,11 @@ use std::time::{Duration, Instant};
 
 fn serve_job(names: &[&str], directory: &Path, timing: bool) -> ServeJob {
     let cards = names.iter().map(|name| target_spec::parse(name).unwrap()).collect();
-    let options = if timing { ServingOptions::default() } else { ServingOptions::at_once() };
+    let options = if timing {
+        ServingOptions::default()
+    } else {
+        ServingOptions { timing: false, ..ServingOptions::default() }
+    };
     ServeJob { cards, mount: Some(directory.to_owned()), nbd: None, options }
 }
 

@@ -162,9 +162,8 @@ fn rig_text(card: &Archetype) -> Option<String> {
 }
 
 fn cache_text(c: &PslcCache) -> String {
-    let dynamic = clause(c.bits, |bits| {
-        format!(", at most {} of what is free,", share_text(c.alpha / f64::from(bits)))
-    });
+    let share = c.bits.map(|bits| share_text(c.alpha / f64::from(bits)));
+    let dynamic = clause(share, |share| format!(", at most {share} of what is free,"));
     let full = match c.when_full {
         WhenFull::Direct => "writes pass it",
         WhenFull::Fold => "each byte waits until one is moved",
@@ -309,17 +308,15 @@ fn faults_text(card: &Archetype) -> Option<String> {
 }
 
 fn start_text(card: &Archetype) -> String {
-    let used = rounded_percent(card.state.used_share);
-    let unwritten = match card.state.unwritten {
+    let share = rounded_percent(card.state.used_share);
+    let rest = match card.state.unwritten {
         UnwrittenRead::Zeros => "zeros",
         UnwrittenRead::Ones => "0xFF",
     };
     match card.state.start {
-        StartContent::Factory => format!("The card starts empty and reads as {unwritten}."),
+        StartContent::Factory => format!("The card starts empty and reads as {rest}."),
         StartContent::Filled => "It was written once completely.".to_owned(),
-        StartContent::Used => {
-            format!("{used} % of its erase blocks hold data; the rest reads as {unwritten}.")
-        }
+        StartContent::Used => format!("{share} % of its erase blocks hold data; the rest reads as {rest}."),
     }
 }
 

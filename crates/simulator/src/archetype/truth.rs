@@ -7,7 +7,6 @@ use super::schema::{
 use crate::content::{FakeMap, FaultModel, MediumLocation, WEAK_BITS};
 use crate::seeded_choice::{ChosenUnits, WeakBits};
 use cardscope_model::verify::Verdict;
-use std::ops::Range;
 
 impl CardTruth {
     /// Derives the truth from parameters and seed. A card of constant speed has no flash units.
@@ -89,15 +88,14 @@ fn usable_and_good_bytes(card: &Archetype, seed: u64) -> (u64, u64) {
     let failing = FaultModel::new(&card.faults, seed).failing;
     let kept_run = |at, len| kept_run(&map, failing, &card.faults.error_ranges, at, len);
     let (mut good, mut first_bad) = (0, end);
-    for own in distinct_ranges(card, end) {
-        let mut at = own.start;
-        while at < own.end {
-            let (kept, len) = kept_run(at, own.end - at);
-            if kept {
-                good += len;
-            } else {
-                first_bad = first_bad.min(at);
-            }
+    // With a dead address line every other range shares no place with lower ones, else only the first does.
+    let all = if card.fake.kind == FakeKind::AddressLine { card.announced_bytes } else { end };
+    for start in (0..all).step_by(2 * end.max(1) as usize) {
+        let (mut at, own_end) = (start, (start + end).min(all));
+        while at < own_end {
+            let (kept, len) = kept_run(at, own_end - at);
+            good += if kept { len } else { 0 };
+            first_bad = if kept { first_bad } else { first_bad.min(at) };
             at += len;
         }
     }
@@ -113,12 +111,6 @@ fn usable_and_good_bytes(card: &Archetype, seed: u64) -> (u64, u64) {
         first_bad = sectors.first().map_or(first_bad, |sector| first_bad.min(*sector));
     }
     (first_bad, good)
-}
-
-/// Address ranges that share no place with lower ones: up to `end`, and with a dead address line every other range.
-fn distinct_ranges(card: &Archetype, end: u64) -> impl Iterator<Item = Range<u64>> {
-    let all = if card.fake.kind == FakeKind::AddressLine { card.announced_bytes } else { end };
-    (0..all).step_by(2 * end.max(1) as usize).map(move |start| start..(start + end).min(all))
 }
 
 const SECTOR: u64 = 512;

@@ -106,14 +106,15 @@ impl HybridEngine {
     #[inline]
     fn follow_stream(&mut self, offset: u64, jumps: bool, first: bool) -> f64 {
         let stream = &mut self.state.stream;
-        let mut cost = if first { seconds_to_ns(self.parameters.fixed_s) } else { 0.0 };
+        let HybridWrite { fixed_s, jump_s, stream_end_s, new_stream_s, .. } = self.parameters;
+        let mut cost = if first { seconds_to_ns(fixed_s) } else { 0.0 };
         if jumps {
-            cost += seconds_to_ns(self.parameters.jump_s)
-                + if stream.established { seconds_to_ns(self.parameters.stream_end_s) } else { 0.0 };
+            cost +=
+                seconds_to_ns(jump_s) + if stream.established { seconds_to_ns(stream_end_s) } else { 0.0 };
             *stream = WriteStream { start: offset, next: offset, established: false };
         }
         if first && !stream.established {
-            cost += seconds_to_ns(self.parameters.new_stream_s);
+            cost += seconds_to_ns(new_stream_s);
         }
         cost
     }
@@ -209,8 +210,8 @@ impl HybridEngine {
         let p = &self.parameters;
         let mut cost = len as f64 * self.per_byte;
         if len < self.page.bytes {
-            return cost
-                + (seconds_to_ns(p.sub_page_s) + if jumps { seconds_to_ns(p.sub_page_jump_s) } else { 0.0 });
+            let jump = if jumps { seconds_to_ns(p.sub_page_jump_s) } else { 0.0 };
+            return cost + (seconds_to_ns(p.sub_page_s) + jump);
         }
         let ragged = seconds_to_ns(p.ragged_s.unwrap_or(p.sub_page_s));
         if ragged > 0.0 {

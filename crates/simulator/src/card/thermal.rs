@@ -152,12 +152,8 @@ impl HeatModel {
             2 => counters.t2_s += seconds,
             _ => {}
         }
-        if *celsius >= self.warning_c {
-            counters.warning_s += seconds;
-        }
-        if *celsius >= self.critical_c {
-            counters.critical_s += seconds;
-        }
+        counters.warning_s += if *celsius >= self.warning_c { seconds } else { 0.0 };
+        counters.critical_s += if *celsius >= self.critical_c { seconds } else { 0.0 };
     }
 
     fn update_level(&mut self) {

@@ -15,7 +15,7 @@ use crate::archetype::{
     WriteTimes,
 };
 use cardscope_model::random::SeededRandom;
-use registers::{CAPACITY_UNIT, DrawnClaims, registers_of_claims};
+use registers::{CAPACITY_UNIT, registers_of_card};
 
 /// Prefix of the name of a random card; its seed follows.
 pub const RANDOM_PREFIX: &str = "random-";
@@ -95,10 +95,8 @@ fn draw_card(draw: &mut CardDraw) -> Archetype {
         (15, draw_express),
     ]);
     let mut card = family(draw);
-    if draw.chance(0.05)
-        && let Some(read) = &mut card.read
-    {
-        // Cards answer in 0.14 (SD NAND) to 0.3 of the usual time where nothing was written.
+    // Cards answer in 0.14 (SD NAND) to 0.3 of the usual time where nothing was written.
+    if let Some(read) = card.read.as_mut().filter(|_| draw.chance(0.05)) {
         read.unmapped_s = Some(rounded(read.base_s * draw.between(0.14, 0.3)));
     }
     card
@@ -118,14 +116,7 @@ fn draw_identity(card: &Archetype, serial: u32) -> CardIdentity {
     if let Some(thermal) = &card.thermal {
         return CardIdentity { nvme: Some(nvme_identity(card, thermal, serial)), ..CardIdentity::default() };
     }
-    let claims = DrawnClaims {
-        announced_bytes: card.announced_bytes,
-        au_bytes: card.flash.au_bytes,
-        write_mb_s: card.write.as_ref().map_or(0.0, WriteTimes::mb_s),
-        app_class: u8::from(matches!(card.write, Some(WriteTimes::Log(l)) if l.random_s < 0.001)),
-        serial,
-    };
-    CardIdentity { sd: Some(registers_of_claims(claims)), ..CardIdentity::default() }
+    CardIdentity { sd: Some(registers_of_card(card, serial)), ..CardIdentity::default() }
 }
 
 /// Draws a size near a nominal one, as makers choose it: 1.5 % below to 0.5 % above, in units of the CSD.
@@ -200,10 +191,9 @@ fn draw_hybrid(draw: &mut CardDraw) -> Archetype {
         ..HybridWrite::default()
     };
     let announced_bytes = draw_capacity(draw, &[4, 8, 16, 32]);
-    let write = Some(WriteTimes::Hybrid(write));
+    let (read, write) = (Some(read), Some(WriteTimes::Hybrid(write)));
     let noise = draw_noise(draw);
-    let mut card =
-        Archetype { announced_bytes, flash, read: Some(read), write, noise, ..Archetype::default() };
+    let mut card = Archetype { announced_bytes, flash, read, write, noise, ..Archetype::default() };
     // 8 of 28 cards guard the first 8 or 12 MiB.
     card.fat_region = draw.chance(0.29).then(|| FatRegion {
         bytes: draw.one_of(&[(7, 8), (1, 12)]) * MIB,
@@ -240,10 +230,9 @@ fn draw_log(draw: &mut CardDraw) -> Archetype {
         merge_s: draw.log_between(0.075, 0.33),
     };
     let announced_bytes = draw_capacity(draw, &[16, 32, 64, 128, 256]);
-    let write = Some(WriteTimes::Log(write));
+    let (read, write) = (Some(read), Some(WriteTimes::Log(write)));
     let noise = draw_noise(draw);
-    let mut card =
-        Archetype { announced_bytes, flash, read: Some(read), write, noise, ..Archetype::default() };
+    let mut card = Archetype { announced_bytes, flash, read, write, noise, ..Archetype::default() };
     // A queue that speeds up writes, a fake one, or none.
     let factor = draw.one_of(&[(60, 1.0), (25, 0.45), (15, 40.0)]);
     if factor != 1.0 {
@@ -269,10 +258,9 @@ fn draw_page(draw: &mut CardDraw) -> Archetype {
         ..PageWrite::default()
     };
     let announced_bytes = draw_capacity(draw, &[64, 128, 256, 512]);
-    let write = Some(WriteTimes::Page(write));
+    let (read, write) = (Some(read), Some(WriteTimes::Page(write)));
     let noise = draw_noise(draw);
-    let mut card =
-        Archetype { announced_bytes, flash, read: Some(read), write, noise, ..Archetype::default() };
+    let mut card = Archetype { announced_bytes, flash, read, write, noise, ..Archetype::default() };
     card.queue.depth = depth;
     card
 }

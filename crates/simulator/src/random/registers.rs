@@ -1,7 +1,7 @@
 //! Registers of a random SD card, as a maker would write them for its capacity and speed (Physical Layer Specification
 //! 4.10: 5.2 CID, 5.3 CSD version 2.0, 4.10.2 SD status). The manufacturer ID is not assigned.
 
-use crate::archetype::SdRegisters;
+use crate::archetype::{Archetype, SdRegisters, WriteTimes};
 use cardscope_sd::registers::crc7::crc7;
 use cardscope_sd::registers::csd::Csd;
 
@@ -14,31 +14,21 @@ const MAX_C_SIZE_UNITS: u64 = (1 << 28) - 1;
 /// AU_SIZE in MiB by code from 7 on (table 4-47).
 const AU_MIB: [u64; 9] = [1, 2, 4, 8, 12, 16, 24, 32, 64];
 
-#[derive(Debug, Clone, Copy)]
-pub(super) struct DrawnClaims {
-    pub(super) announced_bytes: u64,
-    pub(super) au_bytes: u64,
-    /// Speed of writes in order; decides the marks.
-    pub(super) write_mb_s: f64,
-    /// Application performance class, 0 to 2.
-    pub(super) app_class: u8,
-    pub(super) serial: u32,
-}
-
-pub(super) fn registers_of_claims(claims: DrawnClaims) -> SdRegisters {
+/// Registers that fit a card without them.
+pub(super) fn registers_of_card(card: &Archetype, serial: u32) -> SdRegisters {
     SdRegisters {
-        cid: hex(&encode_cid(claims)),
-        csd: hex(&encode_csd(claims.announced_bytes)),
+        cid: hex(&encode_cid(serial)),
+        csd: hex(&encode_csd(card.announced_bytes)),
         scr: "0235804300000000".to_owned(),
-        ssr: hex(&encode_ssr(claims)),
+        ssr: hex(&encode_ssr(card)),
         ocr: "c0ff8000".to_owned(),
     }
 }
 
 /// CID: the unassigned MID 0xFE, "RN", name RANDM, revision 1.0, made in January 2024.
-fn encode_cid(claims: DrawnClaims) -> [u8; 16] {
+fn encode_cid(serial: u32) -> [u8; 16] {
     let mut cid = *b"\xfeRNRANDM\x10....\x01\x81.";
-    cid[9..13].copy_from_slice(&claims.serial.to_be_bytes());
+    cid[9..13].copy_from_slice(&serial.to_be_bytes());
     cid[15] = crc7(&cid[..15]) << 1 | 1;
     cid
 }
@@ -69,9 +59,9 @@ impl SdRegisters {
     }
 }
 
-fn encode_ssr(claims: DrawnClaims) -> [u8; 64] {
-    let mb_s = claims.write_mb_s;
-    let code = AU_MIB.iter().position(|mib| mib << 20 >= claims.au_bytes).unwrap_or(8) as u8 + 7;
+fn encode_ssr(card: &Archetype) -> [u8; 64] {
+    let mb_s = card.write.as_ref().map_or(0.0, WriteTimes::mb_s);
+    let code = AU_MIB.iter().position(|mib| mib << 20 >= card.flash.au_bytes).unwrap_or(8) as u8 + 7;
     let mut ssr = [0u8; 64];
     ssr[0] = 0x80;
     let mark = |steps: &[(f64, u8)]| steps.iter().find(|step| mb_s >= step.0).map_or(0, |step| step.1);
@@ -80,7 +70,8 @@ fn encode_ssr(claims: DrawnClaims) -> [u8; 64] {
     let grade = mark(&[(30.0, 3), (10.0, 1)]);
     ssr[14] = grade << 4 | if grade > 0 { code } else { 0 };
     ssr[15] = mark(&[(90.0, 90), (60.0, 60), (30.0, 30), (10.0, 10), (6.0, 6)]);
-    ssr[21] = claims.app_class;
+    // Application performance class.
+    ssr[21] = u8::from(matches!(card.write, Some(WriteTimes::Log(log)) if log.random_s < 0.001));
     ssr
 }
 

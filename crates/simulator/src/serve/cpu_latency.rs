@@ -135,9 +135,8 @@ impl SpinnerState {
     fn wait_for_command(&self) {
         let rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
         self.resting.store(true, Ordering::Relaxed);
-        let resting =
-            |_: &mut ()| self.resting.load(Ordering::Relaxed) && !self.is_over.load(Ordering::Relaxed);
-        drop(self.wake.wait_while(rest, resting));
+        let idle = |_: &mut ()| self.resting.load(Ordering::Relaxed) && !self.is_over.load(Ordering::Relaxed);
+        drop(self.wake.wait_while(rest, idle));
     }
 
     fn elapsed_ms(&self) -> u64 {
@@ -167,7 +166,7 @@ mod tests {
 
     #[test]
     fn spinners_rest_a_second_after_last_command() {
-        let mut awake = CpuLatencyGuard::new(&ServingOptions::at_once());
+        let mut awake = CpuLatencyGuard::new(&ServingOptions { timing: false, ..ServingOptions::default() });
         awake.start_spinners();
         awake.wake_cores();
         std::thread::sleep(AWAKE_TIME + Duration::from_millis(500));

@@ -97,20 +97,17 @@ impl DelayQueue {
 
     /// Waits until `at`. Returns false as soon as serving ends: answers still waiting are given at once.
     fn wait_until(&self, at: Instant) -> bool {
-        loop {
-            if self.is_over.load(Ordering::Relaxed) {
-                return false;
+        while !self.is_over.load(Ordering::Relaxed) {
+            let pause = at.saturating_duration_since(Instant::now()).saturating_sub(SPIN_TIME);
+            if pause.is_zero() {
+                while Instant::now() < at {
+                    std::hint::spin_loop();
+                }
+                return true;
             }
-            let left = at.saturating_duration_since(Instant::now());
-            if left <= SPIN_TIME {
-                break;
-            }
-            std::thread::sleep((left - SPIN_TIME).min(END_CHECK));
+            std::thread::sleep(pause.min(END_CHECK));
         }
-        while Instant::now() < at {
-            std::hint::spin_loop();
-        }
-        true
+        false
     }
 }
 

@@ -57,11 +57,6 @@ with_defaults! {
 }
 
 impl ServingOptions {
-    /// Options that answer each request at once.
-    pub fn at_once() -> Self {
-        ServingOptions { timing: false, ..ServingOptions::default() }
-    }
-
     /// True if a measure applies; none does without times.
     pub fn has_measure(&self, measure: LagMeasure) -> bool {
         self.timing && !self.without.contains(&measure)

@@ -325,7 +325,7 @@ mod tests {
 
     fn slot() -> Arc<ServedCard> {
         let spec = crate::target_spec::parse("sim:constant").unwrap();
-        let options = ServingOptions::at_once();
+        let options = ServingOptions { timing: false, ..ServingOptions::default() };
         Arc::new(
             ServedCard::new(
                 &spec,

@@ -172,9 +172,8 @@ impl CardMount {
             // A file that is still open prevents the kernel from unmounting: the mount is detached, and ends with the
             // process.
             Err(_) if !ended && gone() => Ok(()),
-            result => {
-                result.map_err(|error| ServeError::Session(self.directory.display().to_string(), error))
-            }
+            Err(error) => Err(ServeError::Session(self.directory.display().to_string(), error)),
+            Ok(()) => Ok(()),
         }
     }
 }

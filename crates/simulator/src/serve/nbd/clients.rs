@@ -169,11 +169,7 @@ impl NbdClients {
     }
 
     /// Reserves memory for a request; None if the client is gone.
-    pub(super) fn reserve_bytes(
-        self: &Arc<Self>,
-        client: &Arc<NbdClient>,
-        len: u64,
-    ) -> Option<ReservedMemory> {
+    pub(super) fn hold_bytes(self: &Arc<Self>, client: &Arc<NbdClient>, len: u64) -> Option<ReservedMemory> {
         let wanted = len.max(MIN_REQUEST_BYTES);
         let mut state = self.lock_state();
         while !client.is_gone() && !state.has_room(client.held_bytes(), wanted) {
@@ -295,7 +291,7 @@ mod tests {
         let clients = clients();
         let hoard = |client: &Arc<NbdClient>| -> Vec<ReservedMemory> {
             let fits = || clients.lock_state().has_room(client.held_bytes(), CLIENT_BYTES / 4);
-            std::iter::from_fn(|| fits().then(|| clients.reserve_bytes(client, CLIENT_BYTES / 4).unwrap()))
+            std::iter::from_fn(|| fits().then(|| clients.hold_bytes(client, CLIENT_BYTES / 4).unwrap()))
                 .collect()
         };
         let greedy: Vec<_> = (0..MAX_SEATED - 1).map(|_| seated(&clients)).collect();
@@ -306,7 +302,7 @@ mod tests {
             "{held}"
         );
         let modest = seated(&clients);
-        assert!(clients.reserve_bytes(&modest, GUARANTEED_BYTES).is_some(), "its own is left");
+        assert!(clients.hold_bytes(&modest, GUARANTEED_BYTES).is_some(), "its own is left");
         drop(hoards);
         assert_eq!((clients.lock_state().held, greedy[0].held_bytes()), (0, 0));
     }
@@ -316,12 +312,12 @@ mod tests {
         let clients = clients();
         let stalled: Vec<_> = (0..4).map(|_| seated(&clients)).collect();
         let mut held: Vec<_> =
-            stalled.iter().map(|client| clients.reserve_bytes(client, CLIENT_BYTES)).collect();
+            stalled.iter().map(|client| clients.hold_bytes(client, CLIENT_BYTES)).collect();
         stalled[0].deadlines[SocketDirection::Out as usize].store(1, Ordering::Relaxed);
         std::thread::sleep(Duration::from_millis(5));
         let waits = seated(&clients);
         std::thread::scope(|scope| {
-            let taken = scope.spawn(|| clients.reserve_bytes(&waits, CLIENT_BYTES).is_some());
+            let taken = scope.spawn(|| clients.hold_bytes(&waits, CLIENT_BYTES).is_some());
             while !stalled[0].is_gone() {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -335,8 +331,8 @@ mod tests {
     fn disconnected_client_gets_no_memory() {
         let clients = clients();
         let client = seated(&clients);
-        let first = clients.reserve_bytes(&client, CLIENT_BYTES);
+        let first = clients.hold_bytes(&client, CLIENT_BYTES);
         clients.remove_client(&client);
-        assert!(clients.reserve_bytes(&client, CLIENT_BYTES).is_none() && first.is_some());
+        assert!(clients.hold_bytes(&client, CLIENT_BYTES).is_none() && first.is_some());
     }
 }

@@ -20,7 +20,7 @@ thread_local! {
     /// A card for each test thread, so that no test reads what another wrote.
     static CARD: Arc<ServedCard> = {
         let spec = crate::target_spec::parse("sim:constant?announced_bytes=1MiB").unwrap();
-        let options = ServingOptions::at_once();
+        let options = ServingOptions { timing: false, ..ServingOptions::default() };
         Arc::new(ServedCard::new(&spec, "constant".to_owned(), &options, &Arc::new(CpuLatencyGuard::new(&options))).unwrap())
     };
 }

@@ -9,12 +9,12 @@ pub(super) const MAX_REQUEST_BYTES: u32 = 32 << 20;
 /// Command, with its number in the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NbdCommand {
-    Read,
-    Write,
-    Flush,
-    Trim,
-    Cache,
-    WriteZeroes,
+    Read = 0,
+    Write = 1,
+    Flush = 3,
+    Trim = 4,
+    Cache = 5,
+    WriteZeroes = 6,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -102,7 +102,7 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
 
     /// Waits for memory. None if the client was cut off; its further requests are not executed.
     fn reserve_memory(&self, bytes: u64) -> Option<ReservedMemory> {
-        self.client.clients.reserve_bytes(self.client.client, bytes)
+        self.client.clients.hold_bytes(self.client.client, bytes)
     }
 
     fn execute_request(
