@@ -23,7 +23,7 @@ const PAIRED_PAGES: u64 = 3;
 #[derive(Debug)]
 pub(crate) struct SimulatedDevice {
     pub(crate) rig: RiggedCard,
-    medium: CardMedium,
+    pub(crate) medium: CardMedium,
     /// None if the reader returns the card's own data.
     lying_reader: Option<LyingReader>,
     faults: FaultModel,
@@ -208,11 +208,6 @@ impl SimulatedDevice {
 
     pub(crate) fn reads_have_effects(&self) -> bool {
         self.check_each || self.lying_reader.is_some() || self.medium.reads_have_effects()
-    }
-
-    /// Copies the pieces that are stored as bytes to their places in `out`. Fails if the host cannot read them.
-    pub(crate) fn fetch(&self, found: &ReadContent, out: &mut [u8]) -> CardResult {
-        self.medium.copy_stored(found, out)
     }
 
     /// Discards a range at `now`; returns when the card has noted it.

@@ -192,7 +192,7 @@ impl SimTarget {
         slot.needs_fill = true;
         if slot.last_read.has_bytes() {
             slot.bytes.resize(self.plan.block as usize, 0);
-            self.card.fetch(&slot.last_read, &mut slot.bytes)?;
+            self.card.medium.copy_stored(&slot.last_read, &mut slot.bytes)?;
         }
         Ok(())
     }

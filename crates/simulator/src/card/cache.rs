@@ -127,7 +127,10 @@ impl PslcModel {
         // Converting by way of i64 is several times as fast.
         let bytes = (room as i64 as u64).min(len);
         self.state.used += bytes_f64(bytes);
-        self.use_pool(bytes_f64(len));
+        // Each byte written uses up one of the blocks for cleaning.
+        if self.most_pool.is_finite() {
+            self.state.pool = (self.state.pool - bytes_f64(len)).max(0.0);
+        }
         self.mark_chunks(piece.offset, len, bytes == len);
         if bytes == len {
             return CachedWrite { bytes, per_byte: self.per_byte };
@@ -142,14 +145,6 @@ impl PslcModel {
         }
         let all = bytes as f64 * self.per_byte + (len - bytes) as f64 * self.folding;
         CachedWrite { bytes: len, per_byte: all / len as f64 }
-    }
-
-    /// Each byte written uses up one of the blocks for cleaning.
-    #[inline]
-    fn use_pool(&mut self, bytes: f64) {
-        if self.most_pool.is_finite() {
-            self.state.pool = (self.state.pool - bytes).max(0.0);
-        }
     }
 
     fn clean_for(&mut self, time: f64) {

@@ -5,7 +5,6 @@ use super::delay::{self, AnswerDelay, DelayOptions};
 use super::round_trip::HostRoundTrip;
 use super::served_card::{RequestArrival, ServedCard, ServedRequest, TimedResult, is_whole_sectors};
 use super::{CARD_FILE, LagMeasure};
-use crate::content::CardIoError;
 use fuser::{
     BackgroundSession, BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
     Generation, INodeNo, InitFlags, KernelConfig, LockOwner, MountOption, OpenAccMode, OpenFlags, ReplyAttr,
@@ -98,7 +97,7 @@ impl CardFile {
     fn send_empty_answer(&self, asked: FuseRequest, (at, result): TimedResult<()>, reply: ReplyEmpty) {
         self.send_answer(asked, at, move || match result {
             Ok(()) => reply.ok(),
-            Err(error) => reply.error(fuse_errno(&error)),
+            Err(error) => reply.error(Errno::from_i32(error.errno())),
         });
     }
 
@@ -162,10 +161,6 @@ impl CardFile {
 
 fn earlier(at: Instant, by: Duration) -> Instant {
     at.checked_sub(by).unwrap_or(at)
-}
-
-fn fuse_errno(error: &CardIoError) -> Errno {
-    Errno::from_i32(error.errno())
 }
 
 impl Filesystem for CardFile {
@@ -272,7 +267,7 @@ impl Filesystem for CardFile {
         let (at, data) = self.card.live.read(came, offset, len);
         self.send_answer(asked, at, move || match data {
             Ok(data) => reply.data(&data),
-            Err(error) => reply.error(fuse_errno(&error)),
+            Err(error) => reply.error(Errno::from_i32(error.errno())),
         });
     }
 
@@ -299,7 +294,7 @@ impl Filesystem for CardFile {
         let (at, result) = self.card.live.write(came, offset, &data[..room]);
         self.send_answer(asked, at, move || match result {
             Ok(()) => reply.written(room as u32),
-            Err(error) => reply.error(fuse_errno(&error)),
+            Err(error) => reply.error(Errno::from_i32(error.errno())),
         });
     }
 

@@ -5,7 +5,7 @@ use super::delay::AnswerDelay;
 use super::report::{AnswerLag, LagMeter, ServeReport};
 use super::{ServeError, ServingOptions};
 use crate::archetype::{ArchetypeError, UnwrittenRead};
-use crate::card::{CardCommand, LifetimeCounters};
+use crate::card::CardCommand;
 use crate::content::{CardIoError, CardResult, ReadContent, WrittenData};
 use crate::simulated_device::SimulatedDevice;
 use crate::state_file::StateError;
@@ -55,11 +55,11 @@ impl ServedCard {
 
     pub(super) fn report(&self) -> ServeReport {
         let (in_flight, max_in_flight) = self.meter.in_flight();
-        let card = self.live.counters();
+        let card = self.live.lock_state().card.rig.card.counters();
         ServeReport {
             name: self.name.clone(),
             target: self.spec_text.clone(),
-            seconds: self.live.seconds(),
+            seconds: self.live.start.elapsed().as_secs_f64(),
             commands: card.tally.command_count(),
             card,
             in_flight,
@@ -261,11 +261,7 @@ impl LiveCard {
             Ok(()) => act(&mut state, now),
             Err(error) => (now, Err(error)),
         };
-        (self.to_instant(end), result)
-    }
-
-    pub(super) fn counters(&self) -> LifetimeCounters {
-        self.lock_state().card.rig.card.counters()
+        (self.start + Duration::from_nanos((end - self.clock) as u64), result)
     }
 
     /// Temperature now in °C; None without a heat model.
@@ -274,20 +270,12 @@ impl LiveCard {
         state.card.rig.card.celsius(now)
     }
 
-    pub(super) fn seconds(&self) -> f64 {
-        self.start.elapsed().as_secs_f64()
-    }
-
     fn state_at(&self, came: RequestArrival) -> (MutexGuard<'_, ServedState>, f64) {
         let mut state = self.lock_state();
         let since = came.at.saturating_duration_since(self.start).as_nanos() as f64 + self.clock;
         state.latest = state.latest.max(since);
         let now = state.latest;
         (state, now)
-    }
-
-    fn to_instant(&self, nanos: f64) -> Instant {
-        self.start + Duration::from_nanos((nanos - self.clock) as u64)
     }
 
     fn lock_state(&self) -> MutexGuard<'_, ServedState> {
@@ -313,7 +301,7 @@ impl ServedState {
     fn read_bytes(&mut self, offset: u64, len: u64) -> CardResult<Vec<u8>> {
         self.card.read(offset, len, &mut self.found)?;
         let mut data = vec![0; len as usize];
-        self.card.fetch(&self.found, &mut data)?;
+        self.card.medium.copy_stored(&self.found, &mut data)?;
         self.found.generate_bytes(&mut data);
         Ok(data)
     }
