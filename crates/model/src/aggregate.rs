@@ -29,6 +29,7 @@ pub fn aggregate_test(test: &RecipeTest, samples: &[LoopSample]) -> Option<TestR
     let mut histogram = LatencyHistogram::default();
     counted.iter().for_each(|s| histogram.merge(&s.histogram));
     let loops: Vec<LoopResult> = samples.iter().map(|s| loop_result(s, block)).collect();
+    let speeds: Vec<f64> = loops.iter().filter(|l| l.counted).map(|l| l.mb_s).collect();
     let mb_s = mb_per_s(bytes, time);
     let mut result = TestResult {
         step: test.step.clone(),
@@ -38,7 +39,7 @@ pub fn aggregate_test(test: &RecipeTest, samples: &[LoopSample]) -> Option<TestR
         ios: counted.iter().map(|s| s.ios).sum(),
         seconds: time,
         temperature_c: temperature_range(samples),
-        recipe_value: combine_loops(test.aggregate, &counted_speeds(&loops), mb_s),
+        recipe_value: combine_loops(test.aggregate, &speeds, mb_s),
         loops,
         series: join_series(samples),
         ..TestResult::from_speed(test.name, mb_s)
@@ -62,10 +63,6 @@ fn loop_result(sample: &LoopSample, block: u64) -> LoopResult {
         seconds: nanos_to_seconds(sample.nanos),
         mean_latency_us: round_measured(sample.histogram.mean() / 1e3),
     }
-}
-
-fn counted_speeds(loops: &[LoopResult]) -> Vec<f64> {
-    loops.iter().filter(|l| l.counted).map(|l| l.mb_s).collect()
 }
 
 fn combine_loops(aggregate: LoopAggregate, values: &[f64], total: f64) -> f64 {

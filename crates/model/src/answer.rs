@@ -1,11 +1,12 @@
 //! Answer of a page: one line, which may begin with a verdict in capitals.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use std::fmt;
 use std::ops::Deref;
 
 /// Answer line, e.g. `FAKE: holds 52 GB of 1 TB. Return it.`
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(into = "String")]
 pub struct Answer {
     text: String,
     /// Length of the verdict at the start of the text, in bytes; 0 without a verdict.
@@ -84,11 +85,5 @@ impl fmt::Display for Answer {
 impl PartialEq<&str> for Answer {
     fn eq(&self, other: &&str) -> bool {
         self.text == *other
-    }
-}
-
-impl Serialize for Answer {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&self.text)
     }
 }

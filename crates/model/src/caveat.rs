@@ -1,7 +1,7 @@
 //! Caveats of a result: stored with it and formatted in one place.
 
 use crate::units::SpeedMbS;
-use crate::verify::io_error::IoCounts;
+use crate::verify::io_errors::IoCounts;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Doubt about a result, with its numbers.
@@ -23,8 +23,7 @@ pub enum Caveat {
     },
     /// The kernel refused io_uring.
     #[error(
-        "io_uring is not available ({reason}): threads with pread and pwrite were used, which need more \
-         processor time for deep queues"
+        "io_uring is not available ({reason}): threads with pread and pwrite were used, which need more processor time for deep queues"
     )]
     NoIoUring { reason: String },
     #[error("registered buffers are not available ({reason}), which costs some processor time")]
@@ -43,15 +42,13 @@ pub enum Caveat {
     AboveBusCeiling { mb_s: f64, ceiling_mb_s: f64 },
     /// The interval required by `until` was not reached.
     #[error(
-        "the 95 % interval is ±{reached_percent:.1} % instead of ±{wanted_percent:.1} %: {limit} came \
-             first"
+        "the 95 % interval is ±{reached_percent:.1} % instead of ±{wanted_percent:.1} %: {limit} came first"
     )]
     NotPrecise { wanted_percent: f64, reached_percent: f64, limit: String },
     #[error("{failed_once} I/Os failed once and {failed_twice} twice in this test, so its speed is doubtful")]
     FailedIos { failed_once: u64, failed_twice: u64 },
     #[error(
-        "the page cache could not be emptied ({reason}), so buffered results are those of a warm cache; run \
-         as root"
+        "the page cache could not be emptied ({reason}), so buffered results are those of a warm cache; run as root"
     )]
     CachesKept { reason: String },
     #[error("{text}")]

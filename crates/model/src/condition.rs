@@ -69,8 +69,7 @@ pub enum ConditionError {
     #[error("--condition {0:?} is not KEY=VALUE; write e.g. cooling=passive")]
     NotKeyValue(String),
     /// Key that is not in [`WORDS`].
-    #[error("--condition: unknown key {0:?}; the keys are: \
-             {known}", known = WORDS.iter().map(|w| w.0).collect::<Vec<_>>().join(", "))]
+    #[error("--condition: unknown key {0:?}; the keys are: {known}", known = WORDS.iter().map(|w| w.0).collect::<Vec<_>>().join(", "))]
     UnknownWord(String),
 }
 

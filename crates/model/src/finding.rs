@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingWeight {
+    #[default]
     Note,
     /// Indication without proof.
     Hint,
@@ -13,7 +14,7 @@ pub enum FindingWeight {
 }
 
 /// Conclusion about a claim, with evidence and advice.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// Stable identifier of the claim, e.g. `serial-zero` or `capacity-against-name`.
     pub claim: String,
@@ -39,15 +40,7 @@ impl Finding {
     pub fn new(claim: &str, weight: FindingWeight, confidence: f64, verdict: impl Into<String>) -> Self {
         let verdict = verdict.into();
         debug_assert!(is_sentence(&verdict), "the verdict of {claim} is not a sentence: {verdict}");
-        Finding {
-            claim: claim.to_owned(),
-            verdict,
-            weight,
-            confidence,
-            evidence: Vec::new(),
-            advice: None,
-            advised_verb: None,
-        }
+        Finding { claim: claim.to_owned(), verdict, weight, confidence, ..Finding::default() }
     }
 
     pub fn because(mut self, what: &str, value: impl ToString) -> Self {

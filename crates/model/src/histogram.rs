@@ -61,8 +61,8 @@ impl LatencyHistogram {
 
     #[inline]
     fn class_counter(&mut self, class: usize) -> &mut u64 {
-        let group =
-            self.groups[class >> SUB_BITS].get_or_insert_with(|| Box::new([0; CLASSES_PER_GROUP as usize]));
+        let empty = || Box::new([0; CLASSES_PER_GROUP as usize]);
+        let group = self.groups[class >> SUB_BITS].get_or_insert_with(empty);
         &mut group[class & (CLASSES_PER_GROUP as usize - 1)]
     }
 

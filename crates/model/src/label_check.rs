@@ -42,12 +42,8 @@ pub fn judge_label(label: &CardLabel, seen: &LabelEvidence<'_>) -> Vec<Finding> 
     findings.extend(marks().filter_map(|mark| mark_against_speed(mark, seen)));
     findings.extend(rating_against_speed(label));
     findings.extend(speed_beyond_bus(label));
-    findings.extend(speed_findings(label, &seen.measured));
+    findings.extend(judge_speeds(label, &seen.measured).iter().map(JudgedSpeed::finding));
     findings
-}
-
-pub fn speed_findings(label: &CardLabel, measured: &MeasuredSpeeds) -> Vec<Finding> {
-    judge_speeds(label, measured).iter().map(JudgedSpeed::finding).collect()
 }
 
 const CAPACITY: &str = "label-capacity";

@@ -100,7 +100,6 @@ pub mod supply;
 pub mod suspect_reader;
 pub mod sustain;
 pub mod test_name;
-pub mod thinned_series;
 pub mod toml_error;
 pub mod units;
 pub mod untrusted_text;

@@ -120,8 +120,8 @@ pub struct MarkDemand {
 impl MarkDemand {
     /// Formats the measured and the demanded figure, or returns None if nothing was measured.
     pub fn figure_text(&self) -> Option<String> {
-        let alone =
-            self.without_queue.map_or(String::new(), |rate| format!(" ({} without it)", short_figure(rate)));
+        let alone = self.without_queue.map(|rate| format!(" ({} without it)", short_figure(rate)));
+        let alone = alone.unwrap_or_default();
         let (measured, demanded) = (short_figure(self.measured?), short_figure(self.demanded));
         Some(format!("{}: {measured} {}{alone} (needs {demanded})", self.what, self.unit))
     }
@@ -130,11 +130,10 @@ impl MarkDemand {
 /// Returns the demand with the least margin among those with the mark's outcome. Speeds and rates take precedence,
 /// because limits of single times are so wide that nearly every card meets them.
 pub fn deciding_demand(parts: &[MarkDemand], outcome: MarkOutcome) -> Option<&MarkDemand> {
-    let order = |part: &MarkDemand| (part.unit == "ms", part.margin.unwrap_or(f64::INFINITY));
-    parts.iter().filter(|part| part.outcome == outcome).min_by(|a, b| {
-        let (a, b) = (order(a), order(b));
-        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-    })
+    let margin = |part: &MarkDemand| part.margin.unwrap_or(f64::INFINITY);
+    let is_time = |part: &MarkDemand| part.unit == "ms";
+    let decisive = parts.iter().filter(|part| part.outcome == outcome);
+    decisive.min_by(|a, b| is_time(a).cmp(&is_time(b)).then(margin(a).total_cmp(&margin(b))))
 }
 
 fn short_figure(value: f64) -> String {

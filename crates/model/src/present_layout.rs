@@ -90,12 +90,9 @@ impl PresentLayout {
         });
         let beyond = self.partitions_end_bytes.filter(|end| *end > self.card_bytes);
         let beyond = beyond.map(|end| {
-            let ends = format!(
-                "A partition ends at {}, beyond the {}",
-                DecimalSize(end),
-                DecimalSize(self.card_bytes)
-            );
-            hint("layout-beyond-card", ends + " shown: the reader cuts the capacity, or the image is cut.")
+            let (end_size, card) = (DecimalSize(end), DecimalSize(self.card_bytes));
+            let ends = format!("A partition ends at {end_size}, beyond the {card} shown");
+            hint("layout-beyond-card", ends + ": the reader cuts the capacity, or the image is cut.")
                 .because("partitions_end_bytes", end)
                 .because("card_bytes", self.card_bytes)
                 .with_advice("Try another reader before you write to the card.")

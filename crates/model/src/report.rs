@@ -4,8 +4,7 @@ use crate::caveat::{self, Caveat};
 use crate::condition::Condition;
 use crate::finding::{Finding, FindingWeight};
 use crate::suspect_reader::SuspectReader;
-use crate::verify::error_pattern::{ErrorPattern, READER_ERRORS};
-use crate::verify::io_error::{IoCounts, IoError, list_failed};
+use crate::verify::io_errors::{ErrorPattern, IoCounts, IoError, READER_ERRORS, list_failed};
 use serde::{Deserialize, Serialize};
 
 /// Claims of findings that are part of a verdict on the capacity.
@@ -63,14 +62,12 @@ pub struct NextStep {
 #[serde(default)]
 pub struct IoTotals {
     /// True if all data of the card is preserved, as far as the card can hold it.
-    #[serde(default)]
     pub data_kept: bool,
     /// Blocks whose data may not have been preserved.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub may_have_changed: Option<ChangedBlocks>,
     /// Excludes `bytes_restored`.
     pub bytes_written: u64,
-    #[serde(default)]
     pub bytes_restored: u64,
     pub bytes_read: u64,
     pub seconds: f64,
@@ -103,9 +100,8 @@ impl ExitStatus {
 
     pub fn from_code(code: impl Into<i64>) -> Option<Self> {
         let code = code.into();
-        [ExitStatus::Good, ExitStatus::Bad, ExitStatus::NotProven]
-            .into_iter()
-            .find(|status| i64::from(status.code()) == code)
+        let mut all = [ExitStatus::Good, ExitStatus::Bad, ExitStatus::NotProven].into_iter();
+        all.find(|status| i64::from(status.code()) == code)
     }
 
     pub fn not_proven_if(untested: bool) -> Self {
@@ -127,14 +123,6 @@ pub enum NewsTone {
     Plain,
     Warning,
     Bad,
-}
-
-impl IoTotals {
-    /// Records a restoration: data counts as preserved only if nothing may have changed.
-    pub fn record_restored(&mut self, may_have_changed: Option<ChangedBlocks>) {
-        self.data_kept = may_have_changed.is_none();
-        self.may_have_changed = may_have_changed;
-    }
 }
 
 const CHANGED_BLOCK_BYTES: u64 = 4096;
@@ -166,6 +154,12 @@ impl ChangedBlocks {
 const MAX_IO_ERRORS: usize = 100;
 
 impl IoTotals {
+    /// Records a restoration: data counts as preserved only if nothing may have changed.
+    pub fn record_restored(&mut self, may_have_changed: Option<ChangedBlocks>) {
+        self.data_kept = may_have_changed.is_none();
+        self.may_have_changed = may_have_changed;
+    }
+
     pub fn error_pattern(&self, card_bytes: Option<u64>) -> ErrorPattern {
         ErrorPattern::from_errors(self.counts, &self.io_errors, card_bytes)
     }
@@ -173,9 +167,9 @@ impl IoTotals {
     /// Adds failed I/Os. If the list is full, one that failed twice replaces one that failed once.
     pub fn add_failed(&mut self, counts: IoCounts, io_errors: &[IoError]) {
         self.counts += counts;
-        for io_error in io_errors {
-            list_failed(&mut self.io_errors, MAX_IO_ERRORS, io_error.clone());
-        }
+        io_errors
+            .iter()
+            .for_each(|io_error| list_failed(&mut self.io_errors, MAX_IO_ERRORS, io_error.clone()));
     }
 }
 
@@ -233,14 +227,14 @@ pub trait ReportDocument {
 
 impl<B: ReportBody> ReportDocument for Report<B> {
     fn exit_status(&self) -> ExitStatus {
-        let found = self.body.exit_status().max(self.header.exit_status());
+        let worst = self.body.exit_status().max(self.header.exit_status());
         match &self.header.suspect_reader {
             // No data is at risk; a bad finding may come from the reader, so it proves nothing until another reader
             // confirms it.
             Some(reader) if !reader.ended_test && self.header.error.is_none() => {
-                found.min(ExitStatus::NotProven)
+                worst.min(ExitStatus::NotProven)
             }
-            _ => found,
+            _ => worst,
         }
     }
 

@@ -181,8 +181,8 @@ impl SessionFile {
     /// # Errors
     /// If it has another format, is newer or damaged, or has an unknown field.
     pub fn from_json(text: &str) -> Result<Self, SessionFileError> {
-        let whole: Value =
-            serde_json::from_str(text).map_err(|e| SessionFileError::OtherFormat(format!("no JSON: {e}")))?;
+        let no_json = |e| SessionFileError::OtherFormat(format!("no JSON: {e}"));
+        let whole: Value = serde_json::from_str(text).map_err(no_json)?;
         // The version is checked first, because a newer file may have any other structure.
         match (whole["format"].as_str(), whole["version"].as_u64()) {
             (Some(FORMAT), Some(found)) if found > u64::from(VERSION) => {
@@ -216,23 +216,19 @@ fn unknown_field(file: &Value, taken: &Value) -> Option<String> {
         (Value::Object(all), Value::Object(known)) => all.iter().find_map(|(name, value)| {
             let inner = match known.get(name) {
                 Some(taken) => unknown_field(value, taken)?,
-                None if value.is_null() || is_empty_list(value) => return None,
+                // Types omit empty lists when they are serialized.
+                None if value.is_null() || value.as_array().is_some_and(Vec::is_empty) => return None,
                 None => String::new(),
             };
             Some(join_path(name, &inner))
         }),
         (Value::Array(all), Value::Array(known)) => {
-            (0..).zip(all.iter().zip(known)).find_map(|(place, (value, taken)): (usize, _)| {
-                unknown_field(value, taken).map(|inner| join_path(&format!("[{place}]"), &inner))
+            all.iter().zip(known).enumerate().find_map(|(at, (value, taken))| {
+                unknown_field(value, taken).map(|inner| join_path(&format!("[{at}]"), &inner))
             })
         }
         _ => None,
     }
-}
-
-/// Types omit empty lists when they are serialized.
-fn is_empty_list(value: &Value) -> bool {
-    value.as_array().is_some_and(Vec::is_empty)
 }
 
 fn join_path(name: &str, inner: &str) -> String {

@@ -55,8 +55,8 @@ pub struct WantedSetting {
 impl WantedSetting {
     /// Parses `WORD=VALUE`.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let (word, value) =
-            text.split_once('=').ok_or(format!("{text:?} is not WORD=VALUE; write e.g. cooling=active"))?;
+        let no_value = || format!("{text:?} is not WORD=VALUE; write e.g. cooling=active");
+        let (word, value) = text.split_once('=').ok_or_else(no_value)?;
         let word = Setting::find_word(word)?;
         if word == "size" {
             parse_size(value).map_err(|e| e.to_string())?;

@@ -39,11 +39,9 @@ impl SupplyState {
             NO_ALARM => Some(SupplyState::Alarm(false)),
             faults => {
                 let bit =
-                    |fault: &str| FAULTS.iter().find(|(_, words)| *words == fault).map(|(bit, _)| 1 << bit);
-                faults
-                    .split(", ")
-                    .try_fold(0, |word, fault| Some(word | bit(fault)?))
-                    .map(SupplyState::Firmware)
+                    |fault: &str| FAULTS.iter().find(|(_, words)| *words == fault).map(|row| 1 << row.0);
+                let word = faults.split(", ").map(bit).try_fold(0, |word, bit| Some(word | bit?));
+                word.map(SupplyState::Firmware)
             }
         }
     }

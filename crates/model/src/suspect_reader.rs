@@ -48,12 +48,8 @@ impl SuspectReader {
 impl fmt::Display for SuspectReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let SuspectReader { reads, differing_reads, .. } = self;
-        write!(
-            f,
-            "{} of {} reads gave other data than an earlier read",
-            group_digits(*differing_reads),
-            group_digits(*reads)
-        )?;
+        let (differing, reads) = (group_digits(*differing_reads), group_digits(*reads));
+        write!(f, "{differing} of {reads} reads gave other data than an earlier read")?;
         let Some(ReadDifference { offset, first, second }) = self.differences.first() else { return Ok(()) };
         write!(f, " of the same place (first at byte {}: ", group_digits(*offset))?;
         let (one, other) = (BinarySize(first.len), BinarySize(second.len));

@@ -2,6 +2,7 @@
 
 use crate::units;
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
 use std::fmt;
 use std::str::FromStr;
 
@@ -15,7 +16,7 @@ pub enum IoOrder {
 }
 
 /// Operation of a test, written `read`, `write` or `mix70` (70 % of the I/Os are reads).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub enum TestOp {
     #[default]
     Read,
@@ -34,7 +35,7 @@ impl TestOp {
 }
 
 /// Access pattern without its direction, e.g. `RND4K Q32T1`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct AccessPattern {
     pub order: IoOrder,
     pub block: u64,
@@ -43,7 +44,7 @@ pub struct AccessPattern {
 }
 
 /// Pattern and operation, e.g. `RND4K Q32T1 read`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
 pub struct TestName {
     pub pattern: AccessPattern,
     pub op: TestOp,
@@ -143,24 +144,6 @@ impl FromStr for TestName {
         Ok(TestName { pattern: parse_pattern(pattern).map_err(fail)?, op: op.parse().map_err(fail)? })
     }
 }
-
-/// Serializes by `Display` and `FromStr`, so that files and JSON contain the common names.
-macro_rules! serde_as_text {
-    ($($type:ty),*) => {$(
-        impl Serialize for $type {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = String::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
-            }
-        }
-    )*};
-}
-serde_as_text!(TestOp, AccessPattern, TestName);
 
 #[cfg(test)]
 mod tests {

@@ -161,10 +161,7 @@ impl fmt::Display for DecimalSize {
 }
 
 pub(crate) fn without_zeros(number: String) -> String {
-    match number.contains('.') {
-        true => number.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => number,
-    }
+    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.').to_owned() } else { number }
 }
 
 /// Speed in MB/s, formatted with three digits: `117 MB/s`, `4.50 MB/s`, `0.0123 MB/s`.

@@ -90,9 +90,10 @@ const MAX_MESSAGE_BYTES: usize = 3000;
 
 /// Shortens a text of more than 200 bytes for a message, to its beginning and `…`.
 pub fn shorten_text(text: &str) -> Cow<'_, str> {
-    match text.len() <= MAX_REPEATED_BYTES {
-        true => Cow::Borrowed(text),
-        false => Cow::Owned(text_start(text, SHORTENED_BYTES)),
+    if text.len() <= MAX_REPEATED_BYTES {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text_start(text, SHORTENED_BYTES))
     }
 }
 
@@ -114,7 +115,7 @@ pub fn shorten_message<'m>(text: &'m str, arguments: &[String]) -> Cow<'m, str> 
     for quote in ['"', '`', '\''] {
         short = shorten_quotes(&short, quote);
     }
-    short = shorten_runs(&short);
+    short = short.split_inclusive(char::is_whitespace).map(shorten_run).collect();
     if short.len() > MAX_MESSAGE_BYTES {
         short = text_start(&short, MAX_MESSAGE_BYTES);
     }
@@ -163,10 +164,6 @@ fn find_closing_quote(text: &str, quote: char) -> Option<usize> {
     })
 }
 
-fn shorten_runs(text: &str) -> String {
-    text.split_inclusive(char::is_whitespace).map(shorten_run).collect()
-}
-
 fn shorten_run(run: &str) -> Cow<'_, str> {
     let word = run.trim_end();
     match shorten_text(word) {
@@ -175,17 +172,13 @@ fn shorten_run(run: &str) -> Cow<'_, str> {
     }
 }
 
-fn replace_chars(
-    text: &str,
-    hidden: impl Fn(char) -> bool,
-    form: impl Fn(char, &mut String),
-) -> Cow<'_, str> {
+fn replace_chars(text: &str, hidden: impl Fn(char) -> bool, push: fn(char, &mut String)) -> Cow<'_, str> {
     if !text.contains(&hidden) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        if hidden(c) { form(c, &mut out) } else { out.push(c) }
+        if hidden(c) { push(c, &mut out) } else { out.push(c) }
     }
     Cow::Owned(out)
 }

@@ -95,8 +95,7 @@ pub static DEMANDS: [SpeedDemand; 17] = [
 /// Text that is not a mark.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is not a mark; the marks are C2 C4 C6 C10, U1 U3, V6 V10 V30 V60 V90, A1 A2, E150 E300 E450 \
-         E600"
+    "{0:?} is not a mark; the marks are C2 C4 C6 C10, U1 U3, V6 V10 V30 V60 V90, A1 A2, E150 E300 E450 E600"
 )]
 pub struct MarkError(pub String);
 
@@ -132,10 +131,6 @@ impl Mark {
         Mark::all().find(|mark| (mark.letter, mark.number) == (letter, number))
     }
 
-    fn highest_up_to(letter: char, number: u16) -> Option<Mark> {
-        Mark::all().filter(|mark| mark.letter == letter && mark.number <= number).last()
-    }
-
     /// Returns the marks that an SSR claims, the highest of each letter. Reserved codes count as the highest mark.
     pub fn claimed_in_ssr(ssr: &Ssr) -> Vec<Mark> {
         if ssr.blank.is_some() {
@@ -148,7 +143,10 @@ impl Mark {
             ('V', u16::from(ssr.video_speed_class)),
             ('A', u16::from(ssr.app_perf_class)),
         ];
-        claims.into_iter().filter_map(|(letter, number)| Mark::highest_up_to(letter, number)).collect()
+        let highest = |(letter, number): (char, u16)| {
+            Mark::all().filter(|mark| mark.letter == letter && mark.number <= number).last()
+        };
+        claims.into_iter().filter_map(highest).collect()
     }
 
     /// Returns the marks in printed text such as `Class 10, U3, A2, V30`, and skips all other words.

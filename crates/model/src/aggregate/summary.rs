@@ -68,19 +68,18 @@ pub fn demand_findings(runs: &[RunResult], recipe: &Recipe) -> Vec<Finding> {
     let finding = match verdicts.iter().position(|met| *met) {
         Some(0) => note(0.95, format!("The card meets all demands of {name} in the first run.")),
         Some(n) => note(0.8, format!("The card meets all demands of {name}, but only in run {}.", n + 1)),
-        None => Finding::new(DEMANDS_CLAIM, FindingWeight::Bad, 0.95, failed_text(name, verdicts.len()))
-            .with_advice(DEMANDS_ADVICE),
+        None => {
+            let tries = verdicts.len();
+            let tries = if tries == 1 { "the only run".to_owned() } else { format!("all {tries} runs") };
+            let text = format!("The card fails the demands of {name} in {tries}.");
+            Finding::new(DEMANDS_CLAIM, FindingWeight::Bad, 0.95, text).with_advice(DEMANDS_ADVICE)
+        }
     };
     vec![recipe.demands.iter().fold(finding, |finding, demand| add_evidence(finding, deciding, demand))]
 }
 
 const DEMANDS_CLAIM: &str = "recipe-demands";
 const DEMANDS_ADVICE: &str = "Try another reader or slot: a slow bus fails the same demands.";
-
-fn failed_text(name: &str, tries: usize) -> String {
-    let tries = if tries == 1 { "the only run".to_owned() } else { format!("all {tries} runs") };
-    format!("The card fails the demands of {name} in {tries}.")
-}
 
 fn add_evidence(mut finding: Finding, run: &RunResult, demand: &PassDemand) -> Finding {
     let Some(result) = find_result(run, &demand.step) else { return finding };

@@ -1,7 +1,7 @@
 //! Fit of an image on cards, by exact bytes. Cards of one nominal capacity differ by hundreds of megabytes
 //! (docs/reference/reports.md#sd-card-round-up), and an image of the largest is truncated on all others.
 
-use super::nominal_size;
+use super::{nominal_size, nominal_size_bytes};
 use crate::finding::Finding;
 use crate::report::{ExitStatus, ReportDocument};
 use serde::{Deserialize, Serialize};
@@ -147,8 +147,7 @@ pub fn nominal_range(name: &str, cards: &[CardSize], asked: Option<u64>) -> Opti
 }
 
 fn nominal_share(card: &CardSize) -> Option<f64> {
-    let printed = printed_bytes(&nominal_size(card.bytes)?)?;
-    Some(card.bytes as f64 / printed as f64)
+    Some(card.bytes as f64 / nominal_size_bytes(card.bytes)?)
 }
 
 /// Compares a card's deviation from its nominal size with that of listed cards.

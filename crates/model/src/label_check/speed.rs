@@ -20,6 +20,8 @@ const FAR_BELOW_SHARE: f64 = 0.5;
 const MIN_RUNS: usize = 3;
 const MAX_LISTED_RUNS: usize = 10;
 
+const UP_TO_ALLOWS: &str = "\"up to\" allows for what a bus needs itself";
+
 /// Sequential speeds, one figure per run, in MB/s (10^6).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MeasuredSpeeds {
@@ -56,9 +58,7 @@ fn judge_speed(speed: &PrintedSpeed, measured: &MeasuredSpeeds) -> Option<Judged
     let share = best / speed.mb_s.max(f64::MIN_POSITIVE);
     let bus = measured.bus.as_ref().map_or(String::new(), |mode| format!(" ({mode})"));
     let (outcome, because) = match measured.ceiling_mb_s {
-        _ if share >= REACHED_SHARE => {
-            (MarkOutcome::Met, "\"up to\" allows for what a bus needs itself".into())
-        }
+        _ if share >= REACHED_SHARE => (MarkOutcome::Met, UP_TO_ALLOWS.to_owned()),
         None => (MarkOutcome::NotTestable, "what reader and bus carry is unknown".to_owned()),
         Some(carries) if carries < speed.mb_s => {
             (MarkOutcome::NotTestable, format!("the bus{bus} carries {}", SpeedMbS(carries)))
@@ -86,8 +86,8 @@ impl JudgedSpeed {
     /// 300 MB/s`.
     pub fn shortfall_text(finding: &Finding) -> Option<String> {
         let is_short = finding.claim == SPEED && finding.weight != FindingWeight::Note;
-        let of =
-            |verb: &str, name| Some(format!("{verb} {}", finding.evidence_value(name).filter(|_| is_short)?));
+        let value = |name| finding.evidence_value(name).filter(|_| is_short);
+        let of = |verb: &str, name| Some(format!("{verb} {}", value(name)?));
         of("reads", READING).or_else(|| of("writes", WRITING))
     }
 

@@ -76,6 +76,23 @@ impl Recipe {
             },
         }
     }
+
+    /// Estimates one run on a card of `card_bytes` with the speed `mb_s` in both directions and at every block size.
+    pub fn estimate_run(&self, mb_s: f64, card_bytes: u64) -> PlannedRun {
+        let mut sum = PlannedRun::default();
+        let speed = mb_s.max(1e-6) * MB;
+        if self.prepare.is_some() {
+            sum.add_write(self.area as f64, speed);
+            sum.seconds += self.rest_after_prepare_s;
+        }
+        for (index, test) in self.tests.iter().enumerate() {
+            sum.add_test(test, speed, card_bytes);
+            if index + 1 < self.tests.len() {
+                sum.seconds += test.rest_s;
+            }
+        }
+        sum
+    }
 }
 
 fn explain_test(test: &RecipeTest) -> ExplainedTest {
@@ -98,25 +115,6 @@ pub struct PlannedRun {
     pub bytes_written: f64,
     pub bytes_read: f64,
     pub seconds: f64,
-}
-
-impl Recipe {
-    /// Estimates one run on a card of `card_bytes` with the speed `mb_s` in both directions and at every block size.
-    pub fn estimate_run(&self, mb_s: f64, card_bytes: u64) -> PlannedRun {
-        let mut sum = PlannedRun::default();
-        let speed = mb_s.max(1e-6) * MB;
-        if self.prepare.is_some() {
-            sum.add_write(self.area as f64, speed);
-            sum.seconds += self.rest_after_prepare_s;
-        }
-        for (index, test) in self.tests.iter().enumerate() {
-            sum.add_test(test, speed, card_bytes);
-            if index + 1 < self.tests.len() {
-                sum.seconds += test.rest_s;
-            }
-        }
-        sum
-    }
 }
 
 impl PlannedRun {

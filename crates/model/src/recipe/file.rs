@@ -182,7 +182,7 @@ fn explain_syntax_error(text: &str, error: &toml::de::Error) -> String {
 }
 
 fn fill_test(
-    n: usize,
+    n: u32,
     own: TestSettings,
     defaults: &TestSettings,
     area: u64,

@@ -4,6 +4,7 @@ use super::{RangePreparation, Recipe, RecipeError, RecipeTest, TestSpan, WriteDa
 use crate::builtin_names::did_you_mean;
 use crate::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use crate::units::MIB;
+use std::collections::BTreeSet;
 
 impl Recipe {
     /// Keeps the tests that match one of `wanted`: by name (`RND4K Q32T1 read`), pattern (`RND4K Q32T1`) or step
@@ -12,10 +13,9 @@ impl Recipe {
         if wanted.is_empty() {
             return Ok(());
         }
-        for word in wanted.iter().map(AsRef::as_ref) {
-            if !self.tests.iter().any(|t| matches_word(t, word)) {
-                return Err(self.no_such_test(word));
-            }
+        let is_unknown = |word: &&str| !self.tests.iter().any(|test| matches_word(test, word));
+        if let Some(word) = wanted.iter().map(AsRef::as_ref).find(is_unknown) {
+            return Err(self.no_such_test(word));
         }
         let before = self.tests.len();
         self.tests.retain(|test| wanted.iter().any(|word| matches_word(test, word.as_ref())));
@@ -26,18 +26,13 @@ impl Recipe {
     }
 
     fn no_such_test(&self, word: &str) -> RecipeError {
-        let mut there: Vec<String> = Vec::new();
-        for test in &self.tests {
-            there.extend(test.step.clone());
-            there.push(test.name.to_string());
-        }
-        there.sort();
-        there.dedup();
+        let names = |test: &RecipeTest| test.step.clone().into_iter().chain([test.name.to_string()]);
+        let there: BTreeSet<String> = self.tests.iter().flat_map(names).collect();
         RecipeError::Unmatched {
             recipe: self.name.clone(),
             word: word.to_owned(),
             meant: did_you_mean(word, there.iter().map(String::as_str)),
-            there: there.join(", "),
+            there: Vec::from_iter(there).join(", "),
         }
     }
 }

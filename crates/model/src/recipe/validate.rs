@@ -1,7 +1,10 @@
 //! Validation of a recipe before anything is written.
 
-use super::{RangePreparation, Recipe, RecipeTest, SpanSharing};
-use crate::test_name::TestOp;
+use super::{
+    LoopLimit, PassDemand, RangePreparation, Recipe, RecipeTest, RepeatUntil, SpanSharing, ToolFormat,
+    ToolScore,
+};
+use crate::test_name::{AccessPattern, TestOp};
 use crate::units::BinarySize;
 use std::collections::HashSet;
 
@@ -47,47 +50,47 @@ pub(super) fn check_recipe(recipe: &Recipe) -> Result<(), RecipeError> {
     Ok(())
 }
 
+fn ensure(valid: bool, fault: impl FnOnce() -> String) -> Result<(), String> {
+    if valid { Ok(()) } else { Err(fault()) }
+}
+
 fn check_preparation(preparation: Option<RangePreparation>) -> Result<(), String> {
     let is_valid = |block: u64| block.is_multiple_of(SECTOR) && (SECTOR..=LARGEST_BLOCK).contains(&block);
     let valid = preparation.is_none_or(|preparation| is_valid(preparation.block));
-    valid.then_some(()).ok_or_else(|| "prepare_block must be a multiple of 512 bytes, 1 GiB at most".into())
+    ensure(valid, || "prepare_block must be a multiple of 512 bytes, 1 GiB at most".into())
 }
 
 fn check_whole(recipe: &Recipe) -> Result<(), String> {
-    if recipe.tests.is_empty() {
-        return Err("it lists no test".into());
-    }
-    if recipe.area == 0 || !recipe.area.is_multiple_of(SECTOR) {
-        return Err(format!("the area of {} bytes is not a multiple of the 512-byte sector", recipe.area));
-    }
+    ensure(!recipe.tests.is_empty(), || "it lists no test".into())?;
+    let (area, rest_s) = (recipe.area, recipe.rest_after_prepare_s);
+    let whole = area > 0 && area.is_multiple_of(SECTOR);
+    ensure(whole, || format!("the area of {area} bytes is not a multiple of the 512-byte sector"))?;
     check_preparation(recipe.prepare)?;
-    if !(1..=MAX_RUNS).contains(&recipe.tries) {
-        return Err(format!("tries must be between 1 and {MAX_RUNS}"));
-    }
-    if !is_valid_duration(recipe.rest_after_prepare_s) {
-        return Err(format!("rest_s must be between 0 and {MAX_SECONDS} seconds (30 days)"));
-    }
+    ensure((1..=MAX_RUNS).contains(&recipe.tries), || format!("tries must be between 1 and {MAX_RUNS}"))?;
+    let rest = || format!("rest_s must be between 0 and {MAX_SECONDS} seconds (30 days)");
+    ensure(is_valid_duration(rest_s), rest)?;
     check_names(recipe)
 }
 
 fn check_names(recipe: &Recipe) -> Result<(), String> {
     let mut keys = HashSet::new();
-    for test in &recipe.tests {
-        if !keys.insert(test.key()) {
-            return Err(format!("{:?} stands twice; give one of them a step of its own", test.key()));
-        }
+    for key in recipe.tests.iter().map(RecipeTest::key) {
+        let twice = format!("{key:?} stands twice; give one of them a step of its own");
+        ensure(keys.insert(key), || twice)?;
     }
     let terms = recipe.scores.iter().flat_map(|s| s.terms.iter().map(|t| &t.step));
     for step in recipe.demands.iter().map(|d| &d.step).chain(terms) {
-        if !keys.contains(step) {
-            return Err(format!("a demand or score names the step {step:?}, which no test has"));
-        }
+        ensure(keys.contains(step), || {
+            format!("a demand or score names the step {step:?}, which no test has")
+        })?;
     }
-    if let Some(demand) = recipe.demands.iter().find(|d| d.iops.is_none() && d.bytes_per_s.is_none()) {
-        return Err(format!("the demand on {:?} asks for nothing; give iops or bytes_per_s", demand.step));
+    for PassDemand { step, iops, bytes_per_s } in &recipe.demands {
+        let asks = iops.is_some() || bytes_per_s.is_some();
+        ensure(asks, || format!("the demand on {step:?} asks for nothing; give iops or bytes_per_s"))?;
     }
-    if let Some(score) = recipe.scores.iter().find(|s| s.terms.is_empty() || !is_positive(s.divide)) {
-        return Err(format!("the score {:?} needs terms, and a divide above 0", score.name));
+    for ToolScore { name, terms, divide, .. } in &recipe.scores {
+        let valid = !terms.is_empty() && is_positive(*divide);
+        ensure(valid, || format!("the score {name:?} needs terms, and a divide above 0"))?;
     }
     Ok(())
 }
@@ -97,75 +100,55 @@ fn check_test(test: &RecipeTest) -> Result<(), String> {
     check_limit(test)?;
     check_times(test)?;
     check_preparation(test.prepare)?;
-    if test.prints.as_ref().is_some_and(|p| !is_positive(p.divide) || p.digits == Some(0) || p.decimals > 9) {
-        return Err("prints needs a divide above 0, digits above 0 and at most 9 decimals".into());
-    }
-    if matches!(test.name.op, TestOp::Read) && test.sync_each {
-        return Err("sync_each is about writes; this test reads".into());
-    }
-    Ok(())
+    let is_valid = |p: &ToolFormat| is_positive(p.divide) && p.digits != Some(0) && p.decimals <= 9;
+    let prints = "prints needs a divide above 0, digits above 0 and at most 9 decimals";
+    ensure(test.prints.as_ref().is_none_or(is_valid), || prints.into())?;
+    let syncs = test.sync_each && test.name.op == TestOp::Read;
+    ensure(!syncs, || "sync_each is about writes; this test reads".into())
 }
 
 fn check_pattern(test: &RecipeTest) -> Result<(), String> {
-    let p = test.name.pattern;
-    let (block, size) = (BinarySize(p.block), BinarySize(test.size));
-    if p.block == 0 || !p.block.is_multiple_of(SECTOR) {
-        return Err(format!("the block of {} bytes is not a multiple of the 512-byte sector", p.block));
-    }
-    if p.block > LARGEST_BLOCK {
-        return Err(format!("the block of {block} is larger than the 1 GiB one I/O can have"));
-    }
-    if p.queue == 0 || p.queue > MAX_QUEUE_DEPTH {
-        return Err(format!("the queue depth {} is not between 1 and {MAX_QUEUE_DEPTH}", p.queue));
-    }
-    if p.threads == 0 || p.threads > MAX_THREADS {
-        return Err(format!("the thread count {} is not between 1 and {MAX_THREADS}", p.threads));
-    }
-    let slices = if test.sharing == SpanSharing::Slices { p.threads } else { 1 };
-    if test.size / u64::from(slices) < p.block {
-        return Err(format!("its {size} hold no block of {block} for each thread"));
-    }
-    Ok(())
+    let AccessPattern { block, queue, threads, .. } = test.name.pattern;
+    let (block_size, size) = (BinarySize(block), BinarySize(test.size));
+    let whole = block > 0 && block.is_multiple_of(SECTOR);
+    ensure(whole, || format!("the block of {block} bytes is not a multiple of the 512-byte sector"))?;
+    let too_large = || format!("the block of {block_size} is larger than the 1 GiB one I/O can have");
+    ensure(block <= LARGEST_BLOCK, too_large)?;
+    let depth = || format!("the queue depth {queue} is not between 1 and {MAX_QUEUE_DEPTH}");
+    ensure((1..=MAX_QUEUE_DEPTH).contains(&queue), depth)?;
+    let count = || format!("the thread count {threads} is not between 1 and {MAX_THREADS}");
+    ensure((1..=MAX_THREADS).contains(&threads), count)?;
+    let slices = if test.sharing == SpanSharing::Slices { threads } else { 1 };
+    let fits = test.size / u64::from(slices) >= block;
+    ensure(fits, || format!("its {size} hold no block of {block_size} for each thread"))
 }
 
 fn check_limit(test: &RecipeTest) -> Result<(), String> {
-    let limit = &test.limit;
-    if !(1..=MAX_LOOPS).contains(&test.loops) || test.discard_loops > MAX_LOOPS {
-        return Err(format!("loops must be between 1 and {MAX_LOOPS}, discard_loops at most as many"));
-    }
-    if test.until.is_none() && limit.passes.is_none() && limit.bytes.is_none() && limit.seconds.is_none() {
-        return Err("nothing ends it: give passes, bytes, seconds or until".into());
-    }
-    if limit.passes.is_some_and(|p| !(1..=MAX_LOOPS).contains(&p)) {
-        return Err(format!("passes must be between 1 and {MAX_LOOPS}"));
-    }
-    if limit.bytes.is_some_and(|b| !(test.name.pattern.block..=MAX_BYTES).contains(&b)) {
-        return Err("bytes must hold at least one block, and be 1 PiB at most".into());
-    }
-    if limit.whole_passes && limit.seconds.is_none() {
-        return Err("whole_passes has no effect without seconds; give seconds".into());
-    }
-    Ok(())
+    let LoopLimit { passes, bytes, seconds, whole_passes } = test.limit;
+    let loops = || format!("loops must be between 1 and {MAX_LOOPS}, discard_loops at most as many");
+    ensure((1..=MAX_LOOPS).contains(&test.loops) && test.discard_loops <= MAX_LOOPS, loops)?;
+    let ends = test.until.is_some() || passes.is_some() || bytes.is_some() || seconds.is_some();
+    ensure(ends, || "nothing ends it: give passes, bytes, seconds or until".into())?;
+    let few = passes.is_none_or(|passes| (1..=MAX_LOOPS).contains(&passes));
+    ensure(few, || format!("passes must be between 1 and {MAX_LOOPS}"))?;
+    let hold = bytes.is_none_or(|bytes| (test.name.pattern.block..=MAX_BYTES).contains(&bytes));
+    ensure(hold, || "bytes must hold at least one block, and be 1 PiB at most".into())?;
+    let timed = !whole_passes || seconds.is_some();
+    ensure(timed, || "whole_passes has no effect without seconds; give seconds".into())
 }
 
 fn check_times(test: &RecipeTest) -> Result<(), String> {
-    if !test.limit.seconds.is_none_or(|seconds| is_positive(seconds) && is_valid_duration(seconds)) {
-        return Err(format!("seconds must be more than 0, and {MAX_SECONDS} (30 days) at most"));
-    }
-    if !is_valid_duration(test.rest_s) || !is_valid_duration(test.warmup_s) {
-        return Err(format!("rest_s and warmup_s must be between 0 and {MAX_SECONDS} seconds (30 days)"));
-    }
-    let Some(until) = test.until else { return Ok(()) };
-    let positive = is_positive(until.ci95_percent) && is_positive(until.min_s);
-    if !positive || !is_valid_duration(until.max_s) || until.max_s < until.min_s {
-        return Err(format!(
-            "until needs a positive ci95_percent and min_s, and max_s between min_s and {MAX_SECONDS} (30 days)"
-        ));
-    }
-    if test.loops + test.discard_loops > 1 {
-        return Err("until takes the place of loops; leave loops and discard_loops out".into());
-    }
-    Ok(())
+    let valid = test.limit.seconds.is_none_or(|seconds| is_positive(seconds) && is_valid_duration(seconds));
+    ensure(valid, || format!("seconds must be more than 0, and {MAX_SECONDS} (30 days) at most"))?;
+    let rests = || format!("rest_s and warmup_s must be between 0 and {MAX_SECONDS} seconds (30 days)");
+    ensure(is_valid_duration(test.rest_s) && is_valid_duration(test.warmup_s), rests)?;
+    let Some(RepeatUntil { ci95_percent, min_s, max_s }) = test.until else { return Ok(()) };
+    let positive = is_positive(ci95_percent) && is_positive(min_s);
+    let needs = "until needs a positive ci95_percent and min_s, and max_s between min_s";
+    let valid = positive && is_valid_duration(max_s) && max_s >= min_s;
+    ensure(valid, || format!("{needs} and {MAX_SECONDS} (30 days)"))?;
+    let once = test.loops + test.discard_loops <= 1;
+    ensure(once, || "until takes the place of loops; leave loops and discard_loops out".into())
 }
 
 fn is_positive(number: f64) -> bool {

@@ -25,98 +25,75 @@ const PNM: Field = ("pnm", |cid| cid.pnm.clone());
 const PRV: Field = ("prv", |cid| cid.prv.clone());
 const PSN: Field = ("psn", |cid| cid.psn_hex.clone());
 
-/// Suspicious pattern within a CID.
-struct CidSign {
-    claim: &'static str,
-    strength: f64,
-    /// Sentence; `{pnm}` is replaced by the card's name.
-    verdict: &'static str,
-    evidence: &'static [Field],
-    applies: fn(&Cid) -> bool,
-}
+/// Suspicious pattern within a CID: claim, strength, sentence in which `{pnm}` is replaced by the card's name, evidence,
+/// and the test for it.
+type CidSign = (&'static str, f64, &'static str, &'static [Field], fn(&Cid) -> bool);
 
 const SERIALS: &[CidSign] = &[
-    CidSign {
-        claim: "cid-blank-but-serial",
-        strength: STRONG,
-        verdict: "Maker, name and revision are zero, as on a known fake with an eighth of its capacity.",
-        evidence: &[RAW],
-        applies: |cid| cid.raw.0[..9].iter().all(|b| *b == 0),
-    },
-    CidSign {
-        claim: "serial-zero",
-        strength: STRONG,
-        verdict: "The serial number is 0, as on fakes only.",
-        evidence: &[PSN],
-        applies: |cid| cid.psn == 0,
-    },
-    CidSign {
-        claim: "serial-low",
-        strength: WEAK,
-        verdict: "The serial number is very low, as on fakes and some small brands.",
-        evidence: &[PSN, MID],
-        applies: |cid| (1..LOW_SERIAL_LIMIT).contains(&cid.psn) && !LOW_SERIALS_ARE_USUAL.contains(&cid.mid),
-    },
+    (
+        "cid-blank-but-serial",
+        STRONG,
+        "Maker, name and revision are zero, as on a known fake with an eighth of its capacity.",
+        &[RAW],
+        |cid| cid.raw.0[..9].iter().all(|b| *b == 0),
+    ),
+    ("serial-zero", STRONG, "The serial number is 0, as on fakes only.", &[PSN], |cid| cid.psn == 0),
+    (
+        "serial-low",
+        WEAK,
+        "The serial number is very low, as on fakes and some small brands.",
+        &[PSN, MID],
+        |cid| (1..LOW_SERIAL_LIMIT).contains(&cid.psn) && !LOW_SERIALS_ARE_USUAL.contains(&cid.mid),
+    ),
 ];
 
 const NAMES: &[CidSign] = &[
-    CidSign {
-        claim: "name-smi",
-        strength: STRONG,
-        verdict: "The name is SMI, the controller's default, as on many counterfeits.",
-        evidence: &[PNM, MAKER],
-        applies: |cid| cid.pnm == "SMI",
-    },
-    CidSign {
-        claim: "name-as",
-        strength: STRONG,
-        verdict: "The name AS with SanDisk's maker number is found on counterfeits only.",
-        evidence: &[PNM, MID],
-        applies: |cid| cid.pnm == "AS" && cid.mid == 0x03,
-    },
-    CidSign {
-        claim: "name-zeros",
-        strength: MEDIUM,
-        verdict: "The name 00000 is Samsung's, but the maker number is not; genuine Gigastone cards do this \
-                  too.",
-        evidence: &[PNM, MAKER],
-        applies: |cid| cid.pnm == "00000" && !(cid.mid == 0x1b && cid.oid == "SM"),
-    },
-    CidSign {
-        claim: "sandisk-name",
-        strength: MEDIUM,
-        verdict: "The maker number is SanDisk's, but the name {pnm} is not (expected like SU08G, SR128, \
-                  AGGCE, WX64G).",
-        evidence: &[MID, PNM, PRV],
-        applies: |cid| cid.mid == 0x03 && cid.pnm != "AS" && !is_sandisk_name(&cid.pnm),
-    },
-    CidSign {
-        claim: "oid-42",
-        strength: MEDIUM,
-        verdict: "The OEM id 42 is Kingston's (maker 0x41), but the card has another maker number, as one \
-                  Gigastone card does.",
-        evidence: &[MAKER],
-        applies: |cid| cid.oid_number() == OID_42 && cid.mid != 0x41,
-    },
-    CidSign {
-        claim: "maker-unregistered",
-        strength: MEDIUM,
-        verdict: "The maker number is not registered, as on counterfeits and cheap rebrands (Gigastone \
-                  ships 0x12/0x3456 ASTC).",
-        evidence: &[MAKER, PNM],
-        applies: |cid| {
+    (
+        "name-smi",
+        STRONG,
+        "The name is SMI, the controller's default, as on many counterfeits.",
+        &[PNM, MAKER],
+        |cid| cid.pnm == "SMI",
+    ),
+    (
+        "name-as",
+        STRONG,
+        "The name AS with SanDisk's maker number is found on counterfeits only.",
+        &[PNM, MID],
+        |cid| cid.pnm == "AS" && cid.mid == 0x03,
+    ),
+    (
+        "name-zeros",
+        MEDIUM,
+        "The name 00000 is Samsung's, but the maker number is not; genuine Gigastone cards do this too.",
+        &[PNM, MAKER],
+        |cid| cid.pnm == "00000" && !(cid.mid == 0x1b && cid.oid == "SM"),
+    ),
+    (
+        "sandisk-name",
+        MEDIUM,
+        "The maker number is SanDisk's, but the name {pnm} is not (expected like SU08G, SR128, AGGCE, WX64G).",
+        &[MID, PNM, PRV],
+        |cid| cid.mid == 0x03 && cid.pnm != "AS" && !is_sandisk_name(&cid.pnm),
+    ),
+    (
+        "oid-42",
+        MEDIUM,
+        "The OEM id 42 is Kingston's (maker 0x41), but the card has another maker number, as one Gigastone card does.",
+        &[MAKER],
+        |cid| cid.oid_number() == OID_42 && cid.mid != 0x41,
+    ),
+    (
+        "maker-unregistered",
+        MEDIUM,
+        "The maker number is not registered, as on counterfeits and cheap rebrands (Gigastone ships 0x12/0x3456 ASTC).",
+        &[MAKER, PNM],
+        |cid| {
             let placeholder = cid.mid == 0x12 && matches!(cid.oid_number(), 0x3456 | 0x5678);
             UNREGISTERED.contains(&cid.mid) || placeholder || cid.pnm == "ASTC"
         },
-    },
+    ),
 ];
-
-impl CidSign {
-    fn finding(&self, cid: &Cid) -> Finding {
-        let finding = verify_hint(self.claim, self.strength, self.verdict.replace("{pnm}", &cid.pnm));
-        self.evidence.iter().fold(finding, |finding, (name, read)| finding.because(name, read(cid)))
-    }
-}
 
 pub(super) fn judge_cid(identity: &Identity, today: (u16, u8), findings: &mut Vec<Finding>) {
     let Some(cid) = &identity.cid else { return };
@@ -126,7 +103,11 @@ pub(super) fn judge_cid(identity: &Identity, today: (u16, u8), findings: &mut Ve
         return;
     }
     let family = identity.csd.as_ref().and_then(|csd| csd.family);
-    let of = |signs: &'static [CidSign]| signs.iter().filter(|s| (s.applies)(cid)).map(|s| s.finding(cid));
+    let finding = |&(claim, strength, verdict, evidence, _): &CidSign| {
+        let hint = verify_hint(claim, strength, verdict.replace("{pnm}", &cid.pnm));
+        evidence.iter().fold(hint, |hint, (name, read)| hint.because(name, read(cid)))
+    };
+    let of = |signs: &'static [CidSign]| signs.iter().filter(|sign| sign.4(cid)).map(finding);
     findings.extend(of(SERIALS));
     if cid.crc == CrcStatus::Mismatch {
         findings.push(crc_mismatch("cid-crc", "CID", cid.crc7, cid.crc7_computed));
@@ -163,14 +144,8 @@ fn check_cid_format(cid: &Cid) -> Option<Finding> {
 /// Reports months out of range, future dates, and dates before the card's family existed.
 fn check_date(cid: &Cid, family: Option<CsdFamily>, today: (u16, u8)) -> Option<Finding> {
     let (year, month) = (cid.mdt_year, cid.mdt_month);
-    // Year of the specification that introduced the family.
-    let first_year = match family {
-        None => 0,
-        Some(CsdFamily::Sdsc) => 2000,
-        Some(CsdFamily::Sdhc) => 2006,
-        Some(CsdFamily::Sdxc) => 2009,
-        Some(CsdFamily::Sduc) => 2018,
-    };
+    // Years of the specifications that introduced SDSC, SDHC, SDXC and SDUC.
+    let first_year = family.map_or(0, |family| [2000, 2006, 2009, 2018][family as usize]);
     let fault = if !(1..=12).contains(&month) {
         format!("month {month} does not exist (an eMMC's CID also looks like this)")
     } else if (year, month) > today {

@@ -93,18 +93,10 @@ fn protection_note(csd: &Csd) -> Option<Finding> {
 /// Checks that the version supports the card's family, and that SD_SECURITY names that family.
 fn check_scr_family(scr: &Scr, csd: &Csd) -> Option<Finding> {
     let family = csd.family?;
-    let least = match family {
-        CsdFamily::Sdsc => 1,
-        CsdFamily::Sdhc => 2,
-        CsdFamily::Sdxc => 3,
-        CsdFamily::Sduc => 7,
-    };
-    let security = match scr.sd_security {
-        2 => Some(CsdFamily::Sdsc),
-        3 => Some(CsdFamily::Sdhc),
-        4 => Some(CsdFamily::Sdxc),
-        _ => None,
-    };
+    // Least versions of SDSC, SDHC, SDXC and SDUC. SD_SECURITY has codes for the first three, from 2 on.
+    let least = [1, 2, 3, 7][family as usize];
+    let codes = [None, None, Some(CsdFamily::Sdsc), Some(CsdFamily::Sdhc), Some(CsdFamily::Sdxc)];
+    let security = codes.get(usize::from(scr.sd_security)).copied().flatten();
     let old = scr.major_version().is_some_and(|major| major < least);
     let other = security.is_some_and(|named| named != family);
     let needs = format!("version {least} and its family in SD_SECURITY");

@@ -2,10 +2,8 @@
 //! conclusion. Seconds of the target's clock, MB/s.
 
 mod facts;
-mod samples;
 
 pub use facts::*;
-pub use samples::SampleSeries;
 
 use crate::card_map::property::Property;
 use crate::report::{ExitStatus, IoTotals, Report, ReportBody};

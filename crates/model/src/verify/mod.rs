@@ -1,18 +1,18 @@
 //! Document of `verify`: real capacity and integrity of a card.
 
 mod capacity_cause;
-pub(crate) mod error_pattern;
-mod files;
-pub(crate) mod io_error;
-mod map;
+pub(crate) mod io_errors;
 mod report;
 
 pub use capacity_cause::{CapacityCause, SizeSource, StatedSizes};
-pub use error_pattern::{ErrorPattern, READER_ERRORS, ReaderFault, TOLERATED_PER_MILLION, failures_at_rate};
-pub use files::{FileResult, FilesReport, FirstError, SectorCounts, TransferPace};
-pub use io_error::{IoCounts, IoError, SectorFound, list_failed};
-pub use map::{MapCell, MapSpeed, SlowestSecond, SpeedMap, cell_bytes};
-pub use report::{AddressDisproof, ExcludedShare, TestMethod, Verification, VerifyReport};
+pub use io_errors::{
+    ErrorPattern, IoCounts, IoError, READER_ERRORS, ReaderFault, SectorFound, TOLERATED_PER_MILLION,
+    failures_at_rate, list_failed,
+};
+pub use report::{
+    AddressDisproof, ExcludedShare, FileResult, FilesReport, FirstError, MapCell, MapSpeed, SectorCounts,
+    SlowestSecond, SpeedMap, TestMethod, TransferPace, Verification, VerifyReport, cell_bytes,
+};
 
 use crate::finding::{Finding, FindingWeight};
 use crate::report::ExitStatus;
@@ -99,9 +99,10 @@ impl Verdict {
             Verdict::Damaged => by_errors == Verdict::ReaderSuspect && unread,
             _ => false,
         };
-        match counts || by_errors == self {
-            true => (by_errors, confidence.max(SURE_CONFIDENCE)),
-            false => (self, confidence),
+        if counts || by_errors == self {
+            (by_errors, confidence.max(SURE_CONFIDENCE))
+        } else {
+            (self, confidence)
         }
     }
 

@@ -1,6 +1,9 @@
-//! Body of the document of `verify`. Bytes, and seconds of the target's clock.
+//! Body of the document of `verify`, with its speed map and its files. Bytes, and seconds of the target's clock.
+//!
+//! Files have the h2w pattern; their sectors are classified as in h2testw and f3read
+//! (docs/reference/tools.md#f3-and-h2testw-files).
 
-use super::{CapacityCause, FilesReport, SURE_CONFIDENCE, SectorFound, SpeedMap, StatedSizes, Verdict};
+use super::{CapacityCause, SURE_CONFIDENCE, SectorFound, StatedSizes, Verdict};
 use crate::report::{ExitStatus, IoTotals, Report, ReportBody};
 use serde::{Deserialize, Serialize};
 
@@ -90,9 +93,7 @@ impl Verification {
             _ => 2,
         }
     }
-}
 
-impl Verification {
     pub fn capacity_cause(&self, stated: &StatedSizes) -> Option<CapacityCause> {
         // Files do not reveal their addresses on the card.
         let by_address = self.method != TestMethod::Files;
@@ -175,6 +176,157 @@ impl ReportBody for Verification {
     }
 }
 
+/// Granularity of cells: allocation units of 4 MiB and more are multiples of it
+/// (docs/reference/sd.md#allocation-units).
+const CELL_UNIT: u64 = 4 << 20;
+
+const SMALL_CELL_UNIT: u64 = 1 << 20;
+
+/// Most cells of a map; more would not be legible.
+const MAX_CELLS: u64 = 1000;
+
+/// Returns the bytes of a cell of a speed map, which give 500 to 1000 cells: a multiple of 4 MiB, or of 1 MiB on cards below 4 GB.
+pub fn cell_bytes(card_bytes: u64) -> u64 {
+    let unit = if card_bytes >= MAX_CELLS * CELL_UNIT { CELL_UNIT } else { SMALL_CELL_UNIT };
+    card_bytes.div_ceil(MAX_CELLS).next_multiple_of(unit).max(unit)
+}
+
+/// Part of the card. Values that were not measured are None.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct MapCell {
+    pub start: u64,
+    pub bytes: u64,
+    pub write_mb_s: Option<f64>,
+    pub read_mb_s: Option<f64>,
+    pub write_slowest_mb_s: Option<f64>,
+    pub read_slowest_mb_s: Option<f64>,
+    pub bad_bytes: u64,
+    pub errors: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SlowestSecond {
+    pub mb_s: f64,
+    /// Byte address reached at its end.
+    pub address: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MapSpeed {
+    pub min_mb_s: f64,
+    pub mean_mb_s: f64,
+    pub max_mb_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub slowest_second: Option<SlowestSecond>,
+}
+
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SpeedMap {
+    pub cell_bytes: u64,
+    pub cells: Vec<MapCell>,
+    pub write: Option<MapSpeed>,
+    pub read: Option<MapSpeed>,
+}
+
+/// Sectors of 512 bytes by content.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SectorCounts {
+    pub ok: u64,
+    /// Correct sector with 1 to 7 wrong bits ("slightly changed").
+    pub changed: u64,
+    /// Sector of another position in the pattern.
+    pub overwritten: u64,
+    pub corrupted: u64,
+    /// Part of `overwritten` whose data belongs elsewhere in the same files: memory with several addresses, h2testw's
+    /// "aliased memory".
+    pub aliased: u64,
+    pub unreadable: u64,
+}
+
+impl SectorCounts {
+    pub fn lost_sectors(&self) -> u64 {
+        // `aliased` is a part of `overwritten`, so it is not added.
+        self.changed + self.overwritten + self.corrupted + self.unreadable
+    }
+
+    pub fn total_sectors(&self) -> u64 {
+        self.ok + self.lost_sectors()
+    }
+
+    pub fn add_counts(&mut self, other: &SectorCounts) {
+        self.ok += other.ok;
+        self.changed += other.changed;
+        self.overwritten += other.overwritten;
+        self.corrupted += other.corrupted;
+        self.aliased += other.aliased;
+        self.unreadable += other.unreadable;
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TransferPace {
+    pub bytes: u64,
+    /// Duration by the target's clock, including the final flush.
+    pub seconds: f64,
+    pub mb_s: f64,
+    /// Speed of the slowest whole second; None below two seconds.
+    pub slowest_second_mb_s: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FirstError {
+    /// Offset in the whole data, which is also the expected first word of the sector.
+    pub offset: u64,
+    pub file: String,
+    pub offset_in_file: u64,
+    pub expected: u64,
+    /// Actual first word; None if unreadable.
+    pub found: Option<u64>,
+}
+
+/// Result of a file `N.h2w`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileResult {
+    pub name: String,
+    /// N of the name. The content starts at (N − 1) · 2^30 of the whole data.
+    pub number: u64,
+    pub bytes: u64,
+    pub read_bytes: u64,
+    pub sectors: SectorCounts,
+    pub write: Option<TransferPace>,
+    pub read: Option<TransferPace>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub remark: Option<String>,
+}
+
+/// Part of the document about `verify --files`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FilesReport {
+    pub directory: String,
+    pub file_system: String,
+    pub mounted_at: Option<String>,
+    /// Size of the file system, including used space.
+    pub file_system_bytes: u64,
+    /// Testable bytes: free space, and test files that existed already.
+    pub free_bytes: u64,
+    pub tested_bytes: u64,
+    pub written: bool,
+    /// True if the files were not removed.
+    pub kept: bool,
+    pub sectors: SectorCounts,
+    pub first_error: Option<FirstError>,
+    pub write: Option<TransferPace>,
+    pub read: Option<TransferPace>,
+    pub files: Vec<FileResult>,
+    /// Missing numbers below the highest, as ranges (first, last).
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub missing: Vec<(u64, u64)>,
+    /// Files with such a name but other content, with reasons.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub foreign: Vec<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,5 +359,18 @@ mod tests {
             let json = serde_json::to_string(&proof).unwrap();
             assert_eq!(serde_json::from_str::<AddressDisproof>(&json).unwrap(), proof, "{json}");
         }
+    }
+
+    #[test]
+    fn cells_are_whole_allocation_units_and_at_most_a_thousand() {
+        for card in [1u64 << 20, 64 << 20, 3_999_000_000, 16_012_804_096, 63_864_569_856, 1_024_000_000_000] {
+            let cell = cell_bytes(card);
+            let count = card.div_ceil(cell);
+            assert!(count <= 1000, "{count} cells on {card}");
+            let in_units = cell.is_multiple_of(4 << 20) && count >= 450;
+            assert!(card < 4_194_304_000 || in_units, "{cell} on {card}");
+            assert!(cell.is_multiple_of(1 << 20), "{cell} on {card}");
+        }
+        assert_eq!(cell_bytes(16_012_804_096), 16 << 20);
     }
 }

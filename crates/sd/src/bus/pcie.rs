@@ -43,7 +43,9 @@ impl PcieLink {
     /// Returns the mode as text, e.g. `PCIe 3.0 x1`, or None if rate or width is unknown.
     pub fn mode(&self) -> Option<String> {
         let (speed, width) = self.current_speed_gt_s.zip(self.current_width)?;
-        Some(format!("{} x{width}", generation_name(speed)))
+        let row = GENERATIONS.iter().find(|(rate, _)| (rate - speed).abs() < 0.01);
+        let generation = row.map_or_else(|| format!("{speed} GT/s"), |(_, name)| (*name).to_owned());
+        Some(format!("PCIe {generation} x{width}"))
     }
 }
 
@@ -70,11 +72,6 @@ pub(super) fn pcie_mode_ceiling(mode: &str) -> Option<f64> {
     let (generation, lanes) = mode.trim().strip_prefix("PCIe ")?.split_once(' ')?;
     let (rate, _) = GENERATIONS.iter().find(|(_, name)| *name == generation)?;
     Some(lane_mb_s(*rate) * f64::from(parse_width(lanes)?))
-}
-
-fn generation_name(gt_s: f64) -> String {
-    let row = GENERATIONS.iter().find(|(rate, _)| (rate - gt_s).abs() < 0.01);
-    row.map_or_else(|| format!("PCIe {gt_s} GT/s"), |(_, name)| format!("PCIe {name}"))
 }
 
 #[cfg(test)]

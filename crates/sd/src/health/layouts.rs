@@ -131,7 +131,8 @@ fn decode_apacer(page: &HealthBytes<'_>) -> HealthFields {
         spare_blocks: Some(page.big_endian(16, 2)),
         bad_blocks_at_first: Some(dies(32)),
         bad_blocks_since: Some(dies(184)),
-        life_used_percent: Some(apacer_life_used(page)),
+        // Life left in hundredths of a percent: 99.97 left gives 0.03 used.
+        life_used_percent: Some((10_000 - page.big_endian(96, 2).min(10_000)) as f64 / 100.0),
         erase_cycles: Some(apacer_erase_count(page, 0) as f64),
         erase_cycles_most: Some(apacer_erase_count(page, 2) as f64),
         power_cycles: Some(page.big_endian(112, 4)),
@@ -139,11 +140,6 @@ fn decode_apacer(page: &HealthBytes<'_>) -> HealthFields {
         refreshes: Some(page.big_endian(160, 2)),
         ..HealthFields::default()
     }
-}
-
-/// Computes the life used from the life left, which is in hundredths of a percent: 99.97 left gives 0.03.
-fn apacer_life_used(page: &HealthBytes<'_>) -> f64 {
-    (10_000 - page.big_endian(96, 2).min(10_000)) as f64 / 100.0
 }
 
 /// Erases of a block: average (0), least (1) or most (2). The high half is at 104, the low half at 98.

@@ -285,8 +285,9 @@ fn split_at_slashes(word: &str) -> Vec<String> {
 fn split_number_and_unit(word: String) -> Vec<String> {
     let digits = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());
     let (number, unit) = word.split_at(digits);
-    match !number.is_empty() && UNITS.contains(&unit) {
-        true => vec![number.to_owned(), unit.to_owned()],
-        false => vec![word],
+    if !number.is_empty() && UNITS.contains(&unit) {
+        vec![number.to_owned(), unit.to_owned()]
+    } else {
+        vec![word]
     }
 }

@@ -5,8 +5,7 @@
 //! formatters and from 21 factory-formatted cards; [`table`] lists the sources.
 
 pub mod boot;
-pub mod exfat;
-mod fat;
+pub mod fat;
 pub mod partition_table;
 pub mod table;
 #[cfg(test)]
@@ -67,7 +66,7 @@ pub fn plan_layout(total_sectors: u64, wish: LayoutOptions) -> Result<CardLayout
     Ok(match row.file_system {
         FileSystem::Fat12 | FileSystem::Fat16 => fat::plan_small_fat(&frame),
         FileSystem::Fat32 => fat::plan_fat32(&frame),
-        FileSystem::Exfat => exfat::plan_exfat(&frame),
+        FileSystem::Exfat => fat::plan_exfat(&frame),
     })
 }
 

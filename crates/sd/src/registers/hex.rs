@@ -19,8 +19,7 @@ pub enum HexFault {
     Empty(usize),
     /// Character that is not a hex digit, and its position, counted in characters from 1.
     #[error(
-        "holds {0:?} at character {1}, which is not a hex digit; paste only 0-9 and a-f (blanks, colons and \
-         0x are ignored)"
+        "holds {0:?} at character {1}, which is not a hex digit; paste only 0-9 and a-f (blanks, colons and 0x are ignored)"
     )]
     NotHex(char, usize),
     /// Odd number of digits. Holds the actual and the expected number.

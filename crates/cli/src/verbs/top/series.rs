@@ -1,6 +1,6 @@
 //! Speed and temperature over time in a bounded number of points.
 
-use cardscope_model::thinned_series::{Thinned, ThinnedSeries};
+use cardscope_model::series::{Thinned, ThinnedSeries};
 
 /// Limit of points.
 const MAX_POINTS: usize = 512;

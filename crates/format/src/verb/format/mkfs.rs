@@ -5,7 +5,7 @@
 //! written to a card.
 
 use super::file_system_image::FileSystemImage;
-use cardscope_sd::layout::{CardLayout, FileSystem, SECTOR, boot, exfat};
+use cardscope_sd::layout::{CardLayout, FileSystem, SECTOR, boot, fat};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::file_system_tool::{find_tool, run_tool_on, sparse_file};
 use std::fs::File;
@@ -86,10 +86,10 @@ fn exfat_arguments(layout: &CardLayout, label: Option<&str>) -> Vec<String> {
 
 /// Corrects both boot regions of exFAT.
 fn amend_boot_regions(partition: &File, layout: &CardLayout) -> Result<()> {
-    let mut region = vec![0u8; exfat::BOOT_SECTORS * SECTOR as usize];
+    let mut region = vec![0u8; fat::BOOT_SECTORS * SECTOR as usize];
     for at in [0, region.len() as u64] {
         partition.read_exact_at(&mut region, at).map_err(Failure::io)?;
-        if exfat::fix_boot_region(&mut region, layout) {
+        if fat::fix_boot_region(&mut region, layout) {
             partition.write_all_at(&region, at).map_err(Failure::io)?;
         }
     }

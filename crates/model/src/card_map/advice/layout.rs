@@ -46,8 +46,7 @@ fn advise_aligned_start(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, 
     let (sure, block) = (measured.erase_block_bytes.confidence * 100.0, BinarySize(unit));
     if facts.target_kind == TargetKind::Partition {
         advice.words.push(format!(
-            "The erase block is {block} ({sure:.1} % sure), measured from the start of this partition; map \
-             the whole card for advice on alignment."
+            "The erase block is {block} ({sure:.1} % sure), measured from the start of this partition; map the whole card for advice on alignment."
         ));
         return;
     }
@@ -128,12 +127,13 @@ fn advise_ext4(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, a
 }
 
 fn advise_f2fs(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
-    let Some(segments) = segments_per_section(unit) else { return };
+    // The smallest section that is a whole number of erase blocks.
+    let whole = |segments: &u64| (segments * F2FS_SEGMENT).is_multiple_of(unit);
+    let Some(segments) = (1..=1024).find(whole) else { return };
     advice.f2fs_segments_per_section = Some(segments);
     let (section, block) = (BinarySize(segments * F2FS_SEGMENT), BinarySize(unit));
     advice.words.push(format!(
-        "F2FS: sections of {segments} segments ({section}) free whole erase blocks of {block}; zones (-z) \
-         stay at 1."
+        "F2FS: sections of {segments} segments ({section}) free whole erase blocks of {block}; zones (-z) stay at 1."
     ));
     advice.add_command(
         "create an aligned F2FS (all data on the partition is lost):",
@@ -141,19 +141,13 @@ fn advise_f2fs(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &
     );
     if let Some((logs, open)) = active_logs(measured) {
         advice.words.push(format!(
-            "Mount F2FS with active_logs={logs}: it writes to six places by default, and this card keeps \
-             {open} erase blocks open."
+            "Mount F2FS with active_logs={logs}: it writes to six places by default, and this card keeps {open} erase blocks open."
         ));
         advice.add_command(
             "mount F2FS with as many logs as the card keeps open:",
             format!("mount -t f2fs -o noatime,active_logs={logs} {} /mnt", facts.first_partition()),
         );
     }
-}
-
-/// Returns the segments in the smallest section that is a whole number of erase blocks.
-fn segments_per_section(unit: u64) -> Option<u64> {
-    (1..=1024).find(|segments| (segments * F2FS_SEGMENT).is_multiple_of(unit))
 }
 
 /// Returns the number of F2FS logs (2, 4 or 6) and of open blocks, if the card keeps too few blocks open for six logs
@@ -194,8 +188,7 @@ fn advise_exfat(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, 
     }
     if let Some(unit) = unit.filter(|unit| !unit.is_power_of_two() && facts.target_kind == TargetKind::Card) {
         advice.words.push(format!(
-            "exFAT and FAT: use `cardscope format`; mkfs.exfat aligns only to powers of two, and {} is not \
-             one.",
+            "exFAT and FAT: use `cardscope format`; mkfs.exfat aligns only to powers of two, and {} is not one.",
             BinarySize(unit)
         ));
         advice.add_command(

@@ -66,8 +66,7 @@ fn advise_sizes(measured: &MeasuredMap, advice: &mut MapAdvice) {
     let (size, enough, writes) = (BinarySize(half), BinarySize(most), curve.what);
     let (at_size, at_best) = (SpeedMbS(at(half)), SpeedMbS(best));
     advice.words.push(format!(
-        "Let programs write {enough} at once: {writes}{below} of {size} {at_size}, at best {at_best}, and \
-         80 % of that takes {enough}."
+        "Let programs write {enough} at once: {writes}{below} of {size} {at_size}, at best {at_best}, and 80 % of that takes {enough}."
     ));
     advise_stripe(curve, advice);
 }
@@ -104,8 +103,7 @@ fn advise_open_files(measured: &MeasuredMap, advice: &mut MapAdvice) {
     let sure = linear.confidence * 100.0;
     let text = match (linear.status, linear.value, linear.bound) {
         (PropertyStatus::Measured, Some(open), _) => format!(
-            "Write to at most {} at once: the card keeps {open} erase blocks open ({sure:.1} % sure), and \
-             the file system needs one.",
+            "Write to at most {} at once: the card keeps {open} erase blocks open ({sure:.1} % sure), and the file system needs one.",
             count_of_files(open.saturating_sub(1).max(1))
         ),
         (PropertyStatus::AtLeast, _, Some(n)) => {
@@ -137,14 +135,12 @@ fn advise_mounting(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut Map
     advice.mount_options.insert(0, "noatime".to_owned());
     let (slow, fast) = (SpeedMbS(small.mb_s), SpeedMbS(best));
     advice.words.push(format!(
-        "Mount with noatime: otherwise each file read causes a small write, which takes {cost:.2} ms here \
-         ({slow} against {fast} at best)."
+        "Mount with noatime: otherwise each file read causes a small write, which takes {cost:.2} ms here ({slow} against {fast} at best)."
     ));
     if small.p50_us >= COSTLY_US {
         advice.mount_options.push("commit=60".to_owned());
         advice.words.push(
-            "commit=60 (ext4) collects small writes for a minute instead of 5 s; a power cut then loses up \
-             to a minute of work."
+            "commit=60 (ext4) collects small writes for a minute instead of 5 s; a power cut then loses up to a minute of work."
                 .to_owned(),
         );
     }

@@ -1,8 +1,103 @@
-//! Classification of failed I/Os as occasional, frequent, lasting or caused by the reader: by number, position, size
-//! and errno.
+//! Failed I/Os, the content of wrong sectors, and the classification of failures as occasional, frequent, lasting or
+//! caused by the reader: by number, position, size and errno.
 
-use super::io_error::{IoCounts, IoError};
 use crate::units::MIB;
+use serde::{Deserialize, Serialize};
+
+/// Failed I/O, with its position and the outcome of the second try.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoError {
+    pub operation: String,
+    pub offset: u64,
+    pub len: u64,
+    /// Errno; 0 if there is none.
+    pub errno: i32,
+    pub reason: String,
+    pub recovered: bool,
+    /// True if small requests succeeded for the same bytes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_parts: bool,
+}
+
+/// Adds a failed I/O to a list of at most `most`. If it is full, one that failed twice replaces one that recovered.
+pub fn list_failed(listed: &mut Vec<IoError>, most: usize, io_error: IoError) {
+    if listed.len() < most {
+        listed.push(io_error);
+    } else if !io_error.recovered
+        && let Some(recovered) = listed.iter().rposition(|other| other.recovered)
+    {
+        listed[recovered] = io_error;
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IoCounts {
+    /// All I/Os, without second tries.
+    pub ios: u64,
+    pub failed_once: u64,
+    pub failed_twice: u64,
+}
+
+impl IoCounts {
+    pub fn failed(self) -> u64 {
+        self.failed_once + self.failed_twice
+    }
+}
+
+impl std::ops::AddAssign for IoCounts {
+    fn add_assign(&mut self, more: IoCounts) {
+        self.ios += more.ios;
+        self.failed_once += more.failed_once;
+        self.failed_twice += more.failed_twice;
+    }
+}
+
+impl std::ops::Sub for IoCounts {
+    type Output = IoCounts;
+
+    fn sub(self, before: IoCounts) -> IoCounts {
+        IoCounts {
+            ios: self.ios - before.ios,
+            failed_once: self.failed_once - before.failed_once,
+            failed_twice: self.failed_twice - before.failed_twice,
+        }
+    }
+}
+
+/// Content of a sector that should hold a stamp of the test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "found")]
+pub enum SectorFound {
+    Expected,
+    /// Expected data with a few wrong bits.
+    Flipped {
+        bits: u32,
+    },
+    /// Data of this run for another address.
+    Elsewhere {
+        /// Byte address in the stamp. The JSON object of the proof has the sector's own `address` on the same level.
+        #[serde(rename = "found_address", default)]
+        address: u64,
+    },
+    /// Data of this address and run, but of another write than the last one.
+    Stale {
+        generation: u32,
+    },
+    /// Stamp of another run or another card.
+    Foreign {
+        /// Byte address in the stamp.
+        #[serde(rename = "found_address", default)]
+        address: u64,
+        salt: u64,
+    },
+    Constant {
+        byte: u8,
+    },
+    /// Older content or noise.
+    Other,
+    Error,
+}
 
 /// Rate of failures, each successful at the second try, that occasional bus errors explain. From a first sample of
 /// cards (docs/accuracy.md, "Occasional I/O errors").
@@ -66,7 +161,7 @@ impl ErrorPattern {
                 reader_fault(&twice, last).map_or(ErrorPattern::Lasting, ErrorPattern::Reader)
             }
             _ if counts.failed_twice > 0 => ErrorPattern::Frequent,
-            _ if once <= tolerated_failures(counts.ios) => ErrorPattern::Occasional,
+            _ if once <= failures_at_rate(counts.ios, TOLERATED_PER_MILLION) => ErrorPattern::Occasional,
             _ if is_bus_fault(&listed.iter().collect::<Vec<_>>()) => ErrorPattern::Reader(ReaderFault::Bus),
             _ => ErrorPattern::Frequent,
         }
@@ -78,9 +173,10 @@ impl ErrorPattern {
 fn is_chance(counts: IoCounts, twice: &[&IoError]) -> bool {
     let in_parts = !twice.is_empty() && twice.iter().all(|error| error.in_parts);
     let expected = (counts.failed() as f64).powi(2) / counts.ios.max(1) as f64;
-    match counts.failed_twice <= counts.failed_once {
-        true => in_parts || counts.failed_twice <= poisson_quantile(expected, EXCUSED_BY_CHANCE),
-        false => in_parts && twice.len() < MIN_READER_FAILURES,
+    if counts.failed_twice <= counts.failed_once {
+        in_parts || counts.failed_twice <= poisson_quantile(expected, EXCUSED_BY_CHANCE)
+    } else {
+        in_parts && twice.len() < MIN_READER_FAILURES
     }
 }
 
@@ -100,10 +196,6 @@ fn is_bus_fault(errors: &[&IoError]) -> bool {
     places.sort_unstable();
     places.dedup();
     places.len() >= MIN_READER_FAILURES && errors.iter().all(|error| BUS_ERRORS.contains(&error.errno))
-}
-
-fn tolerated_failures(ios: u64) -> u64 {
-    failures_at_rate(ios, TOLERATED_PER_MILLION)
 }
 
 /// Returns the most failures that a rate per million I/Os explains.
@@ -133,6 +225,10 @@ fn poisson_quantile(expected: f64, tail: f64) -> u64 {
 mod tests {
     use super::super::{SURE_CONFIDENCE, Verdict};
     use super::*;
+
+    fn tolerated_failures(ios: u64) -> u64 {
+        failures_at_rate(ios, TOLERATED_PER_MILLION)
+    }
 
     const CARD: u64 = 64 << 30;
 
