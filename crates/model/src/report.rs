@@ -231,9 +231,7 @@ impl<B: ReportBody> ReportDocument for Report<B> {
         match &self.header.suspect_reader {
             // No data is at risk; a bad finding may come from the reader, so it proves nothing until another reader
             // confirms it.
-            Some(reader) if !reader.ended_test && self.header.error.is_none() => {
-                worst.min(ExitStatus::NotProven)
-            }
+            Some(it) if !it.ended_test && self.header.error.is_none() => worst.min(ExitStatus::NotProven),
             _ => worst,
         }
     }

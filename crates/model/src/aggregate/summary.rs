@@ -117,8 +117,8 @@ pub fn summarize_tests(
         // A deciding run that was cut short may lack this test; then all counted runs decide.
         let deciding = deciding.filter(|deciding| !deciding.is_empty()).unwrap_or_else(|| results.clone());
         let speeds: Vec<f64> = results.iter().map(|r| r.mb_s).collect();
-        let recipe_value =
-            round_measured(mean(&deciding.iter().map(|r| r.recipe_value).collect::<Vec<_>>())?);
+        let values: Vec<f64> = deciding.iter().map(|r| r.recipe_value).collect();
+        let recipe_value = round_measured(mean(&values)?);
         let latencies: Vec<f64> = deciding.iter().map(|r| mean_latency_s(test.aggregate, r)).collect();
         let interval = (speeds.len() > 1).then(|| ci95(test.name, &speeds)).flatten();
         Some(Summary {

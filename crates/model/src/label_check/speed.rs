@@ -20,6 +20,7 @@ const FAR_BELOW_SHARE: f64 = 0.5;
 const MIN_RUNS: usize = 3;
 const MAX_LISTED_RUNS: usize = 10;
 
+const TEST_FASTER: &str = "Test again in a faster reader: \"up to\" is a maximum.";
 const UP_TO_ALLOWS: &str = "\"up to\" allows for what a bus needs itself";
 
 /// Sequential speeds, one figure per run, in MB/s (10^6).
@@ -124,9 +125,7 @@ impl JudgedSpeed {
             .because("limit", why)
             .because("runs in MB/s", runs.join(", "));
         match weight {
-            FindingWeight::Hint => {
-                found.with_advice("Test again in a faster reader: \"up to\" is a maximum.")
-            }
+            FindingWeight::Hint => found.with_advice(TEST_FASTER),
             _ => found,
         }
     }

@@ -181,21 +181,16 @@ fn explain_syntax_error(text: &str, error: &toml::de::Error) -> String {
     format!("{}{hint}", message_with_line(text, error))
 }
 
-fn fill_test(
-    n: u32,
-    own: TestSettings,
-    defaults: &TestSettings,
-    area: u64,
-) -> Result<RecipeTest, RecipeError> {
+fn fill_test(n: u32, own: TestSettings, all: &TestSettings, area: u64) -> Result<RecipeTest, RecipeError> {
     let example = r#"write e.g. test = "RND4K Q1T1 read""#;
     let unnamed = || format!("[[test]] number {n} does not say what it tests; {example}");
     let mut name = own.test.ok_or_else(|| RecipeError::Syntax(unnamed()))?;
-    if let Some(divisor) = own.block.or(defaults.block) {
+    if let Some(divisor) = own.block.or(all.block) {
         name.pattern.block = area / divisor.0;
     }
     macro_rules! either {
         ($field:ident) => {
-            own.$field.or(defaults.$field)
+            own.$field.or(all.$field)
         };
     }
     let limit = LoopLimit {
@@ -225,9 +220,9 @@ fn fill_test(
         sync_each: either!(sync_each).unwrap_or(false),
         drop_caches: either!(drop_caches).unwrap_or(false),
         random: either!(random).unwrap_or(RandomDraw::Permutation),
-        filesystem: own.filesystem.or_else(|| defaults.filesystem.clone()),
+        filesystem: own.filesystem.or_else(|| all.filesystem.clone()),
         until: either!(until),
-        prints: own.prints.or_else(|| defaults.prints.clone()),
+        prints: own.prints.or_else(|| all.prints.clone()),
     })
 }
 

@@ -80,9 +80,8 @@ fn check_names(recipe: &Recipe) -> Result<(), String> {
     }
     let terms = recipe.scores.iter().flat_map(|s| s.terms.iter().map(|t| &t.step));
     for step in recipe.demands.iter().map(|d| &d.step).chain(terms) {
-        ensure(keys.contains(step), || {
-            format!("a demand or score names the step {step:?}, which no test has")
-        })?;
+        let unknown = || format!("a demand or score names the step {step:?}, which no test has");
+        ensure(keys.contains(step), unknown)?;
     }
     for PassDemand { step, iops, bytes_per_s } in &recipe.demands {
         let asks = iops.is_some() || bytes_per_s.is_some();

@@ -120,9 +120,7 @@ impl CapacityCause {
             }
         };
         let advice = match self {
-            CapacityCause::LostFlash { .. } => {
-                "Discard it; only a recovery lab may get data from it.".to_owned()
-            }
+            CapacityCause::LostFlash { .. } => "Discard it; only a recovery lab may get data from it.".into(),
             _ => format!("Try {} reader.", self.reader_to_try()),
         };
         let weight = if self.verdict().is_bad() { FindingWeight::Bad } else { FindingWeight::Hint };
@@ -193,8 +191,7 @@ impl StatedSizes {
         if usual || self.exact_sizes().next().is_some() {
             return None;
         }
-        let as_printed =
-            |bytes| self.printed_bytes.is_none_or(|printed| is_usual_share(bytes, printed as f64));
+        let as_printed = |size| self.printed_bytes.is_none_or(|print| is_usual_share(size, print as f64));
         let mut known = listed_cards().into_iter().map(|card| card.bytes);
         let lacks_one_bit = |bytes: &u64| bytes.saturating_sub(shown).is_power_of_two() && as_printed(*bytes);
         if let Some(bytes) = known.find(lacks_one_bit).filter(|_| shown >= MIN_COMPARED_BYTES) {

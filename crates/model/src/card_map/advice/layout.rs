@@ -68,10 +68,8 @@ fn advise_aligned_start(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, 
     advice.words.push(format!(
         "Start partitions at {at}: a multiple of the erase block of {block} ({sure:.1} % sure){also}, so that no file shares an erase block with what lies before it."
     ));
-    advice.add_command(
-        "create one aligned partition (all data on the card is lost):",
-        partition_command(start, facts),
-    );
+    let command = partition_command(start, facts);
+    advice.add_command("create one aligned partition (all data on the card is lost):", command);
 }
 
 fn partition_command(start: u64, facts: &AdviceFacts) -> String {
