@@ -168,13 +168,10 @@ fn log_summary(log: &CardLog) -> String {
     parts.extend(log.part.clone());
     let words = log.condition.iter().filter(|(word, _)| *word != "note");
     parts.extend(words.map(|(word, value)| format!("{word} {value}")));
-    if figures > 0 {
-        let runs = pluralize(log.runs.len() as u64, "run");
-        parts.push(format!("{runs} with {}", pluralize(figures as u64, "result")));
-    }
-    if !log.other.is_empty() {
-        parts.push(log.other.keys().map(String::as_str).collect::<Vec<_>>().join(", "));
-    }
+    let (runs, results) = (pluralize(log.runs.len() as u64, "run"), pluralize(figures as u64, "result"));
+    parts.extend((figures > 0).then(|| format!("{runs} with {results}")));
+    let other: Vec<&str> = log.other.keys().map(String::as_str).collect();
+    parts.extend((!other.is_empty()).then(|| other.join(", ")));
     parts.join(" · ")
 }
 

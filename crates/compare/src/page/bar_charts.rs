@@ -1,7 +1,6 @@
 //! Bar charts: a figure of each card, every run of one card (as in published comparisons), and places of a ranking.
 
-use crate::page::comparison::sentences;
-use crate::page::comparison::sentences::RunMeasure;
+use crate::page::comparison::sentences::{self, RunMeasure};
 use crate::page::ranking;
 use cardscope_model::comparison::{ComparedEntry, ComparedTest, Comparison, Spread};
 use cardscope_model::ranking::{RankedBy, RankedCard, Ranking};

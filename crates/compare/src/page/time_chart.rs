@@ -55,14 +55,12 @@ pub fn combine_runs(series: &[&TestSeries], points: usize) -> CombinedRuns {
     for part in all.chunks(all.len().div_ceil(points.max(1)).max(1)) {
         let Some((at, _)) = part.last() else { continue };
         let at = f64::from(**at);
-        let mut speeds: Vec<f64> = part.iter().flat_map(|(_, all)| all.iter().map(|s| s.mb_s())).collect();
-        let mut celsius: Vec<f64> =
-            part.iter().flat_map(|(_, all)| all.iter().filter_map(|s| s.temperature_c)).collect();
-        celsius.retain(|c| c.is_finite());
+        let buckets = || part.iter().flat_map(|(_, all)| *all);
+        let mut speeds: Vec<f64> = buckets().map(|s| s.mb_s()).collect();
+        let celsius: Vec<f64> = buckets().filter_map(|s| s.temperature_c).filter(|c| c.is_finite()).collect();
         speeds.sort_unstable_by(f64::total_cmp);
-        if let (Some(median), Some(lowest), Some(highest)) = (median(&speeds), speeds.first(), speeds.last())
-        {
-            out.median.push((at, median));
+        if let ([lowest, ..], [.., highest]) = (&speeds[..], &speeds[..]) {
+            out.median.extend(median(&speeds).map(|median| (at, median)));
             out.band.push((at, [*lowest, *highest]));
         }
         out.celsius.extend(median(&celsius).map(|celsius| (at, celsius)));

@@ -7,8 +7,7 @@ use crate::readers::probe::{f3, flashbench, h2testw, mfst};
 use crate::readers::speed::{
     agnostics, bonnie, dd, disk_benchmark, hdparm, ioping, iozone, microsd_benchmarks, pibenchmarks,
 };
-use crate::readers::{LogText, ReaderOutcome};
-use crate::readers::{as_ssd, cdm_fio, figures, fio, sanitize};
+use crate::readers::{LogText, ReaderOutcome, as_ssd, cdm_fio, figures, fio, sanitize};
 use cardscope_model::log::CardLog;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

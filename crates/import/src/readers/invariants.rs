@@ -1,8 +1,7 @@
 //! Invariants of the logs of every reader, whatever the input. Used by fuzzing and by the tests of the corpus.
 
 use crate::readers::formats::{LogFormat, formats};
-use crate::readers::several_tools;
-use crate::readers::{ImportError, LogText};
+use crate::readers::{ImportError, LogText, several_tools};
 use cardscope_model::log::CardLog;
 use cardscope_model::run::{LatencyPercentiles, Run, TestFigure};
 use jiff::civil::{Date, DateTime};

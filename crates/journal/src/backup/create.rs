@@ -300,7 +300,10 @@ fn retry_finely(
         let fine = left.iter().flat_map(|extent| split_extents(extent.offset, extent.end(), RETRY_BYTES));
         card.read(fine, IoContent::Buffer, |extent, _, answer| match answer {
             ReadAnswer::Differs { bytes, .. } => each(extent, bytes),
-            ReadAnswer::Failed(error) => Ok(io_errors.push((extent, error.clone()))),
+            ReadAnswer::Failed(error) => {
+                io_errors.push((extent, error.clone()));
+                Ok(())
+            }
             ReadAnswer::Same => Ok(()),
         })?;
         left = io_errors.iter().map(|(extent, _)| *extent).collect();

@@ -6,8 +6,7 @@ use cardscope_model::comparison::{ChanceGrade, ComparedPair, ComparedTest, PairV
 use cardscope_model::condition::word_in_sentence;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::units::{SpeedMbS, three_digits};
-use cardscope_statistics::significance;
-use cardscope_statistics::significance::{AgeEffect, MIN_RUNS, SIGNIFICANCE_LEVEL};
+use cardscope_statistics::significance::{self, AgeEffect, MIN_RUNS, SIGNIFICANCE_LEVEL};
 use jiff::civil::{Date, DateTime};
 
 pub(super) fn comparison_findings(

@@ -19,8 +19,7 @@ use cardscope_model::result::ToolPrints;
 use cardscope_model::statistics::median;
 use cardscope_statistics::estimate::estimate_values;
 use cardscope_statistics::priors::{SpreadTable, UsualSpeed};
-use cardscope_statistics::significance;
-use cardscope_statistics::significance::{CardDifference, compare_speeds};
+use cardscope_statistics::significance::{self, CardDifference, compare_speeds};
 use columns::{OtherDifferences, PairBasis, TestKey, find_differences, test_keys};
 
 /// Builds the document of columns that were divided this way; `table` has the usual spread of series.

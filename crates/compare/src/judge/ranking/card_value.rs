@@ -3,15 +3,13 @@
 use super::figures::{self, CardFigures, PurchaseBasis, interval_around};
 use super::sustained::SustainedFigures;
 use cardscope_model::archive_rows::{StoredCard, SummaryRow};
-use cardscope_model::comparison::NOTABLE_CHANGE;
-use cardscope_model::comparison::{Spread, iops_at_speed};
+use cardscope_model::comparison::{NOTABLE_CHANGE, Spread, iops_at_speed};
 use cardscope_model::host::Host;
 use cardscope_model::job::{self, Figure, Figures, Job, JobScore};
 use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MB, SpeedMbS, three_digits};
-use cardscope_statistics::priors::{NormalMixture, SpreadTable};
-use cardscope_statistics::significance;
-use cardscope_statistics::significance::RankedValue;
+use cardscope_statistics::priors::NormalMixture;
+use cardscope_statistics::significance::{self, RankedValue};
 
 /// Block of the random reads that a host limits.
 const SMALL_BLOCK: u64 = 4 * KIB;
@@ -60,26 +58,24 @@ pub(super) struct ValuedCard<'a> {
 /// Value of a card, or the reason why it has none.
 pub(super) fn card_value<'a>(
     asked: &RankingGoal,
-    table: &SpreadTable,
-    card: &'a StoredCard,
+    bought: PurchaseBasis<'a>,
     rows: &[SummaryRow],
     lasting: SustainedFigures,
 ) -> Result<ValuedCard<'a>, String> {
-    let bought = PurchaseBasis { card, table };
     match &asked.measure {
-        RankingMeasure::Job(job) => value_for_job(asked, job, bought, card, rows, lasting),
-        RankingMeasure::Test(test) => value_for_test(asked, *test, bought, card, rows),
+        RankingMeasure::Job(job) => value_for_job(asked, job, bought, rows, lasting),
+        RankingMeasure::Test(test) => value_for_test(asked, *test, bought, rows),
     }
 }
 
 fn value_for_job<'a>(
     asked: &RankingGoal,
     job: &Job,
-    bought: PurchaseBasis<'_>,
-    card: &'a StoredCard,
+    bought: PurchaseBasis<'a>,
     rows: &[SummaryRow],
     lasting: SustainedFigures,
 ) -> Result<ValuedCard<'a>, String> {
+    let card = bought.card;
     let mut of = figures::card_figures(bought, rows, lasting, capacity_bytes(card));
     let (figures, capped) = match &asked.host {
         Some(host) => host.cap_figures(&of.mean_figures()),
@@ -159,10 +155,10 @@ pub(super) fn gigabytes(card: &StoredCard) -> Option<f64> {
 fn value_for_test<'a>(
     asked: &RankingGoal,
     test: TestName,
-    bought: PurchaseBasis<'_>,
-    card: &'a StoredCard,
+    bought: PurchaseBasis<'a>,
     rows: &[SummaryRow],
 ) -> Result<ValuedCard<'a>, String> {
+    let card = bought.card;
     let of_the_card = rows.iter().rev().filter(|row| !figures::is_page_cache(row.step.as_deref()));
     let nearest = of_the_card.max_by_key(|row| figures::nearness(row));
     let row = nearest.ok_or_else(|| format!("{test} was not measured"))?;
@@ -227,6 +223,7 @@ mod tests {
     use super::super::figures::tests::{card, row};
     use super::*;
     use cardscope_model::host;
+    use cardscope_statistics::priors::SpreadTable;
 
     const READ: &str = "SEQ1G Q1T1 read";
 
@@ -236,7 +233,8 @@ mod tests {
     }
 
     fn of<'a>(asked: &RankingGoal, card: &'a StoredCard, rows: &[SummaryRow]) -> ValuedCard<'a> {
-        card_value(asked, SpreadTable::shipped(), card, rows, SustainedFigures::default()).unwrap()
+        let bought = PurchaseBasis { card, table: SpreadTable::shipped() };
+        card_value(asked, bought, rows, SustainedFigures::default()).unwrap()
     }
 
     #[test]
@@ -281,7 +279,8 @@ mod tests {
         let asked =
             RankingGoal { measure: RankingMeasure::Job(job::find_job("camera-4k").unwrap()), host: None };
         let fit = |lasting: SustainedFigures| {
-            card_value(&asked, SpreadTable::shipped(), &card, &rows, lasting).unwrap()
+            let bought = PurchaseBasis { card: &card, table: SpreadTable::shipped() };
+            card_value(&asked, bought, &rows, lasting).unwrap()
         };
         let short = fit(SustainedFigures::default());
         assert_eq!(short.job.as_ref().map(|job| job.fit), Some(job::JobFit::Fair));

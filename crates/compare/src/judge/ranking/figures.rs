@@ -143,16 +143,14 @@ impl CardFigures {
             AfterCache::NoCache => {}
             AfterCache::Unknown => self.best_cases.push(Figure::SustainedWriteMbS),
         }
-        match lasting.longest_write_s {
-            Some(longest) => {
-                let short = self.figures.iter().find(|k| k.figure == Figure::LongestWriteS).map(|k| k.mean);
-                let longest = short.map_or(longest, |short| short.max(longest));
-                if longest > 0.0 {
-                    // The maximum of many values has no spread.
-                    self.set_figure(Figure::LongestWriteS, longest, [longest; 2]);
-                }
-            }
-            None => self.best_cases.push(Figure::LongestWriteS),
+        let Some(longest) = lasting.longest_write_s else {
+            return self.best_cases.push(Figure::LongestWriteS);
+        };
+        let short = self.figures.iter().find(|k| k.figure == Figure::LongestWriteS);
+        let longest = short.map_or(longest, |short| short.mean.max(longest));
+        if longest > 0.0 {
+            // The maximum of many values has no spread.
+            self.set_figure(Figure::LongestWriteS, longest, [longest; 2]);
         }
     }
 
@@ -243,23 +241,19 @@ pub(super) fn test_figures(row: &SummaryRow, ci95: [f64; 2]) -> Vec<KnownFigure>
 
 /// Doubts about figures from these settings and this number of runs; `rows` are all rows of the card.
 pub(super) fn setting_doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) -> Vec<String> {
-    let mut said = Vec::new();
-    let tools: Vec<&str> = settings.iter().map(|s| s.recipe.as_str()).collect();
-    if tools.windows(2).any(|pair| pair[0] != pair[1]) {
-        said.push(format!("results of several tools: {}", distinct_values(tools.into_iter()).join(", ")));
-    }
+    let mut doubts = Vec::new();
+    let tools = distinct_values(settings.iter().map(|s| s.recipe.as_str()));
+    doubts.extend((tools.len() > 1).then(|| format!("results of several tools: {}", tools.join(", "))));
     for word in RIG_WORDS {
         let used = distinct_values(settings.iter().filter_map(|s| s.value(word)));
         let all = distinct_values(rows.iter().filter_map(|row| row.setting.value(word)));
-        let left: Vec<String> = all.into_iter().filter(|value| !used.contains(value)).collect();
-        if !left.is_empty() && !used.is_empty() {
-            said.push(format!("{word} {}; also measured: {}", used.join(", "), left.join(", ")));
+        let others: Vec<String> = all.into_iter().filter(|value| !used.contains(value)).collect();
+        if !others.is_empty() && !used.is_empty() {
+            doubts.push(format!("{word} {}; also measured: {}", used.join(", "), others.join(", ")));
         }
     }
-    if runs < FEW_RUNS {
-        said.push("fewer than three runs: its scatter is unknown".to_owned());
-    }
-    said
+    doubts.extend((runs < FEW_RUNS).then(|| "fewer than three runs: its scatter is unknown".to_owned()));
+    doubts
 }
 
 /// Basis for the figures of one card.

@@ -4,8 +4,7 @@ use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::card::{CardEvent, CardFacts, EventKind};
 use cardscope_model::ranking::GroupDivision;
 use cardscope_sd::mark::Mark;
-use cardscope_statistics::significance;
-use cardscope_statistics::significance::UNKNOWN_GROUP;
+use cardscope_statistics::significance::{self, UNKNOWN_GROUP};
 
 /// Seed of the permutations, so that the same cards always give the same result.
 const SEED: u64 = 11;

@@ -16,13 +16,12 @@ pub use sustained::{AfterCache, SustainedFigures, needs_long_runs, speed_after_c
 
 use card_value::{ValuedCard, card_value};
 use cardscope_model::archive_rows::{StoredCard, SummaryRow};
-use cardscope_model::comparison::ComparedEntry;
-use cardscope_model::comparison::NOTABLE_CHANGE;
+use cardscope_model::comparison::{ComparedEntry, NOTABLE_CHANGE};
 use cardscope_model::job::Job;
 use cardscope_model::ranking::{ExcludedCard, Placement, RankedBy, RankedCard, Ranking};
 use cardscope_statistics::priors::{SpreadTable, noticed_log};
-use cardscope_statistics::significance;
-use cardscope_statistics::significance::RankedValue;
+use cardscope_statistics::significance::{self, RankedValue};
+use figures::PurchaseBasis;
 use std::collections::HashMap;
 
 /// Ranks cards, without groups. `excluded` are cards that are not ranked whatever their speeds.
@@ -62,7 +61,7 @@ fn place_cards(
     for card in cards {
         let rows = measured.rows.get(&card.id).map_or(&[][..], Vec::as_slice);
         let sustained = measured.sustained.get(&card.id).copied().unwrap_or_default();
-        match card_value(asked, table, card, rows, sustained) {
+        match card_value(asked, PurchaseBasis { card, table }, rows, sustained) {
             Ok(found) => valued.push(found),
             Err(why) => not_placed.push((card.title.clone(), why)),
         }

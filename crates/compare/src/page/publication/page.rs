@@ -2,12 +2,9 @@
 //! folded, all tables, cards, methods and sources.
 
 use super::card;
-use crate::page::bar_charts as bars;
-use crate::page::comparison;
-use crate::page::comparison::sentences;
-use crate::page::comparison::sentences::RunMeasure;
-use crate::page::comparison::{ComparisonLayout, tables};
-use crate::page::ranking;
+use crate::page::comparison::sentences::{self, RunMeasure};
+use crate::page::comparison::{self, ComparisonLayout, tables};
+use crate::page::{bar_charts as bars, ranking};
 use cardscope_model::comparison::{ComparedEntry, Comparison};
 use cardscope_model::publication::Publication;
 use cardscope_model::report::NewsTone;

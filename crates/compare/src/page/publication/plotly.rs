@@ -3,12 +3,9 @@
 //! draws upwards, so everything is written in reverse.
 
 use super::{card, page};
-use crate::page::bar_charts as bars;
-use crate::page::comparison;
-use crate::page::comparison::sentences;
-use crate::page::comparison::sentences::RunMeasure;
-use crate::page::details;
-use crate::page::ranking;
+use crate::page::comparison::sentences::{self, RunMeasure};
+use crate::page::comparison::{self};
+use crate::page::{bar_charts as bars, details, ranking};
 use cardscope_model::publication::Publication;
 use cardscope_model::untrusted_text;
 use cardscope_page::chart::{BarGroup, BarGroups, Chart, ChartKind};

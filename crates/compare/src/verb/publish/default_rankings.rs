@@ -24,12 +24,13 @@ pub(super) fn default_keys(
     cards: &[StoredCard],
     source: &mut CardLookup,
 ) -> Result<Vec<RankingKey>> {
-    if !choice.tests.is_empty() {
-        return Ok(choice.tests.iter().copied().map(RankingKey::Test).collect());
+    let mut tests = choice.tests.clone();
+    if tests.is_empty() {
+        let mut rows = source.summaries(|_| true)?;
+        rows.retain(|row| choice.is_met_by(&row.setting));
+        tests = most_common_tests(cards, &rows);
     }
-    let mut rows = source.summaries(|_| true)?;
-    rows.retain(|row| choice.is_met_by(&row.setting));
-    Ok(most_common_tests(cards, &rows).into_iter().map(RankingKey::Test).collect())
+    Ok(tests.into_iter().map(RankingKey::Test).collect())
 }
 
 fn most_common_tests(cards: &[StoredCard], rows: &[SummaryRow]) -> Vec<TestName> {

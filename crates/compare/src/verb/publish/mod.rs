@@ -12,10 +12,8 @@ mod redaction;
 
 use crate::card_lookup::CardLookup;
 use crate::judge::comparison::{ComparedColumn, MOST_PAIRED, build_comparison};
-use crate::verb::compare;
-use crate::verb::compare::CompareRequest as Compared;
-use crate::verb::rank;
-use crate::verb::rank::{GroupBy, RankingKey, RankingOptions, group_parser};
+use crate::verb::compare::{self, CompareRequest as Compared};
+use crate::verb::rank::{self, GroupBy, RankingKey, RankingOptions, group_parser};
 use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::comparison::Comparison;
 use cardscope_model::finding::{Finding, FindingWeight};

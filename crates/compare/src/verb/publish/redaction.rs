@@ -38,14 +38,10 @@ impl Redactor {
 
     pub(super) fn redact_finding(&self, finding: &Finding) -> Finding {
         let mut finding = finding.clone();
-        if self.names.is_none() {
-            return finding;
-        }
-        finding.evidence.retain(|(what, _)| !identifies_unit(what));
-        for text in [&mut finding.verdict].into_iter().chain(&mut finding.advice) {
-            self.redact_text(text);
-        }
-        finding.evidence.iter_mut().for_each(|(_, value)| self.redact_text(value));
+        finding.evidence.retain(|(what, _)| self.names.is_none() || !identifies_unit(what));
+        let values = finding.evidence.iter_mut().map(|(_, value)| value);
+        let texts = values.chain([&mut finding.verdict]).chain(&mut finding.advice);
+        texts.for_each(|text| self.redact_text(text));
         finding
     }
 

@@ -4,8 +4,7 @@
 mod excluded;
 
 use crate::card_lookup::{CardLookup, disambiguate_titles, no_card_refusal};
-use crate::judge::ranking;
-use crate::judge::ranking::{MeasuredCards, RankingGoal, RankingMeasure, SustainedFigures};
+use crate::judge::ranking::{self, MeasuredCards, RankingGoal, RankingMeasure, SustainedFigures};
 use crate::verb::compare::MeasurementChoice;
 use crate::verb::jobs;
 use cardscope_model::archive_rows::{StoredCard, SummaryRow};

@@ -141,15 +141,12 @@ impl DiskMarkReader {
             (TestOp::Mix(_), Some(mix @ TestOp::Mix(_))) => mix,
             _ => op,
         });
-        let Some(op) = own.or(self.report.section) else {
-            self.report.results_without_op += 1;
-            return;
-        };
         // A test that was not run is printed as zero.
-        if line.value == 0.0 {
-            self.report.not_run += 1;
-            return;
-        }
+        let op = match own.or(self.report.section) {
+            None => return self.report.results_without_op += 1,
+            Some(_) if line.value == 0.0 => return self.report.not_run += 1,
+            Some(op) => op,
+        };
         let name = TestName { pattern: line.pattern, op };
         if self.report.runs.has_test(name, None) {
             let section = self.report.section;

@@ -92,14 +92,14 @@ fn shared_settings(jobs: &[FioJob]) -> Run {
 /// Notes doubts about a job, and the file that it used.
 fn note_job(log: &mut CardLog, job: &FioJob) {
     let name = shorten_text(&job.name);
-    if job.error != 0 {
-        add_doubt(log, format!("{name} ended with error {}; its results are partial", job.error));
-    }
-    if job.options.direct == Some(false) && job.directions.iter().any(Option::is_some) {
-        add_doubt(log, format!("{name} did not use direct I/O: the page cache is part of the results"));
-    }
-    if job.discards {
-        add_doubt(log, format!("{name} also discarded blocks, which is not imported"));
+    let cached = job.options.direct == Some(false) && job.directions.iter().any(Option::is_some);
+    let doubts = [
+        (job.error != 0, format!("ended with error {}; its results are partial", job.error)),
+        (cached, "did not use direct I/O: the page cache is part of the results".to_owned()),
+        (job.discards, "also discarded blocks, which is not imported".to_owned()),
+    ];
+    for (_, doubt) in doubts.iter().filter(|(applies, _)| *applies) {
+        add_doubt(log, format!("{name} {doubt}"));
     }
     if let Some(file) = &job.options.file {
         add_note(&mut log.condition, &format!("on {file}"), ConditionOrigin::Read);
