@@ -19,6 +19,7 @@ use cardscope_session::options::{ArchiveAt, MachineOptions};
 use cardscope_simulator::target_spec;
 use clap::Args;
 use rustix::fs::SeekFrom;
+use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -197,9 +198,12 @@ fn find_data_end(file: &File, bytes: u64) -> io::Result<u64> {
     let mut chunk = vec![0u8; CHUNK_BYTES as usize];
     while end > 0 {
         let start = (end - 1) / CHUNK_BYTES * CHUNK_BYTES;
-        // A file system without SEEK_DATA reports the whole file as data.
-        let data = rustix::fs::seek(file, SeekFrom::Data(start));
-        if data.is_ok_and(|at| at < end) {
+        // A file system without SEEK_DATA reports the whole file as data; after the last data it fails with ENXIO.
+        let data = match rustix::fs::seek(file, SeekFrom::Data(start)) {
+            Err(Errno::NXIO) => end,
+            found => found?,
+        };
+        if data < end {
             let part = &mut chunk[..(end - start) as usize];
             file.read_exact_at(part, start)?;
             if let Some(last) = part.iter().rposition(|byte| *byte != 0) {
@@ -228,4 +232,22 @@ fn archived_cards(path: Option<&Path>) -> Result<Vec<CardSize>> {
         found.entry(id).or_insert(CardSize { card, bytes, source: "the archive".to_owned() });
     }
     Ok(found.into_values().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cardscope_session::file_system_tool::sparse_file;
+    use std::os::fd::OwnedFd;
+
+    #[test]
+    fn only_missing_data_counts_as_a_hole() {
+        let file = sparse_file(3 * CHUNK_BYTES).unwrap();
+        assert_eq!(find_data_end(&file, 3 * CHUNK_BYTES).unwrap(), 0);
+        file.write_all_at(b"x", CHUNK_BYTES + 7).unwrap();
+        assert_eq!(find_data_end(&file, 3 * CHUNK_BYTES).unwrap(), CHUNK_BYTES + 8);
+        // A pipe has no positions, so its seek fails.
+        let (pipe, _writer) = io::pipe().unwrap();
+        assert!(find_data_end(&File::from(OwnedFd::from(pipe)), CHUNK_BYTES).is_err());
+    }
 }
