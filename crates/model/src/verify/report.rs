@@ -148,7 +148,7 @@ impl ReportBody for Verification {
     fn record_lost_bytes(&mut self, lost: u64) {
         if self.verdict == Verdict::Genuine && lost > 0 {
             (self.verdict, self.usable_bytes, self.confidence) = (Verdict::Damaged, None, 0.99);
-            self.good_bytes = Some(self.announced_bytes - lost);
+            self.good_bytes = Some(self.announced_bytes.saturating_sub(lost));
         }
     }
 
@@ -331,6 +331,14 @@ pub struct FilesReport {
 mod tests {
     use super::*;
     use crate::finding::{Finding, FindingWeight};
+
+    #[test]
+    fn more_lost_than_announced_bytes_leave_none_good() {
+        let mut body =
+            Verification { verdict: Verdict::Genuine, announced_bytes: 100, ..Verification::default() };
+        body.record_lost_bytes(101);
+        assert_eq!((body.verdict, body.good_bytes), (Verdict::Damaged, Some(0)));
+    }
 
     #[test]
     fn withdraw_removes_clean_verdicts_only() {
