@@ -83,7 +83,6 @@ impl VerifyRequest {
         }
     }
 
-    /// Parsed text of `--label`.
     pub(super) fn printed_label(&self) -> Result<Option<CardLabel>> {
         self.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)
     }

@@ -1,8 +1,7 @@
 //! Summary of `verify --files` in the words and units of h2testw 1.4, comparable with its logs: KByte, MByte and
 //! GByte are powers of 1024 (docs/reference/tools.md#f3-and-h2testw-files).
 
-use crate::page as verify;
-use crate::page::verdict;
+use crate::page::{self as verify, verdict};
 use cardscope_model::verify::{FilesReport, SectorCounts, TransferPace, VerifyReport};
 use cardscope_page::tree::{Page, PageBlock};
 use std::fmt::Write;

@@ -94,7 +94,6 @@ fn cost_lines(report: &VerifyReport) -> impl Iterator<Item = String> {
     [(cost.seconds > 0.0).then(mean), share].into_iter().flatten()
 }
 
-/// Most files that are listed.
 const MAX_LISTED_FILES: usize = 16;
 
 fn add_files(page: &mut Page, report: &FilesReport) {
@@ -194,7 +193,6 @@ fn missing_and_excluded(report: &FilesReport) -> Vec<String> {
     missing.chain(left_out).collect()
 }
 
-/// Most addresses on the printed page.
 const ADDRESSES: usize = 8;
 
 /// Adds the evidence as a folded section that is printed.

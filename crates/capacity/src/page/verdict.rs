@@ -5,8 +5,7 @@ use cardscope_model::answer::Answer;
 use cardscope_model::capacity::nominal_size;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::label_check::{FalseCapacity, JudgedSpeed};
-use cardscope_model::report::NewsTone;
-use cardscope_model::report::{ExitStatus, ReportBody as _};
+use cardscope_model::report::{ExitStatus, NewsTone, ReportBody as _};
 use cardscope_model::units::three_digits as speed;
 use cardscope_model::units::{BinarySize, DecimalSize, group_digits};
 use cardscope_model::verify::{
@@ -14,7 +13,6 @@ use cardscope_model::verify::{
 };
 use cardscope_page::figure::{join_names, percent, pluralize};
 
-/// Colour that matches the exit status.
 fn verdict_tone(found: &Verification) -> NewsTone {
     match found.exit_status() {
         ExitStatus::Good => NewsTone::Good,

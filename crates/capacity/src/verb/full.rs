@@ -39,15 +39,11 @@ impl VerifyRequest {
         session.events.announce_plan(stage_plan(self).with_summary(pass.plan_line(self)));
         session.back_up(self.backup.as_deref(), None, &mut report.body.moved)?;
         session.begin_row(report)?;
-        let found = match pass.run_pass(self, session, report) {
-            Ok(found) => found,
-            Err(stop) => {
-                // The stop came from setting up the I/O, so nothing was written.
-                session.backup = None;
-                report.body.moved.data_kept = true;
-                return Err(stop.into());
-            }
-        };
+        let found = pass.run_pass(self, session, report).inspect_err(|_| {
+            // The stop came from setting up the I/O, so nothing was written.
+            session.backup = None;
+            report.body.moved.data_kept = true;
+        })?;
         fill_report(report, &found);
         session.collect_target_caveats(&mut report.header);
         if matches!(found.stop, Some(ProbeStop::Swapped(_))) {
@@ -80,21 +76,20 @@ impl VerifyRequest {
             (self.common.seed.is_some(), "--seed"),
         ];
         if let Some((_, option)) = odd.iter().find(|(given, _)| self.read_only && *given) {
-            return Err(Failure::refused(format!(
-                "{option} has no effect with --read-only, which writes nothing; leave one out"
-            )));
+            let why = "has no effect with --read-only, which writes nothing; leave one out";
+            return Err(Failure::refused(format!("{option} {why}")));
         }
         if self.resume && self.backup.is_some() {
             let why = "--backup has no effect with --resume: the card is already overwritten";
             return Err(Failure::refused(why));
         }
-        if target == TargetType::Directory {
-            return Err(Failure::refused(format!(
-                "{} is a directory; name the device for --full, or use --files to test the free space",
-                self.common.target
-            )));
+        if target != TargetType::Directory {
+            return Ok(());
         }
-        Ok(())
+        let folder = &self.common.target;
+        Err(Failure::refused(format!(
+            "{folder} is a directory; name the device for --full, or use --files to test the free space"
+        )))
     }
 }
 

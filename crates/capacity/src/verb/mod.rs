@@ -155,7 +155,6 @@ fn refuse_misplaced_options(request: &VerifyRequest) -> Result<()> {
     ])
 }
 
-/// Compares the printed claims with the results.
 fn judge_label(report: &mut VerifyReport, printed: &CardLabel, opened: &OpenTarget) {
     let body = &report.body;
     let whole_card = body.method != TestMethod::Files;

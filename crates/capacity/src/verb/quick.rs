@@ -19,15 +19,13 @@ use cardscope_model::random::mix_bits;
 use cardscope_model::report::{IoTotals, ReportBody as _};
 use cardscope_model::units::{DecimalSize, MIB, nanos_to_seconds};
 use cardscope_model::verify::{Verdict, Verification, VerifyReport};
-use cardscope_probing::context;
-use cardscope_probing::context::ProbeLimits;
+use cardscope_probing::context::{self, ProbeLimits};
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{NOT_RESTORED, VerbSession, as_probe_journal};
 use cardscope_session::open_target::{OpenTarget, TargetType};
 use std::time::Duration;
 
-/// Fewest bytes that samples can test.
 const MIN_TARGET_BYTES: u64 = MIB;
 
 /// Bytes besides the run that a probe may save: markers, ranges, search of the boundary.
@@ -41,10 +39,8 @@ impl VerifyRequest {
     pub(super) fn run_quick(&self, session: &mut VerbSession<'_>, report: &mut VerifyReport) -> Result<()> {
         let bytes = session.bytes();
         if bytes < MIN_TARGET_BYTES {
-            return Err(Failure::refused(format!(
-                "{} has only {bytes} bytes, too few for the quick test; use `verify --full`",
-                self.common.target
-            )));
+            let why = format!("has only {bytes} bytes, too few for the quick test; use `verify --full`");
+            return Err(Failure::refused(format!("{} {why}", self.common.target)));
         }
         let limits = ProbeLimits {
             seed: mix_bits(report.header.seed),
@@ -141,8 +137,8 @@ fn fill_report(report: &mut VerifyReport, outcome: QuickOutcome, announced: u64)
 /// Adjusts the verdict by losses that the restoration found.
 fn judge_restoration(report: &mut VerifyReport, back: &RestoreResult, usable: Option<u64>) {
     let usable = usable.unwrap_or(u64::MAX);
-    let lost = back.lost.iter().filter(|range| range.offset < usable).map(|range| range.len).sum::<u64>();
-    let lost = lost.max(back.lost_at_first);
+    let lost = back.lost.iter().filter(|range| range.offset < usable).map(|range| range.len);
+    let lost = lost.sum::<u64>().max(back.lost_at_first);
     if report.body.verdict == Verdict::Genuine && lost > 0 {
         report.body.record_lost_bytes(lost);
         report.drop_capacity_claims();

@@ -9,8 +9,7 @@ use cardscope_model::card_map::property::{Property, PropertyStatus};
 use cardscope_model::card_map::{
     FlashGeometry, MapAdvice, MapReport, MeasuredMap, ProfileLine, SizeCurves, SizePoint, TriedState,
 };
-use cardscope_model::report::NewsTone;
-use cardscope_model::report::ReportBody as _;
+use cardscope_model::report::{NewsTone, ReportBody as _};
 use cardscope_model::units::three_digits as speed;
 use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, KIB};
 use cardscope_page::chart::Chart;
@@ -179,7 +178,6 @@ fn trial_line(tried: &TriedState) -> String {
 #[cfg(test)]
 mod tests;
 
-/// Properties with the numbers behind them.
 fn evidence_table(rows: &[PropertyRow]) -> Table {
     Table::from_items(rows, &[("property", &|r| r.name.to_owned()), ("measured", &|r| r.evidence.clone())])
         .left_aligned(["measured"])
@@ -271,5 +269,4 @@ fn queue_gain(gain: f64) -> String {
     }
 }
 
-/// Changes by less than this share are no gain.
 const GAIN_TOLERANCE: f64 = 0.05;

@@ -55,7 +55,6 @@ const NO_SEGMENT: f64 = 0.015;
 /// true ones above 3 %.
 const MIN_SEGMENT_SHARE: f64 = 0.025;
 
-/// Least probability at which `none` is reported.
 const MIN_CONFIDENCE: f64 = 0.8;
 
 pub(super) fn measure_units(

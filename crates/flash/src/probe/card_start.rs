@@ -97,7 +97,6 @@ struct WriteProfile {
     large: f64,
     small: f64,
 }
-/// Large or small writes of a profile.
 type ProfilePart = fn(&WriteProfile) -> f64;
 /// Profile of each step of a range; `None` where a write failed.
 type RangeProfile = Vec<Option<WriteProfile>>;

@@ -30,12 +30,10 @@ const LOG_SHARE: f64 = 0.4;
 /// Sizes in KiB that may go to a log (4 and 8 KiB on real cards), and larger ones.
 const LOG_KIB: [u64; 4] = [4, 8, 16, 32];
 
-/// Turns per size.
 const LOG_TURNS: usize = 4;
 
 const METHOD: &str = "sequential writes of 1 to 96 KiB in two fresh blocks in turn; those below a page, or cutting \
                       one, take longer";
-/// Least confidence of a reported result.
 const MIN_CONFIDENCE: f64 = 0.5;
 
 pub(super) fn measure_page_writes(bench: &mut WriteTester) -> Result<()> {

@@ -220,10 +220,8 @@ const SLICE: usize = 128;
 
 const PAIRS: usize = 4;
 
-/// Fewest pairs if the time ends early.
 const MIN_PAIRS: usize = 2;
 
-/// Writes of a slice without a queue.
 const ONE_SLICE: usize = 64;
 
 /// Seconds after which a slice starts no more writes.
@@ -414,7 +412,6 @@ impl WriteQueueGain {
         self.value < FAKE_GAIN && self.ci.is_some_and(|ci| ci[1] < FAKE_UPPER_BOUND)
     }
 
-    /// Confidence from the width of the interval.
     fn confidence(&self) -> f64 {
         let width = self.ci.map_or(f64::INFINITY, |[low, high]| (high / low).ln().abs());
         (1.0 - width / 2.0).clamp(0.5, 0.99)

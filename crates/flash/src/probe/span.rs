@@ -88,7 +88,6 @@ fn time_span(bench: &mut WriteTester, bytes: u64) -> Result<Option<SpanSpeed>> {
     Ok(estimate_values(settled).map(|e| SpanSpeed { bytes, mean_s: e.mean, low_s: low(&e) }))
 }
 
-/// Random extents of [`SMALL_BYTES`] bytes within a span.
 pub(super) fn random_extents(bench: &mut WriteTester, start: u64, bytes: u64, n: usize) -> Vec<CardExtent> {
     let blocks = bytes / u64::from(SMALL_BYTES);
     let mut offset = || start + bench.context.random.below(blocks) * u64::from(SMALL_BYTES);

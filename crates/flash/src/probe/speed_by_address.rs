@@ -90,7 +90,6 @@ pub(super) fn measure_read_addresses(reads: &mut ReadTester) -> Result<()> {
     Ok(())
 }
 
-/// Bytes and seconds of reads.
 type ReadBytes = Result<Option<(u64, f64)>>;
 /// Reads a sample in the middle of a cell until `end`. Returns bytes and seconds of the successful reads, `None` if
 /// there were none.

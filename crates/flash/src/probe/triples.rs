@@ -9,7 +9,6 @@ use cardscope_model::statistics::median;
 use cardscope_statistics::boundary::{BoundaryLevel, LevelFit, TRIMMED_ERROR_RATIO, trimmed_mean};
 use std::collections::BTreeMap;
 
-/// Boundaries whose reads are mixed.
 pub(super) const BOUNDARIES: usize = 10;
 
 /// Attempts to find a boundary with data on both sides, on cards with unwritten areas.

@@ -10,8 +10,7 @@ use cardscope_probing::context::ProbeLimits;
 use cardscope_session::arguments::{parse_region, parse_size_argument};
 use cardscope_session::consent::{check_region, region_text};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame;
-use cardscope_session::frame::{CommonOptions, VerbSession};
+use cardscope_session::frame::{CommonOptions, SpendLimits, VerbSession};
 use cardscope_session::open_target::{OpenTarget, TargetType};
 use cardscope_session::option_json;
 use clap::Args;
@@ -28,7 +27,7 @@ pub struct MapRequest {
     pub common: CommonOptions,
     #[command(flatten)]
     #[serde(flatten)]
-    pub limits: frame::SpendLimits,
+    pub limits: SpendLimits,
     /// Write nothing; measure only what reads show
     #[arg(long)]
     pub read_only: bool,
@@ -168,11 +167,10 @@ impl MapScope {
     /// full file system.
     pub(super) fn from_request(request: &MapRequest, session: &mut VerbSession<'_>) -> Result<MapScope> {
         let bytes = session.bytes();
+        let target = &request.common.target;
         if bytes < MIN_TARGET_BYTES {
-            return Err(Failure::refused(format!(
-                "{} has only {bytes} bytes; map needs at least 1 MiB",
-                request.common.target
-            )));
+            let why = format!("{target} has only {bytes} bytes; map needs at least 1 MiB");
+            return Err(Failure::refused(why));
         }
         let all = TargetRegion { start: 0, len: bytes };
         if session.opened.is_directory() {
@@ -183,7 +181,7 @@ impl MapScope {
             return Ok(MapScope::ReadOnly(all));
         }
         if let Some(region) = request.region {
-            check_region(region, &request.common.target, bytes, session.opened.target.info().sector)?;
+            check_region(region, target, bytes, session.opened.target.info().sector)?;
             return Ok(MapScope::Overwritten(region));
         }
         Ok(if request.erase { MapScope::Overwritten(all) } else { MapScope::Preserved(all) })
@@ -229,11 +227,10 @@ impl MapScope {
         let limit = limits.max_write.unwrap_or(u64::MAX);
         let written = limit.min(limits.region.len.saturating_mul(2));
         match (self, &session.journal) {
-            (MapScope::Preserved(_), Some(journal)) => format!(
-                "writes up to {}; overwritten data is saved in {} and restored",
-                most(written),
-                journal.path().display()
-            ),
+            (MapScope::Preserved(_), Some(journal)) => {
+                let (size, path) = (most(written), journal.path().display());
+                format!("writes up to {size}; overwritten data is saved in {path} and restored")
+            }
             (MapScope::TestFile(region), _) => {
                 let (size, written) = (most(region.len), DataAmount(limit));
                 let limit = session.opened.limit.warning_text().map(|words| format!("; {words}"));
@@ -278,7 +275,6 @@ fn max_written_to_file(request: &MapRequest, region: TargetRegion, opened: &Open
     limits.into_iter().flatten().fold(most, u64::min)
 }
 
-/// Adds the alternatives to a refused journal.
 fn with_alternatives(failure: Failure, room: u64) -> Failure {
     let Failure::Refused(why) = failure else { return failure };
     let words = format!(

@@ -50,7 +50,6 @@ impl<F: TestFolder> FilesPass<'_, F> {
     }
 }
 
-/// Reason why a file is excluded.
 fn exclusion_reason(named: NumberedFile, seen: ContentGuess) -> Option<String> {
     let bytes = named.bytes;
     match seen {

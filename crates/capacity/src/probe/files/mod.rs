@@ -51,7 +51,6 @@ pub trait TestFolder {
     /// Opens a file for reading. A file that this run created must still be the same one.
     fn open(&self, number: u64) -> Result<Box<dyn Target>, ErrorCause>;
 
-    /// Reads bytes at any offset of a file.
     fn read_at(&self, number: u64, offset: u64, into: &mut [u8]) -> Result<(), ErrorCause>;
 
     /// Address on the card of a byte of a file, if the file system reports it.

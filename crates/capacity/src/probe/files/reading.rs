@@ -102,7 +102,6 @@ impl<F: TestFolder> FilesPass<'_, F> {
         outcome
     }
 
-    /// Classifies the sectors of a read.
     fn count_sectors(&mut self, file: &mut TestedFile, extent: CardExtent, answer: &ReadAnswer<'_>) {
         let len = u64::from(extent.len);
         let counts = self.sorted.add_answer(file.file_offset(extent.offset), len, answer);

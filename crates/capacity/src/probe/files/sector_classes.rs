@@ -71,7 +71,6 @@ pub(super) struct FileOffset {
 }
 
 impl FileOffset {
-    /// Offset in the whole data.
     fn offset(self) -> u64 {
         (self.content - 1) * FILE_BYTES + self.offset_in_file
     }
@@ -91,7 +90,6 @@ impl SortedSectors {
         }
     }
 
-    /// Classifies each sector of an extent that differs.
     pub(super) fn add_differing(&mut self, place: FileOffset, bytes: &[u8]) -> SectorCounts {
         let mut counts = SectorCounts::default();
         for (at, sector) in bytes.as_chunks::<SECTOR>().0.iter().enumerate() {

@@ -38,7 +38,6 @@ impl SpeedMeter {
         }
     }
 
-    /// Adds time without bytes, such as a flush.
     pub(super) fn add_time(&mut self, clock: f64) {
         self.seconds += (clock - self.clock).max(0.0);
         self.clock = self.clock.max(clock);

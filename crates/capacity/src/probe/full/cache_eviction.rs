@@ -96,7 +96,6 @@ impl FullPass<'_, '_> {
         Ok(bad_in_both(&first, &second).0)
     }
 
-    /// Extents with losses, and the lost sectors.
     fn read_lost(&mut self, list: &[CardExtent]) -> Result<(Vec<CardExtent>, Vec<SectorRun>)> {
         self.card.reopen()?;
         let (mut places, mut found) = (Vec::new(), Vec::new());
@@ -127,7 +126,6 @@ pub(super) fn shrink_to_sectors(ranges: RangeList, sector: u32) -> RangeList {
     ranges.into_iter().map(within).filter(|(from, to)| from < to).collect()
 }
 
-/// Ranges extended to whole device sectors.
 fn extend_to_sectors(ranges: RangeList, sector: u32) -> RangeList {
     let sector = u64::from(sector);
     let mut around: RangeList = Vec::with_capacity(ranges.len());
@@ -141,7 +139,6 @@ fn extend_to_sectors(ranges: RangeList, sector: u32) -> RangeList {
     around
 }
 
-/// Last `most` bytes of some ranges.
 fn last_bytes(ranges: RangeList, most: u64) -> RangeList {
     let mut left = most;
     let mut last = RangeList::new();

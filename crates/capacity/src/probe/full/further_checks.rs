@@ -40,7 +40,6 @@ const DROP_FACTOR: f64 = 20.0;
 /// Least share of the card that must be slow, and that must be fast.
 const MIN_SHARE: f64 = 0.01;
 
-/// Bytes that are written again after a pause.
 const REWRITTEN_BYTES: u64 = 8 << 20;
 
 /// Seconds after which a cache that was merely full has room again.
@@ -77,7 +76,6 @@ impl FullPass<'_, '_> {
         Ok(!self.keeps_new)
     }
 
-    /// Reads positions beyond the written range.
     fn read_beyond(&mut self, places: &[CardExtent]) -> Result<Vec<ReadSample>> {
         let written = self.evidence.written;
         let list = places.iter().copied().filter(|p| p.offset >= written);
@@ -179,7 +177,6 @@ impl FullPass<'_, '_> {
         Ok(side_by_side.contiguous_distances(u64::MAX).fold(0, gcd))
     }
 
-    /// Runs the further checks on everything that is bad.
     pub(super) fn run_further_checks(&mut self, places: &[CardExtent]) -> Result<()> {
         self.find_wrap();
         if self.ledger.bad.total() == 0 {

@@ -96,7 +96,6 @@ const CUT_SHORT_CONFIDENCE: f64 = 0.8;
 /// Bytes of the write limit that are reserved for short checks after a loss.
 const RESERVED_BYTES: u64 = 64 << 10;
 
-/// Write limit from which something is reserved.
 const MIN_LIMIT_TO_RESERVE: u64 = 1 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -273,7 +272,6 @@ impl<'a, 't> FullPass<'a, 't> {
         }
     }
 
-    /// Bytes left for the sequential writes.
     fn remaining_sequential_bytes(&self) -> u64 {
         let Some(most) = self.settings.max_write else { return u64::MAX };
         let left_over = if most >= MIN_LIMIT_TO_RESERVE { RESERVED_BYTES } else { 0 };
@@ -285,7 +283,6 @@ impl<'a, 't> FullPass<'a, 't> {
         self.remarks.push("--budget ended the test early; some checks were not run".to_owned());
     }
 
-    /// Records a check that was not completed.
     fn record_check(&mut self, what: &str, whole: bool) {
         if !whole {
             self.cut_short = true;

@@ -25,7 +25,6 @@ struct DoubtfulExtent {
 }
 
 impl DoubtfulExtent {
-    /// True if no sector is good.
     fn is_wholly_bad(&self) -> bool {
         self.seen.iter().all(|s| BadKind::is_gone(s.result))
     }

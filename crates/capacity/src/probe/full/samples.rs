@@ -49,7 +49,6 @@ impl RangePlan {
     }
 }
 
-/// Random sample position in a range.
 pub(crate) fn random_place(from: u64, to: u64, random: &mut SeededRandom) -> CardExtent {
     let offset = from + random.below((to - from).div_ceil(SAMPLE_BYTES)) * SAMPLE_BYTES;
     CardExtent { offset, len: SAMPLE_BYTES.min(to - offset) as u32 }

@@ -247,7 +247,6 @@ fn format_duration(seconds: f64) -> String {
 /// Samples on each side of a suspected end.
 const SAMPLES: u64 = 64;
 
-/// Attempts to find the end below the lowest bad sample.
 const MAX_STEPS: u32 = 4;
 
 /// Length of a lost range, in ranges, before writing stops.

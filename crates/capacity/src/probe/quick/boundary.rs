@@ -213,14 +213,12 @@ fn search_region(io: &mut Stamper, region: Range<u64>) -> Result<Option<Capacity
     }
 }
 
-/// Random block of an extent.
 fn random_block(io: &mut Stamper, claim: &StampClaim) -> StampClaim {
     let blocks = u64::from(claim.extent.len.div_ceil(SAVE_UNIT));
     let offset = claim.extent.offset + UNIT * io.context.random.below(blocks);
     StampClaim { extent: block_at(offset, claim.extent.end()), ..*claim }
 }
 
-/// Writes the range between a kept and a lost place.
 fn write_last_range(io: &mut Stamper, search: &SearchStart) -> Result<CapacityBoundary> {
     let (start, end) = (align_down(search.low), (search.high + UNIT).min(search.end));
     let written = write_run(io, start, end)?;

@@ -31,7 +31,6 @@ enum LosslessReach {
     Whole,
 }
 
-/// Result of a run inside the part.
 struct InnerRun {
     bytes: u64,
     /// Run that evicts a cache, if a loss showed.

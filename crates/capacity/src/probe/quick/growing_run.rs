@@ -43,7 +43,6 @@ pub(super) struct GrowingRun {
 pub(super) const BLOCKS_PER_CHECK: usize = 8;
 
 impl GrowingRun {
-    /// Empty run that ends at `end`.
     pub(super) fn ending_at(end: u64) -> Self {
         GrowingRun { end, parts: Vec::new(), unread: Vec::new() }
     }
@@ -154,7 +153,6 @@ fn aligned_start(address: u64, bytes: u64) -> u64 {
 /// Most common allocation unit, and a divisor of larger ones (docs/reference/flash.md#erase-blocks).
 const ALLOCATION_UNIT: u64 = 4 << 20;
 
-/// Writes a range sequentially.
 pub(super) fn write_run(io: &mut Stamper, start: u64, end: u64) -> Result<Vec<StampClaim>> {
     let block = io.context.block();
     let run: Vec<CardExtent> = split_extents(start, end, block).collect();

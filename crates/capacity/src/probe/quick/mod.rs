@@ -165,13 +165,11 @@ fn mostly_lost(seen: &[CheckedClaim]) -> bool {
     2 * lost_claims(seen).len() > seen.len()
 }
 
-/// Original content of a position.
 struct InitialContent {
     extent: CardExtent,
     bytes: Vec<u8>,
 }
 
-/// State of a quick probe.
 struct QuickProbe<'g, 't> {
     io: Stamper<'g, 't>,
     options: QuickOptions,
@@ -315,7 +313,6 @@ impl QuickProbe<'_, '_> {
     fn observe(&mut self, places: &[CardExtent]) -> Result<CheckedClaims> {
         observe_evicted(&mut self.io, places, &self.flood)
     }
-    /// Writes markers within their time limit.
     fn write_markers(&mut self) -> Result<()> {
         let limit = if self.io.context.saves_first() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
         let begun = self.io.context.seconds();

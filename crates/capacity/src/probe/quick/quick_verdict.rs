@@ -244,7 +244,6 @@ impl QuickOutcome {
         finding.with_advice(advice)
     }
 
-    /// Detection limit of the samples.
     fn bound_finding(&self, announced: u64) -> Finding {
         let outcome = &self.body;
         let share = outcome.share.map_or(1.0, |s| s.excluded_above);

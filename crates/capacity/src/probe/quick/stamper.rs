@@ -32,7 +32,6 @@ pub(super) struct StampClaim {
 }
 
 impl StampClaim {
-    /// Splits the range into blocks.
     pub(super) fn blocks(self) -> impl Iterator<Item = StampClaim> {
         self.split_into(SAVE_UNIT)
     }
@@ -43,7 +42,6 @@ impl StampClaim {
     }
 }
 
-/// Checked claim with its state.
 pub(super) type CheckedClaim = (StampClaim, ClaimState);
 
 pub(super) type CheckedClaims = Vec<CheckedClaim>;
@@ -68,7 +66,6 @@ impl ClaimState {
     }
 }
 
-/// Card with its stamps and losses.
 pub(super) struct Stamper<'g, 't> {
     pub(super) context: ProbeContext<'g, 't>,
     /// Number of writes that failed twice.
@@ -170,7 +167,6 @@ impl<'g, 't> Stamper<'g, 't> {
         self.check_claims(&claims)
     }
 
-    /// True if a claim's place was stamped again.
     fn is_overwritten(&self, claim: &StampClaim) -> bool {
         let later = self.stamped.iter().rev().take_while(|(_, generation)| *generation > claim.generation);
         let mut extents = later.map(|(extent, _)| extent);
@@ -223,7 +219,6 @@ impl<'g, 't> Stamper<'g, 't> {
     }
 }
 
-/// States of claims that were not read.
 fn unread_states(claims: &[StampClaim]) -> Vec<ClaimState> {
     claims.iter().map(|c| ClaimState::Lost { found: SectorFound::Error, at: c.extent.offset }).collect()
 }

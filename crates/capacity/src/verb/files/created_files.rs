@@ -19,7 +19,6 @@ use std::os::unix::fs::FileExt;
 /// File systems without persistent inode numbers, whose files may get a new number at each lookup.
 const WITHOUT_INODES: [&str; 2] = ["vfat", "exfat"];
 
-/// Directory with the files created in it.
 pub(super) struct CreatedFiles {
     pub(super) folder: MountedFolder,
     options: RealOptions,
@@ -72,7 +71,6 @@ impl CreatedFiles {
         self.files.is_empty()
     }
 
-    /// Adds the file's path to an error.
     fn with_path(&self, number: u64, error: Error) -> ErrorCause {
         ErrorCause::with_message(format!("{}: {error}", self.folder.file_path(number).display()), error)
     }

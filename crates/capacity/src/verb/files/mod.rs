@@ -7,8 +7,7 @@ mod mounted_folder;
 mod race_tests;
 
 use super::VerifyRequest;
-use crate::probe::files;
-use crate::probe::files::FilesError;
+use crate::probe::files::{self, FilesError};
 use cardscope_device::claimed::ClaimedTarget;
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_model::finding::{Finding, FindingWeight};
@@ -75,13 +74,13 @@ impl VerifyRequest {
         if !self.read_only {
             return folder.writable_bytes(opened.limit.bytes_left());
         }
-        if folder.test_files.is_empty() {
-            let path = folder.path.display();
-            return Err(Failure::refused(format!(
-                "{path} has no files 1.h2w, 2.h2w … to verify; leave out --read-only to write them"
-            )));
+        if !folder.test_files.is_empty() {
+            return Ok(0);
         }
-        Ok(0)
+        let path = folder.path.display();
+        Err(Failure::refused(format!(
+            "{path} has no files 1.h2w, 2.h2w … to verify; leave out --read-only to write them"
+        )))
     }
 }
 
@@ -95,12 +94,11 @@ impl VerifyRequest {
     ) -> Result<()> {
         let writing = (!self.read_only).then_some((files::WRITING, 1.0));
         let stages = writing.into_iter().chain([(files::READING, 1.0)]);
+        let (size, target) = (DecimalSize(total), &self.common.target);
         let line = match self.read_only {
             true => String::new(),
             false => format!(
-                "writes {} to {} in files of 1 GiB and reads them back; other files stay{limit}",
-                DecimalSize(total),
-                self.common.target
+                "writes {size} to {target} in files of 1 GiB and reads them back; other files stay{limit}"
             ),
         };
         let plan = StagePlan::from_stages(stages).with_budget(self.limits.budget);
@@ -119,9 +117,8 @@ impl VerifyRequest {
         let folder = &pass.folder.folder;
         if !folder.held.is_at(&folder.path) {
             let path = folder.path.display();
-            pass.add_caveat(format!(
-                "{path} was replaced during the test, which used the original directory"
-            ));
+            let text = format!("{path} was replaced during the test, which used the original directory");
+            pass.add_caveat(text);
         }
         Ok(())
     }

@@ -19,7 +19,6 @@ use search::{MAX_OPEN_BLOCKS, OpenBlockLimit, search_limit};
 /// Factor from which a random write in a single block is slow by itself, compared with a sequential one.
 const OUT_OF_ORDER_FACTOR: f64 = 4.0;
 
-/// Largest ratio of times that count as equal.
 const MAX_EQUAL_RATIO: f64 = 1.15;
 
 pub(super) fn measure_open_blocks(bench: &mut WriteTester) -> Result<()> {

@@ -78,7 +78,6 @@ pub(super) fn try_file_systems(
     Ok(())
 }
 
-/// Stages of all trials.
 pub(super) fn stages() -> impl Iterator<Item = String> {
     KINDS.iter().map(stage_name)
 }
@@ -273,7 +272,6 @@ fn with_open_card(
     done.and(flushed.map_err(Failure::from))
 }
 
-/// Copies ranges of a file to the same offsets of the card.
 fn copy_ranges(picture: &File, ranges: &[ByteRange], card: &mut IoDriver<'_>) -> Result<()> {
     let mut bytes = Vec::new();
     for extent in ranges.iter().flat_map(|range| split_extents(range.start, range.end, BLOCK)) {
@@ -285,7 +283,6 @@ fn copy_ranges(picture: &File, ranges: &[ByteRange], card: &mut IoDriver<'_>) ->
     Ok(())
 }
 
-/// Fails if a write failed twice.
 fn fail_on_error(io_errors: Vec<IoError>) -> Result<()> {
     let Some(IoError { len, offset, reason, .. }) = io_errors.first() else { return Ok(()) };
     Err(Failure::io(format!("writing {len} bytes at {offset} failed twice ({reason})")))

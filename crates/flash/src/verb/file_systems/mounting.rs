@@ -86,7 +86,6 @@ impl Drop for MountedTrial {
     }
 }
 
-/// Creates an empty folder with mode 0700.
 fn create_mount_point() -> Result<PathBuf, ErrorCause> {
     let point = std::env::temp_dir().join(format!("cardscope-try-{}", uuid::Uuid::now_v7().simple()));
     let made = DirBuilder::new().mode(0o700).create(&point);

@@ -84,7 +84,6 @@ fn exfat_arguments(layout: &CardLayout, label: Option<&str>) -> Vec<String> {
     pairs.into_iter().flatten().flat_map(|(option, value)| [option.to_owned(), value]).collect()
 }
 
-/// Corrects both boot regions of exFAT.
 fn amend_boot_regions(partition: &File, layout: &CardLayout) -> Result<()> {
     let mut region = vec![0u8; fat::BOOT_SECTORS * SECTOR as usize];
     for at in [0, region.len() as u64] {

@@ -114,7 +114,6 @@ fn check_before_consent(request: &FormatRequest, target: TargetType) -> Result<(
     mkfs::find_mkfs(layout.file_system).map(drop)
 }
 
-/// Size of a device that may be formatted.
 fn device_bytes(name: &str) -> Result<u64> {
     let clearance = guard::check_device(&SystemRoots::host(), name).map_err(Failure::refused)?;
     refuse_partition(name, Some(&clearance)).map(|()| clearance.bytes)
