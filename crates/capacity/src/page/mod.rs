@@ -115,12 +115,10 @@ fn add_files(page: &mut Page, report: &FilesReport) {
 
 fn first_error_line(first: &FirstError) -> String {
     let found = first.found.map_or("nothing that could be read".into(), |word| format!("0x{word:016x}"));
+    let FirstError { file, offset, expected, .. } = first;
+    let at = group_digits(first.offset_in_file);
     format!(
-        "First error: byte {} of {} (offset 0x{:016x} of all): 0x{:016x} expected, {found} found.",
-        group_digits(first.offset_in_file),
-        first.file,
-        first.offset,
-        first.expected
+        "First error: byte {at} of {file} (offset 0x{offset:016x} of all): 0x{expected:016x} expected, {found} found."
     )
 }
 
@@ -196,14 +194,9 @@ fn missing_and_excluded(report: &FilesReport) -> Vec<String> {
 const ADDRESSES: usize = 8;
 
 /// Adds the evidence as a folded section that is printed.
-pub fn add_evidence(
-    page: &mut Page,
-    header: &ReportHeader,
-    body: &Verification,
-    identity: Option<&Identity>,
-) {
-    let cid = identity.and_then(|identity| identity.cid.as_ref());
-    let nvme = identity.and_then(|identity| identity.nvme.as_ref()?.identify.as_ref());
+pub fn add_evidence(page: &mut Page, header: &ReportHeader, body: &Verification, card: Option<&Identity>) {
+    let cid = card.and_then(|identity| identity.cid.as_ref());
+    let nvme = card.and_then(|identity| identity.nvme.as_ref()?.identify.as_ref());
     let maker = |cid: &Cid| cid.maker.clone().unwrap_or("unknown maker".to_owned());
     let cid_words = |cid: &Cid| format!("{} {}", maker(cid), cid.pnm.trim());
     let all = [

@@ -232,12 +232,10 @@ impl ReadCost {
         if least <= self.budget {
             return Ok(());
         }
+        let (ReadCost { budget, io_s, .. }, enough) = (self, (2.0 * least).ceil());
         Err(Failure::refused(format!(
-            "{:.0} s is too short for this card: the test needs at least {ios} I/Os of {:.2} s. Nothing was \
-             written; give at least --budget {:.0}s",
-            self.budget,
-            self.io_s,
-            (2.0 * least).ceil()
+            "{budget:.0} s is too short for this card: the test needs at least {ios} I/Os of {io_s:.2} s. Nothing was \
+             written; give at least --budget {enough:.0}s"
         )))
     }
 

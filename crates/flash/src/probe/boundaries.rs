@@ -2,7 +2,7 @@
 //! until one model is beyond doubt or every relevant effect is excluded; later rounds read only levels that
 //! distinguish the models left.
 
-use super::options::{Result, UnmeasuredReason};
+use super::options::{Result, Sought};
 use super::read_tester::{ReadDeadline, ReadTester, UNIT_SEARCH_S, stages};
 use super::survey::ReadSurvey;
 use super::triples::{BOUNDARIES, TripleLevels, UnitSearch, time_triples};
@@ -10,9 +10,9 @@ use cardscope_model::card_map::plot::AxisScale::{Linear, Log2};
 use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Property, PropertyEvidence, SearchCost};
 use cardscope_statistics::boundary;
-use cardscope_statistics::boundary::{BoundaryLevel, CandidateUnits, EffectChoice, UnitStep};
 use cardscope_statistics::boundary::{
-    fit_levels, fit_segment, height_error, is_boundary, segment_candidates,
+    BoundaryLevel, CandidateUnits, EffectChoice, UnitStep, fit_levels, fit_segment, height_error,
+    is_boundary, segment_candidates,
 };
 
 const BATCH: usize = 8;
@@ -57,10 +57,7 @@ const MIN_SEGMENT_SHARE: f64 = 0.025;
 
 const MIN_CONFIDENCE: f64 = 0.8;
 
-pub(super) fn measure_units(
-    reads: &mut ReadTester,
-    survey: &ReadSurvey,
-) -> Result<UnitSearch, UnmeasuredReason> {
+pub(super) fn measure_units(reads: &mut ReadTester, survey: &ReadSurvey) -> Sought<UnitSearch> {
     reads.context.begin_stage(stages::BOUNDARIES);
     let before = reads.context.total_cost();
     let seconds = reads.available_seconds(&UNIT_SEARCH_S)?;
@@ -211,7 +208,7 @@ pub(super) fn measure_segment(
     reads: &mut ReadTester,
     survey: &ReadSurvey,
     below: &UnitSearch,
-) -> Result<Property<u64>, UnmeasuredReason> {
+) -> Sought<Property<u64>> {
     let segments = segment_candidates(reads.len);
     let fit = below.fit.as_ref().ok_or("boundaries of smaller units could not be tested")?;
     if segments.len() < 4 {

@@ -2,7 +2,7 @@
 //! (docs/reference/flash.md#start-of-the-card). It overwrites the partition table and file allocation table after
 //! saving them, and only runs on request.
 
-use super::options::{Result, UnmeasuredReason, reason_as_property};
+use super::options::{Result, Sought, reason_as_property};
 use super::write_tester::{SLOWEST_BYTES_PER_S, WriteTester, contiguous_extents};
 use cardscope_engine::io_driver::CardExtent;
 use cardscope_engine::target::TargetRegion;
@@ -44,7 +44,7 @@ pub(super) fn measure_card_start(bench: &mut WriteTester) -> Result<()> {
 
 const NOT_SELECTED: &str =
     "it overwrites the first 16 MiB, partition table included (saved first); select it with --fat";
-fn compare_start(bench: &mut WriteTester) -> Result<Property<u64>, UnmeasuredReason> {
+fn compare_start(bench: &mut WriteTester) -> Sought<Property<u64>> {
     if !bench.options.fat {
         return Err(NOT_SELECTED.into());
     }

@@ -163,6 +163,9 @@ pub(super) fn skip_unselected(options: &MapOptions, into: &mut MeasuredMap) {
 
 pub(super) type Result<T, E = ProbeStop> = std::result::Result<T, E>;
 
+/// Result of a measurement, or the reason for none.
+pub(super) type Sought<T> = Result<T, UnmeasuredReason>;
+
 #[derive(Debug)]
 pub(super) enum UnmeasuredReason {
     /// The card, the time or the limits did not allow the measurement.
@@ -190,7 +193,7 @@ impl From<&str> for UnmeasuredReason {
 }
 
 /// Turns a reason into a property that was not tested. Only [`Stop`] remains an error.
-pub(super) fn reason_as_property<T>(found: Result<Property<T>, UnmeasuredReason>) -> Result<Property<T>> {
+pub(super) fn reason_as_property<T>(found: Sought<Property<T>>) -> Result<Property<T>> {
     match found {
         Err(UnmeasuredReason::Reason(why)) => Ok(Property::not_tested(why)),
         Err(UnmeasuredReason::Stop(stop)) => Err(stop),

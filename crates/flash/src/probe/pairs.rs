@@ -6,7 +6,7 @@
 //! Planes or chips: of two queued reads the second waits if both are on one plane, and overlaps if they are not
 //! (Chen, Koufaty and Zhang, SIGMETRICS 2009: read pairs at growing strides).
 
-use super::options::{Result, UnmeasuredReason};
+use super::options::{Result, Sought};
 use super::read_tester::{ReadTester, stages};
 use cardscope_engine::io_driver::CardExtent;
 use cardscope_model::card_map::plot::AxisScale::{Linear, Log2};
@@ -37,7 +37,7 @@ const OVERLAP_SHARE: f64 = 0.87;
 /// Two reads take twice as long as one on a card without parallelism, less the 12 % that the host overlaps.
 const SERIAL_FACTOR: f64 = 1.7;
 
-pub(super) fn measure_read_unit(reads: &mut ReadTester) -> Result<Property<u64>, UnmeasuredReason> {
+pub(super) fn measure_read_unit(reads: &mut ReadTester) -> Sought<Property<u64>> {
     let seconds = reads.available_seconds(&[1.0])?;
     reads.context.begin_stage(stages::READ_UNIT);
     let (before, len) = (reads.context.total_cost(), reads.two_sectors_bytes());
@@ -79,7 +79,7 @@ fn evidence_of_unit(medians: &[(u64, f64)]) -> PropertyEvidence {
         .with_plot(plot)
 }
 
-pub(super) fn measure_planes(reads: &mut ReadTester) -> Result<Property<u64>, UnmeasuredReason> {
+pub(super) fn measure_planes(reads: &mut ReadTester) -> Sought<Property<u64>> {
     let seconds = reads.available_seconds(&[2.0])?;
     reads.context.begin_stage(stages::PLANES);
     let (before, len) = (reads.context.total_cost(), reads.two_sectors_bytes());
@@ -136,7 +136,7 @@ fn time_pairs(
     (count, depth): (usize, u32),
     seconds: f64,
     mut time: impl FnMut(&mut ProbeContext, CardExtent, CardExtent) -> Result<Option<f64>>,
-) -> Result<Vec<Vec<f64>>, UnmeasuredReason> {
+) -> Sought<Vec<Vec<f64>>> {
     let (end, len) = (reads.generous_deadline(seconds), reads.two_sectors_bytes());
     reads.context.set_queue(len as u32, depth)?;
     let mut order: Vec<usize> = (0..distances.len()).flat_map(|d| std::iter::repeat_n(d, count)).collect();

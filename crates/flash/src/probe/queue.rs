@@ -1,7 +1,7 @@
 //! Gain of a queue for reads: random 4 KiB reads with 1 to 32 in flight, the depths in shuffled rounds. By Little's
 //! law the gain over one at a time is the number of commands that the card works on in parallel.
 
-use super::options::{Result, UnmeasuredReason, no_time_reason};
+use super::options::{Result, Sought, no_time_reason};
 use super::read_tester::{ReadDeadline, ReadTester, stages};
 use super::span::{SMALL_BYTES, random_extents};
 use super::write_tester::{MAX_WRITE, WriteTester};
@@ -48,7 +48,7 @@ const SLOW_QUEUE_SHARE: f64 = 0.85;
 /// Reads per second, a list of runs per depth.
 type DepthRates = Vec<Vec<f64>>;
 
-pub(super) fn measure_read_queue(reads: &mut ReadTester) -> Result<Property<f64>, UnmeasuredReason> {
+pub(super) fn measure_read_queue(reads: &mut ReadTester) -> Sought<Property<f64>> {
     let visit_s = DEPTHS.len() as f64 * RUN_S;
     let visits = ROUNDS.into_iter().find(|v| reads.context.has_time(*v as f64 * visit_s));
     let visits = visits.ok_or_else(|| no_time_reason(ROUNDS[0] as f64 * visit_s))?;

@@ -1,6 +1,6 @@
 //! Range, limits and results that all reading parts share.
 
-use super::options::{MapOptions, Result, UnmeasuredReason, no_time_reason};
+use super::options::{MapOptions, Sought, no_time_reason};
 use cardscope_engine::io_driver::CardExtent;
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::property::NO_TIME;
@@ -58,7 +58,7 @@ impl<'r, 's, 't> ReadTester<'r, 's, 't> {
     }
 
     /// Longest of `seconds` (longest first) that is left, or the reason if none is.
-    pub(super) fn available_seconds(&mut self, seconds: &[f64]) -> Result<f64, UnmeasuredReason> {
+    pub(super) fn available_seconds(&mut self, seconds: &[f64]) -> Sought<f64> {
         let most = seconds.iter().copied().find(|s| self.context.has_time(*s));
         Ok(most.ok_or_else(|| no_time_reason(seconds[0]))?)
     }
@@ -96,7 +96,7 @@ impl ReadDeadline {
         seen: usize,
         wanted: usize,
         what: &str,
-    ) -> Result<(), UnmeasuredReason> {
+    ) -> Sought<()> {
         match self.reason(context).filter(|_| (seen as f64) < MIN_SAMPLE_SHARE * wanted as f64) {
             Some(why) => Err(format!("{why}: {seen} of {wanted} {what}").into()),
             None => Ok(()),

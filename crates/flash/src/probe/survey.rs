@@ -1,7 +1,7 @@
 //! First sample of positions: do all answer alike, do they hold data, and does a position answer faster after a
 //! read nearby?
 
-use super::options::{Result, UnmeasuredReason, no_time_reason, skip_boundaries};
+use super::options::{Result, Sought, UnmeasuredReason, no_time_reason, skip_boundaries};
 use super::read_tester::{ReadTester, UNIT_SEARCH_S, stages};
 use cardscope_engine::io_driver::CardExtent;
 use cardscope_model::card_map::MeasuredMap;
@@ -66,7 +66,7 @@ pub(super) fn survey_card(reads: &mut ReadTester) -> Result<Option<ReadSurvey>> 
     }
 }
 
-fn sample_positions(reads: &mut ReadTester) -> Result<(ReadSurvey, Property<f64>), UnmeasuredReason> {
+fn sample_positions(reads: &mut ReadTester) -> Sought<(ReadSurvey, Property<f64>)> {
     let (before, len) = (reads.context.total_cost(), reads.two_sectors_bytes());
     let end = reads.generous_deadline(1.0);
     reads.context.set_queue(len as u32, 1)?;
@@ -113,7 +113,7 @@ fn modes_repeat(
     reads: &mut ReadTester,
     places: &[CardExtent],
     times: &[f64],
-) -> Result<bool, UnmeasuredReason> {
+) -> Sought<bool> {
     let end = reads.generous_deadline(1.0);
     let mut again = Vec::with_capacity(places.len());
     for extent in places {

@@ -71,15 +71,11 @@ fn compare_with_print(print: &PrintFit) -> String {
     let share = |percent: f64| without_trailing_zeros(percent.abs(), 2);
     let (low, high) = print.usual_percent;
     let from = if side(low) == side(high) { String::new() } else { format!(" % {}", side(low)) };
+    let usual = if print.usual { "which is normal" } else { "which is unusual" };
+    let (lacks, more, nominal) = (share(print.lacks_percent), side(print.lacks_percent), &print.nominal);
+    let usual_share = format!("{}{from} to {} % {}", share(low), share(high), side(high));
     format!(
-        "The card holds {} % {} than its label ({}), {}: known cards hold {}{from} to {} % {}.",
-        share(print.lacks_percent),
-        side(print.lacks_percent),
-        print.nominal,
-        if print.usual { "which is normal" } else { "which is unusual" },
-        share(low),
-        share(high),
-        side(high)
+        "The card holds {lacks} % {more} than its label ({nominal}), {usual}: known cards hold {usual_share}."
     )
 }
 

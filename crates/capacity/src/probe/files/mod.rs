@@ -148,14 +148,9 @@ pub struct FilesPass<'a, F> {
 
 impl<'a, F: TestFolder> FilesPass<'a, F> {
     /// Creates a pass; `budget` limits its whole duration.
-    pub fn new(
-        folder: F,
-        flag: InterruptFlag,
-        events: &'a mut dyn Listener,
-        budget: Option<Duration>,
-    ) -> Self {
+    pub fn new(dir: F, flag: InterruptFlag, events: &'a mut dyn Listener, budget: Option<Duration>) -> Self {
         FilesPass {
-            folder,
+            folder: dir,
             interrupt: flag,
             events,
             files: Vec::new(),
@@ -198,10 +193,9 @@ impl<'a, F: TestFolder> FilesPass<'a, F> {
         let lacking = promised.saturating_sub(written);
         // File system metadata uses some of the free space, but not more than this.
         if lacking > (promised / 20).max(16 << 20) {
+            let (written, free) = (DecimalSize(written), DecimalSize(promised));
             self.add_caveat(format!(
-                "could write only {} of the {} reported free: a quota, or another program used the space",
-                DecimalSize(written),
-                DecimalSize(promised)
+                "could write only {written} of the {free} reported free: a quota, or another program used the space"
             ));
         }
     }

@@ -76,20 +76,15 @@ impl FullPass<'_, '_> {
         chart.read.resume(self.card.now());
         let mut moved = from;
         let patience = &mut self.patience;
-        read_with_retries(
-            self.card,
-            split_extents(from, to, block),
-            stamped,
-            patience,
-            |extent, at, seen| {
-                chart.read.add_completed(extent.offset, u64::from(extent.len), at);
-                moved += u64::from(extent.len);
-                events.report_bytes(moved);
-                if seen.iter().any(|s| s.result != SectorFound::Expected) {
-                    doubts.push(DoubtfulExtent { extent, seen: seen.to_vec() });
-                }
-            },
-        )?;
+        let list = split_extents(from, to, block);
+        read_with_retries(self.card, list, stamped, patience, |extent, at, seen| {
+            chart.read.add_completed(extent.offset, u64::from(extent.len), at);
+            moved += u64::from(extent.len);
+            events.report_bytes(moved);
+            if seen.iter().any(|s| s.result != SectorFound::Expected) {
+                doubts.push(DoubtfulExtent { extent, seen: seen.to_vec() });
+            }
+        })?;
         self.reread_doubtful(doubts)?;
         self.ledger.read += to - from;
         Ok(())

@@ -163,14 +163,9 @@ impl FullPass<'_, '_> {
         let Some(writes) = self.chart.write.mb_s() else { return Ok(()) };
         let left = self.settings.max_write.unwrap_or(u64::MAX).min(self.evidence.card_bytes - to);
         let seconds = left as f64 / 1e6 / writes + (to + left) as f64 / 1e6 / reads;
-        self.events.report_note(&format!(
-            "plan: {} to write at {} and {} to read at {}, about {}",
-            DecimalSize(left),
-            SpeedMbS(writes),
-            DecimalSize(to + left),
-            SpeedMbS(reads),
-            format_duration(seconds)
-        ));
+        let write = format!("{} to write at {}", DecimalSize(left), SpeedMbS(writes));
+        let read = format!("{} to read at {}", DecimalSize(to + left), SpeedMbS(reads));
+        self.events.report_note(&format!("plan: {write} and {read}, about {}", format_duration(seconds)));
         Ok(())
     }
 

@@ -111,7 +111,7 @@ pub(super) fn search_inverted_bits(io: &mut Stamper, claims: &[StampClaim]) -> R
     let twin = |block: CardExtent, line| CardExtent { offset: block.offset ^ line, ..block };
     let looks = blocks.flat_map(|block| lines.clone().map(move |line| twin(block, line)));
     let looks: Vec<CardExtent> = looks.filter(|extent| extent.end() <= all).collect();
-    let hits = with_deep_queue(io, |io| misplaced_stamps(io, looks, 0..all))?;
+    let hits = with_deep_queue(io, |io| hits_among(io, looks, 0..all))?;
     Ok(hits.into_iter().filter(|hit| (hit.read_at ^ hit.written_at).is_power_of_two()).collect())
 }
 
@@ -122,7 +122,7 @@ pub(super) fn has_cache_echoes(io: &mut Stamper, fold: AddressFold) -> Result<bo
     let place = |n: u64| align_down((end as f64 * (1.0 - (n as f64 / ECHO_POSITIONS as f64).powi(2))) as u64);
     let looks = (1..ECHO_POSITIONS).map(place).map(|offset| CardExtent { offset, len: SAVE_UNIT });
     let looks: Vec<CardExtent> = looks.filter(|extent| extent.end() <= end).collect();
-    let hits = with_deep_queue(io, |io| misplaced_stamps(io, looks, 0..all))?;
+    let hits = with_deep_queue(io, |io| hits_among(io, looks, 0..all))?;
     Ok(hits.iter().any(|hit| match fold {
         AddressFold::Period(bytes) => hit.read_at % bytes != hit.written_at % bytes,
         AddressFold::Line(bytes) => hit.read_at & !bytes != hit.written_at & !bytes,
@@ -187,18 +187,14 @@ fn read_groups(
         if !io.may_write(0) {
             return Err(ProbeStop::Limit);
         }
-        hits.extend(misplaced_stamps(io, some, range.clone())?);
+        hits.extend(hits_among(io, some, range.clone())?);
     }
 }
 
 /// Stamps of a range among some positions, apart from those at their own address.
-fn misplaced_stamps(
-    io: &mut Stamper,
-    places: impl IntoIterator<Item = CardExtent>,
-    range: Range<u64>,
-) -> SearchHits {
+fn hits_among(io: &mut Stamper, list: impl IntoIterator<Item = CardExtent>, range: Range<u64>) -> SearchHits {
     let (salt, mut hits) = (io.context.salt, Vec::new());
-    io.context.read_and_compare(places, IoContent::Buffer, |extent, _, answer| {
+    io.context.read_and_compare(list, IoContent::Buffer, |extent, _, answer| {
         if let ReadAnswer::Differs { bytes, .. } = answer
             && let Some(stamp) = read_stamp_header(&bytes[..SECTOR.min(bytes.len())])
             && stamp.salt == salt
@@ -244,7 +240,7 @@ fn find_divisor(io: &mut Stamper, bytes: u64) -> Result<Option<u64>> {
     let (all, sector) = (io.context.card_bytes(), u64::from(io.context.sector()));
     for part in MULTIPLES.into_iter().filter(|n| bytes.is_multiple_of(n * sector)).map(|n| bytes / n) {
         // An address that leads to the start shows the stamp last written there.
-        let shows = !misplaced_stamps(io, [CardExtent { offset: part, len: SAVE_UNIT }], 0..all)?.is_empty();
+        let shows = !hits_among(io, [CardExtent { offset: part, len: SAVE_UNIT }], 0..all)?.is_empty();
         if shows && leads_to_start(io, part)? {
             return Ok(Some(part));
         }

@@ -109,10 +109,9 @@ pub(super) fn earlier_verdict(archive: Option<&Path>, opened: &OpenTarget) -> Op
 }
 
 pub(super) fn limit_finding(limited: &SizeLimit, layout: &CardLayout) -> Finding {
+    let (end, all) = (layout.partition_end() * SECTOR, DecimalSize(limited.announced_bytes));
     let said = format!(
-        "The partition ends at byte {}, within the real capacity, but the card still announces {}.",
-        layout.partition_end() * SECTOR,
-        DecimalSize(limited.announced_bytes)
+        "The partition ends at byte {end}, within the real capacity, but the card still announces {all}."
     );
     Finding::new("limited-to-real", FindingWeight::Note, 1.0, said)
         .because("announced_bytes", limited.announced_bytes)

@@ -137,13 +137,12 @@ fn plan_line(request: &FormatRequest, layout: &CardLayout) -> String {
         FormatMode::Overwrite => "overwrites every byte first; ",
         FormatMode::Discard => "discards every block first; ",
     };
+    let sectors = [layout.cluster_sectors, layout.partition_start, layout.data_start];
+    let [cluster, start, data] = sectors.map(|sectors| sectors * SECTOR);
+    let (system, size) = (layout.file_system, DecimalSize(layout.data_bytes()));
     format!(
-        "{first}{} in clusters of {} bytes, partition from byte {}, files from byte {}, {} for files",
-        layout.file_system,
-        layout.cluster_sectors * SECTOR,
-        layout.partition_start * SECTOR,
-        layout.data_start * SECTOR,
-        DecimalSize(layout.data_bytes())
+        "{first}{system} in clusters of {cluster} bytes, partition from byte {start}, files from byte {data}, {size} \
+         for files"
     )
 }
 
