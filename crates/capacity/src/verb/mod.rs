@@ -101,7 +101,7 @@ impl Procedure for VerifyRequest {
         }
         if report.body.verdict == Verdict::Inconclusive && report.body.reason.is_none() {
             report.body.reason =
-                Some(inconclusive_because(self, session.opened, report.body.moved.seconds, &ended));
+                Some(inconclusive_reason(self, session.opened, report.body.moved.seconds, &ended));
         }
         let (label, options) = (self.label.as_deref(), self.repeat_options());
         let tested = TestedCard { common: &self.common, label, options };
@@ -112,16 +112,11 @@ impl Procedure for VerifyRequest {
 }
 
 /// Reason of an inconclusive test, as the end of a sentence.
-fn inconclusive_because(
-    request: &VerifyRequest,
-    opened: &OpenTarget,
-    spent: f64,
-    ended: &Result<()>,
-) -> String {
+fn inconclusive_reason(request: &VerifyRequest, open: &OpenTarget, spent: f64, ended: &Result<()>) -> String {
     let budget = request.limits.budget;
     let time_is_up = budget.is_some_and(|budget| spent >= SPENT_SHARE * budget.as_secs_f64());
     let limit = request.limits.max_write().map(|_| "write limit reached".to_owned());
-    let limit = limit.or_else(|| opened.limit.reason()).filter(|_| !time_is_up);
+    let limit = limit.or_else(|| open.limit.reason()).filter(|_| !time_is_up);
     match ended {
         Err(Failure::Interrupted) => "interrupted".to_owned(),
         Err(_) => "an error ended the test".to_owned(),

@@ -111,12 +111,12 @@ fn sample_positions(reads: &mut ReadTester) -> Sought<(ReadSurvey, Property<f64>
 fn modes_repeat(
     modes: TimeModes,
     reads: &mut ReadTester,
-    places: &[CardExtent],
+    list: &[CardExtent],
     times: &[f64],
 ) -> Sought<bool> {
     let end = reads.generous_deadline(1.0);
-    let mut again = Vec::with_capacity(places.len());
-    for extent in places {
+    let mut again = Vec::with_capacity(list.len());
+    for extent in list {
         if end.is_reached(reads.context) {
             break;
         }
@@ -125,7 +125,7 @@ fn modes_repeat(
         again.push(reads.context.time_read(beside)?.unwrap_or(f64::NAN));
     }
     let succeeded: Vec<f64> = again.iter().copied().filter(|t| t.is_finite()).collect();
-    end.require_samples(reads.context, succeeded.len(), places.len(), "positions in the second sample")?;
+    end.require_samples(reads.context, succeeded.len(), list.len(), "positions in the second sample")?;
     let Some(second) = two_modes(&succeeded) else { return Ok(false) };
     let fast_is_rarer = modes.fast_share < 0.5;
     let rarer = |t: f64, m: TimeModes| (t <= m.split) == fast_is_rarer;

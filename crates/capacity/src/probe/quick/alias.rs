@@ -173,14 +173,10 @@ fn confirm_hits(io: &mut Stamper, hits: &[MisplacedStamp], range: &Range<u64>, e
 }
 
 /// Reads many positions, in groups between checks of the limits.
-fn read_groups(
-    io: &mut Stamper,
-    mut list: impl Iterator<Item = CardExtent>,
-    range: Range<u64>,
-) -> SearchHits {
+fn read_groups(io: &mut Stamper, mut all: impl Iterator<Item = CardExtent>, range: Range<u64>) -> SearchHits {
     let mut hits = Vec::new();
     loop {
-        let some: Vec<CardExtent> = list.by_ref().take(READS_PER_GROUP).collect();
+        let some: Vec<CardExtent> = all.by_ref().take(READS_PER_GROUP).collect();
         if some.is_empty() {
             return Ok(hits);
         }

@@ -61,7 +61,7 @@ impl QuickProbe<'_, '_> {
             {
                 return self.test_evicted(fold, flood, seen);
             }
-            return self.judge_inside(end, found, seen);
+            return self.judge_end(end, found, seen);
         }
         let proven = align_down(end) == twice;
         let short = proven && !self.options.thorough;
@@ -105,7 +105,7 @@ impl QuickProbe<'_, '_> {
                 return self.test_evicted(fold, flood, seen);
             }
         }
-        self.judge_inside(end, found, seen)
+        self.judge_end(end, found, seen)
     }
 
     /// Searches the boundary below `high` in the part up to `end`, starting from the markers.
@@ -124,12 +124,7 @@ impl QuickProbe<'_, '_> {
         boundary::find_boundary(&mut self.io, SearchStart { low, high, end, method, marker_s: self.marker_s })
     }
 
-    fn judge_inside(
-        &mut self,
-        period: u64,
-        end: CapacityBoundary,
-        seen: CheckedClaims,
-    ) -> Result<Verification> {
+    fn judge_end(&mut self, period: u64, end: CapacityBoundary, seen: CheckedClaims) -> Result<Verification> {
         let chain = |quick: &mut Self, end, seen: CheckedClaims| Ok(quick.chain_outcome(end, period, &seen));
         self.judge_boundary(end, seen, chain, |quick, seen| {
             let lost = lost_claims(&seen);
