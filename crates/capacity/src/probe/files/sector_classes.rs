@@ -170,7 +170,9 @@ fn classify_sector(sector: &[u8; SECTOR], offset: u64) -> SectorFound {
         true if bits == 0 => SectorFound::Expected,
         true if bits <= MAX_FLIPS => SectorFound::Flipped { bits },
         // Patterns start at multiples of a sector; any other first word is chance, or has a flipped bit.
-        false if bits <= MAX_FLIPS && first.is_multiple_of(512) => SectorFound::Elsewhere { address: first },
+        false if bits <= MAX_FLIPS && first.is_multiple_of(SECTOR as u64) => {
+            SectorFound::Elsewhere { address: first }
+        }
         _ => judge_foreign(sector),
     }
 }
