@@ -51,7 +51,7 @@ pub(crate) fn is_removable(system: &SystemRoots, disk: &BlockDevice) -> bool {
 }
 
 /// eMMC has type `MMC` or boot areas. The kernel's `removable` is 0 for SD cards, too.
-fn is_emmc(system: &SystemRoots, disk: &BlockDevice) -> bool {
+pub(crate) fn is_emmc(system: &SystemRoots, disk: &BlockDevice) -> bool {
     let boot = format!("{}boot0", disk.name);
     let has_boot = system.sys.join("block").join(&boot).exists() || disk.dir.join(&boot).exists();
     has_boot || read_text(disk.hardware_dir(system).join("type")).as_deref() == Some("MMC")

@@ -66,7 +66,7 @@ impl AlignedBuffer {
         unsafe { self.start.as_ptr().add(offset) }
     }
 
-    /// Part of the memory as a slice.
+    /// Part of the memory as a slice; panics outside.
     ///
     /// # Safety
     /// While the slice lives, nothing else may access that part: no other slice of it, no I/O in flight.
@@ -101,6 +101,14 @@ mod tests {
             assert!(all.iter().all(|&b| b == 0));
             all.fill(7);
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "0 bytes at 4097")]
+    fn empty_slice_outside_is_refused() {
+        let buffer = AlignedBuffer::new(PAGE).unwrap();
+        // SAFETY: the buffer is local to this test.
+        let _ = unsafe { buffer.slice(PAGE + 1, 0) };
     }
 
     #[test]

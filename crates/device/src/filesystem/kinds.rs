@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn magic_numbers_are_unique_and_store_no_data() {
         for (at, (magic, name)) in PSEUDO_KINDS.iter().enumerate() {
-            assert!(KINDS[..at].iter().all(|before| before.0 != *magic), "{name}");
+            assert!(PSEUDO_KINDS[..at].iter().all(|before| before.0 != *magic), "{name}");
             assert!(matches!(super::super::kinds::name_by_magic(*magic), None | Some("hugetlbfs")), "{name}");
         }
     }

@@ -15,7 +15,7 @@ pub(crate) use survey::is_system_point;
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::bus;
-use crate::mounts::swap_paths;
+use crate::mounts::{MountTable, swap_paths};
 use crate::open;
 use crate::system::{SystemRoots, read_text};
 use cardscope_files::FileIdentity;
@@ -123,7 +123,7 @@ pub fn check_file(system: &SystemRoots, id: FileIdentity, name: &Path) -> Result
 /// Checks that no other program has locked a part of the file. The kernel stops all locking for some milliseconds to
 /// list the locks, so this must not run every second.
 pub(crate) fn check_locks(system: &SystemRoots, id: FileIdentity, name: &Path) -> Checked {
-    match lock_holder(system, id) {
+    match lock_holder(system, id, name) {
         Some(by) => Err(GuardRefusal::LockedFile { file: name.display().to_string(), by }),
         None => Ok(()),
     }
@@ -131,16 +131,21 @@ pub(crate) fn check_locks(system: &SystemRoots, id: FileIdentity, name: &Path) -
 
 /// Holder of an fcntl(2) lock on the file, as virtual machines and databases take it; from `proc_locks(5)`. flock(2)
 /// locks, ours among them, are detected by taking one.
-fn lock_holder(system: &SystemRoots, id: FileIdentity) -> Option<String> {
-    let (major, minor) = (rustix::fs::major(id.device), rustix::fs::minor(id.device));
-    let file = format!("{major:02x}:{minor:02x}:{}", id.inode);
+fn lock_holder(system: &SystemRoots, id: FileIdentity, name: &Path) -> Option<String> {
+    let file = |DeviceNumber { major, minor }| format!("{major:02x}:{minor:02x}:{}", id.inode);
+    let own = DeviceNumber::from_raw(id.device);
+    // Locks have the number of the file system as the mount table has it; subvolumes of btrfs have others.
+    let path = name.canonicalize().unwrap_or_else(|_| name.to_owned());
+    let mounted = MountTable::read_own(system).mount_of(&path).map_or(own, |mount| mount.number);
+    let files = [file(own), file(mounted)];
     let locks = read_text(system.proc.join("locks"))?;
     locks.lines().find_map(|line| {
         let mut words = line.split_whitespace().skip(1).filter(|word| *word != "->");
         let (kind, process, locked) = (words.next()?, words.nth(2)?, words.next()?);
         match kind {
-            "POSIX" if locked == file => Some(format!("process {process}")),
-            "OFDLCK" if locked == file => Some("another program".to_owned()),
+            _ if !files.iter().any(|file| file == locked) => None,
+            "POSIX" => Some(format!("process {process}")),
+            "OFDLCK" => Some("another program".to_owned()),
             _ => None,
         }
     })
@@ -152,4 +157,27 @@ fn is_loop_over(system: &SystemRoots, device: &BlockDevice, id: FileIdentity) ->
     let Some(path) = device.backing_file() else { return false };
     let asked = system.is_live().then(|| open::loop_backing_file(&device.path(system))).flatten();
     asked.or_else(|| FileIdentity::of_path(Path::new(&path))) == Some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lock_in_btrfs_subvolume_is_found_by_number_of_file_system() {
+        let (_dir, system) = crate::testing::machine(
+            "
+            proc/self/mountinfo = 1 0 0:34 /home /no-such-place rw - btrfs /dev/sda1 rw
+            proc/locks = 1: POSIX  ADVISORY  WRITE 712 00:22:257 0 EOF
+            ",
+        );
+        let check = |inode, name| {
+            let id = FileIdentity { device: rustix::fs::makedev(0, 51), inode };
+            check_locks(&system, id, Path::new(name))
+        };
+        let locked = check(257, "/no-such-place/card.img").unwrap_err().to_string();
+        assert!(locked.contains("process 712"), "{locked}");
+        assert_eq!(check(258, "/no-such-place/card.img"), Ok(()));
+        assert_eq!(check(257, "/elsewhere/card.img"), Ok(()));
+    }
 }

@@ -6,7 +6,7 @@
 pub(crate) mod mmc;
 
 use crate::block::BlockDevice;
-use crate::bus::disk_bus;
+use crate::bus::{disk_bus, is_emmc};
 use crate::commands;
 use crate::hwmon;
 use crate::nvme::{self, ControllerData};
@@ -115,9 +115,8 @@ fn read_ssr(system: &SystemRoots, disk: &BlockDevice, remarks: &mut Vec<Finding>
 /// becomes a finding.
 pub fn add_health(system: &SystemRoots, name: &str, layout: Option<HealthLayout>, identity: &mut Identity) {
     let maker = identity.cid.as_ref().map(|cid| cid.mid);
-    // CMD56 of an eMMC is another command.
-    let in_slot = |disk: &BlockDevice| disk_bus(system, disk) == Bus::Mmc && identity.emmc.is_none();
-    let asked = find_disk(system, name).ok().filter(|disk| system.is_live() && in_slot(disk));
+    let asked =
+        find_disk(system, name).ok().filter(|disk| system.is_live() && is_sd_card(system, disk, identity));
     let health = match (asked, layout.or_else(|| maker.and_then(HealthLayout::for_maker))) {
         (None, _) => Err("only a card in an SD slot of this computer can be asked".to_owned()),
         (Some(_), None) => {
@@ -137,6 +136,11 @@ pub fn add_health(system: &SystemRoots, name: &str, layout: Option<HealthLayout>
             identity.findings.push(note_finding("health-unread", what));
         }
     }
+}
+
+/// False for eMMC, whose CMD56 is another command, even if its registers are unreadable.
+fn is_sd_card(system: &SystemRoots, disk: &BlockDevice, identity: &Identity) -> bool {
+    disk_bus(system, disk) == Bus::Mmc && identity.emmc.is_none() && !is_emmc(system, disk)
 }
 
 type Decoded<T> = Result<T, RegisterError>;
@@ -242,4 +246,27 @@ fn pcie_link(system: &SystemRoots, disk: &BlockDevice) -> Option<PcieLink> {
     let mut link = PcieLink::from_sysfs(now, most);
     link.address = base_name(&dir).filter(|name| name.contains(':')).map(str::to_owned);
     Some(link)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn emmc_without_readable_registers_is_no_sd_card() {
+        let (_dir, system) = crate::testing::machine(
+            "
+            sys/block/mmcblk0/dev = 179:0
+            sys/block/mmcblk0/device/type = MMC
+            sys/block/mmcblk1/dev = 179:8
+            sys/block/mmcblk1/device/type = SD
+            ",
+        );
+        let is_sd = |name| {
+            let identity = inspect_card(&system, name).unwrap();
+            assert_eq!(identity.emmc, None);
+            is_sd_card(&system, &find_disk(&system, name).unwrap(), &identity)
+        };
+        assert_eq!((is_sd("mmcblk0"), is_sd("mmcblk1")), (false, true));
+    }
 }

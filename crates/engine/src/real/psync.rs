@@ -5,10 +5,10 @@ use super::hanging_call::CHECK_INTERVAL;
 use super::slots::{EndedTransfer, IoSlots, SharedClock, TransferOp, TransferQueue};
 use crate::buffer::AlignedBuffer;
 use crate::target::IoDirection;
-use rustix::io::{Errno, ReadWriteFlags, pread, pwrite, pwritev2};
+use rustix::io::Errno;
 use std::collections::VecDeque;
-use std::io::{self, IoSlice};
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -31,15 +31,22 @@ impl TransferContext {
     }
 
     fn transfer(&self, op: &TransferOp) -> Result<usize, Errno> {
-        // SAFETY: the slot is busy until this operation has been reported, so nothing else uses its memory.
-        let bytes = unsafe { self.memory.slice(op.at, op.len as usize) };
-        match op.direction {
-            IoDirection::Read => pread(&self.file, bytes, op.offset),
-            IoDirection::Write if op.sync => {
-                pwritev2(&self.file, &[IoSlice::new(bytes)], op.offset, ReadWriteFlags::DSYNC)
+        // Slots may share memory, so no reference is formed to what other threads read into or write from.
+        let (fd, memory, len) = (self.file.as_raw_fd(), self.memory.ptr(op.at).cast(), op.len as usize);
+        let (offset, part) = (op.offset as i64, libc::iovec { iov_base: memory, iov_len: len });
+        // SAFETY: the slot is busy until this operation has been reported, so the `len` bytes of its memory stay mapped,
+        // and nothing else uses them but operations of the same kind that share them.
+        let moved = unsafe {
+            match op.direction {
+                IoDirection::Read => libc::pread64(fd, memory, len, offset),
+                IoDirection::Write if op.sync => {
+                    libc::pwritev2(fd, &raw const part, 1, offset, libc::RWF_DSYNC)
+                }
+                IoDirection::Write => libc::pwrite64(fd, memory, len, offset),
             }
-            IoDirection::Write => pwrite(&self.file, bytes, op.offset),
-        }
+        };
+        usize::try_from(moved)
+            .map_err(|_| Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
     }
 }
 
