@@ -66,8 +66,8 @@ pub(super) struct FinishedIo {
 impl RealLane {
     pub(super) fn new(plan: &LanePlan, file: BorrowedFd<'_>, shared: &LaneBacking) -> TargetResult<Self> {
         let slots = IoSlots::new(plan)?;
-        if slots.shares_memory() {
-            let shared_bytes = slots.stride() as u64;
+        if slots.shared {
+            let shared_bytes = slots.stride as u64;
             shared.add_caveat(Caveat::SharedBuffers { depth: plan.depth, shared_bytes });
         }
         let backend = choose_backend(plan.depth, file, shared, &slots).map_err(|e| {
@@ -95,7 +95,7 @@ impl RealLane {
         shared: &LaneBacking,
         mut over: impl FnMut(FinishedIo),
     ) -> TargetResult {
-        let mut missing = at_least.min(self.slots.in_flight());
+        let mut missing = at_least.min(self.slots.busy);
         loop {
             if missing > 0 && matches!(self.backend, IoBackend::Inline(_)) {
                 self.register_silence();
@@ -122,7 +122,7 @@ impl RealLane {
         for op in self.queue.unsent.drain(..) {
             self.slots.free_slot(op.slot);
         }
-        while self.slots.in_flight() > 0 {
+        while self.slots.busy > 0 {
             self.backend.submit_and_collect(&mut self.queue, 1)?;
             self.watch_silence(true, limit)?;
             for EndedTransfer { slot, moved, .. } in self.queue.ended.drain(..) {

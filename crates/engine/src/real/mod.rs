@@ -20,6 +20,7 @@ pub use backing::{
 };
 pub use hanging_call::try_lock_file;
 pub use ownership::OwnershipCheck;
+pub use uring::check_available as check_io_uring;
 
 use crate::content::{ContentMatch, IoContent, compare_content};
 use crate::pending::{PendingWait, must_restore, register_wait};
@@ -39,11 +40,6 @@ use ownership::change_error;
 use rustix::io::Errno;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Tests whether this process may use io_uring: seccomp, `kernel.io_uring_disabled` and old kernels refuse it.
-pub fn check_io_uring() -> std::io::Result<()> {
-    uring::check_available()
-}
 
 /// Real device, file or directory, made by [`RealTarget::open_device`], [`RealTarget::open_file`] or [`RealTarget::create_in_directory`];
 /// [`Target::lane`] adds lanes.

@@ -22,7 +22,7 @@ pub(super) struct TransferContext {
 
 impl TransferContext {
     pub(super) fn new(fd: BorrowedFd<'_>, slots: &IoSlots, clock: SharedClock) -> io::Result<Self> {
-        Ok(Self { file: fd.try_clone_to_owned()?, memory: Arc::clone(slots.memory()), clock })
+        Ok(Self { file: fd.try_clone_to_owned()?, memory: Arc::clone(&slots.memory), clock })
     }
 
     pub(super) fn do_transfer(&self, op: &TransferOp) -> EndedTransfer {

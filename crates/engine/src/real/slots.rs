@@ -94,14 +94,17 @@ struct IoSlot {
 }
 
 pub(super) struct IoSlots {
-    memory: Arc<AlignedBuffer>,
+    pub(super) memory: Arc<AlignedBuffer>,
     slots: Vec<IoSlot>,
     block: usize,
-    stride: usize,
-    shared: bool,
+    /// Bytes between the memory of two slots.
+    pub(super) stride: usize,
+    /// True if slots share memory.
+    pub(super) shared: bool,
     own_memory: bool,
     sync_each: bool,
-    busy: usize,
+    /// I/Os in flight.
+    pub(super) busy: usize,
     writing: usize,
 }
 
@@ -134,24 +137,8 @@ impl IoSlots {
         })
     }
 
-    pub(super) fn memory(&self) -> &Arc<AlignedBuffer> {
-        &self.memory
-    }
-
     pub(super) fn depth(&self) -> u32 {
         self.slots.len() as u32
-    }
-
-    pub(super) fn stride(&self) -> usize {
-        self.stride
-    }
-
-    pub(super) fn shares_memory(&self) -> bool {
-        self.shared
-    }
-
-    pub(super) fn in_flight(&self) -> usize {
-        self.busy
     }
 
     pub(super) fn first_in_flight(&self) -> Option<SlotIo> {

@@ -36,14 +36,14 @@ pub(super) struct UringBackend {
 }
 
 /// Tests whether this process may use io_uring: seccomp, `kernel.io_uring_disabled` and old kernels refuse it.
-pub(super) fn check_available() -> io::Result<()> {
+pub fn check_available() -> io::Result<()> {
     build_ring(1).map(drop)
 }
 
 impl UringBackend {
     /// Creates a ring for I/O on `file` in all slots.
     pub(super) fn new(file: BorrowedFd<'_>, slots: &IoSlots, clock: SharedClock) -> io::Result<Self> {
-        let (stride, depth) = (slots.stride(), slots.depth());
+        let (stride, depth) = (slots.stride, slots.depth());
         let mut uring = Self {
             ring: build_ring(depth)?,
             enabled: false,
@@ -54,7 +54,7 @@ impl UringBackend {
             depth,
             file: file.try_clone_to_owned()?,
             clock,
-            memory: Arc::clone(slots.memory()),
+            memory: Arc::clone(&slots.memory),
         };
         uring.register_resources()?;
         Ok(uring)
