@@ -58,7 +58,8 @@ pub(crate) struct TaskQueue {
     events: Arc<EventLog>,
     program: PathBuf,
     archive: Option<PathBuf>,
-    store: TaskStore,
+    /// Locked while tasks are listed and saved, so that an older list never replaces a newer one.
+    store: Mutex<TaskStore>,
     closing: AtomicBool,
     /// Limit of simultaneous tests of simulated cards, each of which occupies a processor.
     simulated_at_once: usize,
@@ -91,7 +92,7 @@ impl TaskQueue {
             events,
             program,
             archive,
-            store,
+            store: Mutex::new(store),
             closing: AtomicBool::new(false),
             simulated_at_once: std::thread::available_parallelism().map_or(1, usize::from),
         })
@@ -297,9 +298,10 @@ impl TaskQueue {
 
     /// Saves unfinished tasks for the next server.
     pub(crate) fn save_unfinished(&self) {
+        let store = poison::lock(&self.store);
         let mut open = self.list();
         open.retain(|task| !task.state.has_ended());
-        self.store.save(&open);
+        store.save(&open);
     }
 }
 
