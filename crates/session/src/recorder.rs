@@ -10,8 +10,8 @@ use cardscope_model::identity::Identity;
 use cardscope_model::recipe::RecipeTest;
 use cardscope_model::report::Report;
 use cardscope_model::result::LoopSample;
-use cardscope_model::session_file::SampleRecord;
-use cardscope_store::{Archive, SessionEnd, SessionId, SessionStart};
+use cardscope_model::session_file::{SampleRecord, SessionFile};
+use cardscope_store::{Archive, SessionEnd, SessionId};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub struct SessionRecorder {
 
 impl SessionRecorder {
     /// Opens the archive (the default one for None) and stores the start of the session.
-    pub fn begin(archive: Option<&Path>, start: &SessionStart) -> Result<Self> {
+    pub fn begin(archive: Option<&Path>, start: &SessionFile) -> Result<Self> {
         let mut archive = open_or_create(archive)?;
         let id = archive.begin_session(start)?;
         Ok(SessionRecorder { archive, id, _owing: pending::register_cleanup(RESULTS_STORED, "") })
@@ -66,22 +66,20 @@ pub fn session_start(
     seed: u64,
     condition: &Condition,
     identity: Option<&Identity>,
-) -> SessionStart {
+) -> SessionFile {
     // Condition keys that describe the computer.
     let of_host = |word: &str| ["kernel", "board", "cpu_governor"].contains(&word);
     let host: BTreeMap<_, _> = condition.iter().filter(|(word, _)| of_host(word)).collect();
-    SessionStart {
+    SessionFile {
         kind: kind.to_owned(),
         target: target.to_owned(),
-        unit: identity.and_then(|identity| card_key::target_unit(target, identity)),
-        recipe: None,
-        seed,
+        specimen: identity.and_then(|identity| card_key::target_unit(target, identity)),
+        seed: seed.to_string(),
         condition: condition.clone(),
-        io_path: String::new(),
-        bus_ceiling_mb_s: None,
         identity: identity.and_then(|i| serde_json::to_value(i).ok()).unwrap_or(Value::Null),
         host: json!(host),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..SessionFile::default()
     }
 }
 

@@ -7,10 +7,10 @@ use cardscope_model::condition::Condition;
 use cardscope_model::histogram::LatencyHistogram;
 use cardscope_model::result::{LoopSample, TemperatureC};
 use cardscope_model::series::SeriesBucket;
-use cardscope_model::session_file::FileRecipe;
 use cardscope_model::session_file::SampleRecord;
+use cardscope_model::session_file::{FileRecipe, SessionFile};
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
-use cardscope_store::{Archive, RunStart, SessionStart};
+use cardscope_store::{Archive, RunStart};
 use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -72,23 +72,20 @@ fn fill(path: &Path, sessions: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn start() -> SessionStart {
-    SessionStart {
+fn start() -> SessionFile {
+    SessionFile {
         kind: "bench".to_owned(),
         target: "/dev/mmcblk0".to_owned(),
-        unit: None,
         recipe: Some(FileRecipe {
             name: "quick".to_owned(),
             version: "1".to_owned(),
             text: "name = \"quick\"\n".repeat(200),
         }),
-        seed: 1,
+        seed: "1".to_owned(),
         condition: Condition::default(),
-        io_path: "io_uring".to_owned(),
-        bus_ceiling_mb_s: None,
-        identity: serde_json::Value::Null,
-        host: serde_json::Value::Null,
+        io_path: Some("io_uring".to_owned()),
         tool_version: "0.1.0".to_owned(),
+        ..SessionFile::default()
     }
 }
 

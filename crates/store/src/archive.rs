@@ -7,11 +7,11 @@ use crate::connection::{
 };
 use crate::error::{ArchiveError, Result};
 use crate::opening::{self, DEFAULT_ANSWER_TIMEOUT};
-use crate::record::{RunStart, SessionEnd, SessionId, SessionStart, SessionSummary};
+use crate::record::{RunStart, SessionEnd, SessionId, SessionSummary};
 use crate::{archive_file, measurement_writing, sql};
 use cardscope_model::report::{Report, ReportHeader};
 use cardscope_model::result::RunResult;
-use cardscope_model::session_file::SampleRecord;
+use cardscope_model::session_file::{SampleRecord, SessionFile};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -97,9 +97,10 @@ impl Archive {
         &self.path
     }
 
-    /// Stores the start of a session. A benchmark's start survives a crash of the process at once and reaches the disk
+    /// Stores the start of a session: target, unit, recipe (`None` for a record), seed, condition, I/O path, identity and host.
+    /// Id, times and card are set here. A benchmark's start survives a crash of the process at once and reaches the disk
     /// with the first sample, so that a test does not wait for two syncs. Other starts are synced at once.
-    pub fn begin_session(&mut self, start: &SessionStart) -> Result<SessionId> {
+    pub fn begin_session(&mut self, start: &SessionFile) -> Result<SessionId> {
         let durability = if start.recipe.is_some() { Durability::Later } else { Durability::Now };
         self.run_notifying(durability, async |c| measurement_writing::insert_session(c, start).await)
     }

@@ -40,9 +40,7 @@ pub use changes::ArchiveChanges;
 pub use error::ArchiveError;
 pub use import::{ImportedSource, NewSource, run_setting};
 pub use naming::is_named;
-pub use record::{
-    RunStart, SessionEnd, SessionId, SessionIdError, SessionStart, SessionSummary, StoredSession, unit_id,
-};
+pub use record::{RunStart, SessionEnd, SessionId, SessionIdError, SessionSummary, StoredSession, unit_id};
 pub use stored_files::{AttachmentOwner, NewAttachment, StoredAttachment, StoredSource};
 pub use summary::summarize_runs;
 pub use tables::{TableFile, TablesError};

@@ -6,8 +6,8 @@ use crate::connection::{
 };
 use crate::deduplication::{self, SampledTest};
 use crate::error::Result;
-use crate::record::{RunStart, SessionEnd, SessionId, SessionStart};
-use crate::resolver::{CardResolver, mark_stale};
+use crate::record::{RunStart, SessionEnd, SessionId};
+use crate::resolver::{CardResolver, ResolvedSighting, mark_stale};
 use crate::shared_settings::SharedSettings;
 use crate::{Archive, cards, figure_json, naming, process, sql, timestamps};
 use cardscope_model::condition::{Condition, ConditionOrigin};
@@ -15,19 +15,69 @@ use cardscope_model::finding::Finding;
 use cardscope_model::report::ReportHeader;
 use cardscope_model::result::RunResult;
 use cardscope_model::run::Run;
-use cardscope_model::session_file::SampleRecord;
+use cardscope_model::session_file::{SampleRecord, SessionFile};
 use cardscope_model::setting::Setting;
 use cardscope_model::test_name::TestName;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
+/// A session and the values of its row that a session file lacks.
+pub(crate) struct SessionRow<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) file: &'a SessionFile,
+    pub(crate) placed: Option<&'a ResolvedSighting>,
+    /// Hash of the imported file.
+    pub(crate) source: Option<&'a str>,
+    /// Process that measures it; empty for an imported session.
+    pub(crate) process: String,
+    pub(crate) document: Option<String>,
+}
+
+impl SessionRow<'_> {
+    /// Values in the order of [`sql::INSERT_SESSIONS`]. Recipe and rig are added to the shared settings.
+    pub(crate) fn into_values(self, shared: &mut SharedSettings) -> SqlResult<[SqlValue; 25]> {
+        let file = self.file;
+        let recipe = match &file.recipe {
+            Some(recipe) => shared.add_recipe(&recipe.name, &recipe.version, &recipe.text),
+            None => sql::NO_RECIPE.to_owned(),
+        };
+        Ok([
+            self.id.into(),
+            (&file.kind).into(),
+            self.placed.map(|placed| placed.card.as_str()).into(),
+            self.placed.and_then(|placed| placed.unit.as_deref()).into(),
+            shared.add_rig(&file.condition)?.into(),
+            self.source.into(),
+            (&file.content_hash).into(),
+            file.log.as_ref().map(json_text).transpose()?.into(),
+            (&file.target).into(),
+            recipe.into(),
+            (&file.seed).into(),
+            json_text(&file.condition)?.into(),
+            json_text(&file.origins)?.into(),
+            file.io_path.as_deref().unwrap_or_default().into(),
+            file.bus_ceiling_mb_s.into(),
+            json_text(&file.identity)?.into(),
+            json_text(&file.host)?.into(),
+            (&file.tool_version).into(),
+            self.process.into(),
+            (&file.started_at).into(),
+            (&file.measured_at).into(),
+            (&file.updated_at).into(),
+            (&file.ended_at).into(),
+            (&file.ended).into(),
+            self.document.into(),
+        ])
+    }
+}
+
 /// Stores the start of a session with its recipe and card. An unidentified card of a benchmark becomes a new card, so
 /// that two different ones never share figures.
-pub(crate) async fn insert_session(c: &mut Connection, start: &SessionStart) -> SqlResult<SessionId> {
+pub(crate) async fn insert_session(c: &mut Connection, start: &SessionFile) -> SqlResult<SessionId> {
     let id = SessionId(Uuid::now_v7());
     let (name, now) = (id.to_string(), timestamps::now());
-    let placed = match (&start.unit, &start.recipe) {
+    let placed = match (&start.specimen, &start.recipe) {
         // A record of an unidentified card has no card; a benchmark always has one.
         (None, None) => None,
         (unit, _) => {
@@ -35,41 +85,17 @@ pub(crate) async fn insert_session(c: &mut Connection, start: &SessionStart) -> 
             Some(CardResolver::resolve_and_store(c, &sighting).await?)
         }
     };
-    let mut shared = SharedSettings::default();
-    let recipe = match &start.recipe {
-        Some(recipe) => shared.add_recipe(&recipe.name, &recipe.version, &recipe.text),
-        None => sql::NO_RECIPE.to_owned(),
+    let file = SessionFile {
+        origins: condition_origins(&start.condition),
+        measured_at: start.recipe.as_ref().map(|_| now.clone()),
+        started_at: now,
+        ..start.clone()
     };
-    let rig = shared.add_rig(&start.condition)?;
+    let (placed, process) = (placed.as_ref(), process::current_process());
+    let row = SessionRow { id: &name, file: &file, placed, source: None, process, document: None };
+    let (mut rows, mut shared) = (RowBatch::new(sql::INSERT_SESSIONS, ""), SharedSettings::default());
+    rows.push(row.into_values(&mut shared)?);
     shared.write_missing(c).await?;
-    let mut rows = RowBatch::new(sql::INSERT_SESSIONS, "");
-    rows.push([
-        name.into(),
-        (&start.kind).into(),
-        placed.as_ref().map(|placed| placed.card.as_str()).into(),
-        placed.as_ref().and_then(|placed| placed.unit.as_deref()).into(),
-        rig.into(),
-        SqlValue::Text(None),
-        SqlValue::Text(None),
-        SqlValue::Text(None),
-        (&start.target).into(),
-        recipe.into(),
-        start.seed.to_string().into(),
-        json_text(&start.condition)?.into(),
-        json_text(&condition_origins(&start.condition))?.into(),
-        (&start.io_path).into(),
-        start.bus_ceiling_mb_s.into(),
-        json_text(&start.identity)?.into(),
-        json_text(&start.host)?.into(),
-        (&start.tool_version).into(),
-        process::current_process().into(),
-        now.clone().into(),
-        start.recipe.as_ref().map(|_| now).into(),
-        SqlValue::Text(None),
-        SqlValue::Text(None),
-        SqlValue::Text(None),
-        SqlValue::Text(None),
-    ]);
     rows.write(c).await?;
     Ok(id)
 }
@@ -248,8 +274,8 @@ pub(crate) async fn insert_findings(c: &mut Connection, id: &str, findings: &[Fi
 }
 
 /// Origin of each word of a condition, which the condition's own stored form lacks.
-pub(crate) fn condition_origins(condition: &Condition) -> BTreeMap<&str, ConditionOrigin> {
-    condition.iter().filter_map(|(word, _)| Some((word, condition.origin(word)?))).collect()
+pub(crate) fn condition_origins(condition: &Condition) -> BTreeMap<String, ConditionOrigin> {
+    condition.iter().filter_map(|(word, _)| Some((word.to_owned(), condition.origin(word)?))).collect()
 }
 
 /// An unnamed card without sessions, units, events and attachments.

@@ -2,13 +2,11 @@
 
 use crate::connection::{SqlResult, SqlRow};
 use crate::{process, sql};
-use cardscope_model::condition::Condition;
 use cardscope_model::log::CardLog;
 use cardscope_model::report::{Report, ReportHeader};
 use cardscope_model::result::{BenchReport, BenchResult};
 use cardscope_model::run::{Run, TestFigure};
-use cardscope_model::session_file::{CardUnit, FileRecipe, FileRun, SessionFile};
-use serde_json::Value;
+use cardscope_model::session_file::{FileRun, SessionFile};
 use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
@@ -40,31 +38,6 @@ impl FromStr for SessionId {
 /// Id of a unit: BLAKE3 in hex of its unique identity, such as the CID in hex.
 pub fn unit_id(identity: &str) -> String {
     crate::hash::hash_bytes(identity.as_bytes())
-}
-
-/// Facts about a session at its start.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SessionStart {
-    /// `bench`, or the verb of a record: `verify`, `endure`, `format`.
-    pub kind: String,
-    /// Target as the user named it.
-    pub target: String,
-    /// Inserted unit, if identifiable. Its `facts` are derived from the rest.
-    pub unit: Option<CardUnit>,
-    /// Recipe of a benchmark, for exact repetition; `None` for a record.
-    pub recipe: Option<FileRecipe>,
-    /// Seed of addresses and data.
-    pub seed: u64,
-    pub condition: Condition,
-    /// `io_uring`, `preads` or `simulated`.
-    pub io_path: String,
-    /// Limit of the bus in MB/s, if known.
-    pub bus_ceiling_mb_s: Option<f64>,
-    /// Registers and identity of the card; `Null` if it has none.
-    pub identity: Value,
-    pub host: Value,
-    /// Version of Cardscope.
-    pub tool_version: String,
 }
 
 /// Facts about a run at its start.

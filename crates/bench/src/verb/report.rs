@@ -7,7 +7,7 @@ use cardscope_model::aggregate;
 use cardscope_model::card::CardFacts;
 use cardscope_model::recipe::{Recipe, RecipeTest, TestSpan};
 use cardscope_model::result::{BenchReport, BenchResult};
-use cardscope_model::session_file::FileRecipe;
+use cardscope_model::session_file::{FileRecipe, SessionFile};
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics::mean;
 use cardscope_model::units::DataAmount;
@@ -19,7 +19,6 @@ use cardscope_session::spreads;
 use cardscope_statistics::anomaly::{self, SizedTest};
 use cardscope_statistics::priors::{SpreadKind, SpreadTable, UsualSpeed};
 use cardscope_statistics::{io_errors, long_stalls};
-use cardscope_store::SessionStart;
 
 /// Fills the report's body before the first run.
 pub(super) fn begin_report(report: &mut BenchReport, recipe: &Recipe, opened: &OpenTarget) {
@@ -43,9 +42,9 @@ pub(super) fn begin_row(
     let (name, version) = (recipe.name.clone(), recipe.fingerprint.clone());
     let io_path = report.header.io_path.clone();
     let bus_ceiling_mb_s = report.body.bus_ceiling_mb_s;
-    session.begin_row_with(&mut report.header, |start| SessionStart {
+    session.begin_row_with(&mut report.header, |start| SessionFile {
         recipe: Some(FileRecipe { name, version, text: text.to_owned() }),
-        io_path,
+        io_path: Some(io_path),
         bus_ceiling_mb_s,
         ..start
     })

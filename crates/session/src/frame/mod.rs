@@ -27,11 +27,11 @@ use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::progress::ProgressEvent;
 use cardscope_model::random;
 use cardscope_model::report::{IoTotals, NextStep, ReportHeader};
+use cardscope_model::session_file::SessionFile;
 use cardscope_model::shell::{shell_quote, shell_quote_path};
 use cardscope_model::suspect_reader::{SUSPECT_READER_CLAIM, SuspectReader};
 use cardscope_model::verify::SURE_CONFIDENCE;
 use cardscope_statistics::io_errors;
-use cardscope_store::SessionStart;
 use serde::Serialize;
 use std::path::Path;
 
@@ -282,7 +282,7 @@ impl VerbSession<'_> {
     pub fn begin_row_with(
         &mut self,
         header: &mut ReportHeader,
-        more: impl FnOnce(SessionStart) -> SessionStart,
+        more: impl FnOnce(SessionFile) -> SessionFile,
     ) -> Result<()> {
         let OpenTarget { identity, condition, .. } = &*self.opened;
         let (target, seed) = (&header.target, header.seed);

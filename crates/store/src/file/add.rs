@@ -3,7 +3,7 @@
 use super::checked::CheckedFile;
 use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, json_text, json_value, statement};
 use crate::events::{add_event_row, event_rows};
-use crate::measurement_writing::{delete_measurements, insert_findings, insert_sample};
+use crate::measurement_writing::{SessionRow, delete_measurements, insert_findings, insert_sample};
 use crate::naming::CardSighting;
 use crate::resolver::{CardResolver, ResolvedSighting, mark_stale};
 use crate::shared_settings::SharedSettings;
@@ -113,48 +113,20 @@ async fn insert_session_rows(
 ) -> SqlResult<()> {
     let file = checked.file;
     let mut shared = SharedSettings::default();
-    let recipe_hash = match &file.recipe {
-        Some(recipe) => shared.add_recipe(&recipe.name, &recipe.version, &recipe.text),
-        None => sql::NO_RECIPE.to_owned(),
-    };
-    let rig = shared.add_rig(&file.condition)?;
     let mut runs = run_rows(checked, &mut shared)?;
     let mut report = file.report.as_ref().map(json_value).transpose()?;
     if let Some(report) = &mut report {
         deduplication::remove_stored_runs(report, &compact_runs(file));
     }
     let report = report.as_ref().map(json_text).transpose()?;
+    let document = report.or(file.document.as_ref().map(json_text).transpose()?);
+    // No process of this machine measures an imported session.
+    let (source, process) = (file.source.as_ref().map(|source| source.hash.as_str()), String::new());
+    let row = SessionRow { id: &checked.name, file, placed, source, process, document };
+    let mut rows = RowBatch::new(sql::INSERT_SESSIONS, sql::ON_SESSION_CONFLICT);
+    rows.push(row.into_values(&mut shared)?);
     shared.write_missing(c).await?;
     insert_source(c, checked).await?;
-    let mut rows = RowBatch::new(sql::INSERT_SESSIONS, sql::ON_SESSION_CONFLICT);
-    rows.push([
-        (&checked.name).into(),
-        (&file.kind).into(),
-        placed.map(|p| p.card.as_str()).into(),
-        placed.and_then(|p| p.unit.as_deref()).into(),
-        rig.into(),
-        file.source.as_ref().map(|source| source.hash.as_str()).into(),
-        (&file.content_hash).into(),
-        file.log.as_ref().map(json_text).transpose()?.into(),
-        (&file.target).into(),
-        recipe_hash.into(),
-        (&file.seed).into(),
-        json_text(&file.condition)?.into(),
-        json_text(&file.origins)?.into(),
-        file.io_path.as_deref().unwrap_or_default().into(),
-        file.bus_ceiling_mb_s.into(),
-        json_text(&file.identity)?.into(),
-        json_text(&file.host)?.into(),
-        (&file.tool_version).into(),
-        // No process of this machine measures an imported session.
-        "".into(),
-        (&file.started_at).into(),
-        (&file.measured_at).into(),
-        (&file.updated_at).into(),
-        (&file.ended_at).into(),
-        (&file.ended).into(),
-        report.or(file.document.as_ref().map(json_text).transpose()?).into(),
-    ]);
     rows.write(c).await?;
     runs.write(c).await?;
     for run in &file.runs {

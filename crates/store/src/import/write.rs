@@ -2,13 +2,14 @@
 
 use super::group::{RunGroup, method_name, split_by_setting};
 use super::prepared::{PreparedLog, PreparedSource};
-use crate::connection::{Connection, RowBatch, SqlResult, SqlValue, json_text};
+use crate::connection::{Connection, RowBatch, SqlResult, SqlValue};
 use crate::events::{add_event_row, event_rows};
-use crate::measurement_writing::condition_origins;
+use crate::measurement_writing::{SessionRow, condition_origins};
 use crate::resolver::{CardResolver, ResolvedSighting};
 use crate::shared_settings::SharedSettings;
 use crate::{SessionId, figure_json, sql, timestamps};
 use cardscope_model::log::CardLog;
+use cardscope_model::session_file::{FileRecipe, SessionFile};
 use cardscope_model::setting::Setting;
 use uuid::Uuid;
 
@@ -72,9 +73,8 @@ impl RowsInOrder {
             for event in &log.log.events {
                 add_event_row(&mut self.events, &placed.card, placed.unit.as_deref(), event)?;
             }
-            let document = json_text(&without_runs(log.log))?;
             for group in split_by_setting(log.log) {
-                sessions.push(self.add_session(source, log, &document, &group, &placed)?);
+                sessions.push(self.add_session(source, log, &group, &placed)?);
             }
         }
         Ok(sessions)
@@ -84,49 +84,38 @@ impl RowsInOrder {
         &mut self,
         source: &PreparedSource<'_>,
         log: &PreparedLog<'_>,
-        document: &str,
         group: &RunGroup,
         placed: &ResolvedSighting,
     ) -> SqlResult<SessionId> {
         let id = SessionId(Uuid::now_v7());
-        let recipe = method_name(log.log);
-        let version = log.log.tool.as_ref().and_then(|tool| tool.version.as_deref()).unwrap_or_default();
-        let setting = Setting {
-            recipe: recipe.to_owned(),
-            size_bytes: group.size_bytes,
-            condition: group.condition.clone(),
-        };
+        let (name, recipe, condition) = (id.to_string(), method_name(log.log).to_owned(), &group.condition);
+        let setting =
+            Setting { recipe: recipe.clone(), size_bytes: group.size_bytes, condition: condition.clone() };
         let setting = self.shared.add_setting(&setting)?;
+        let version = log.log.tool.as_ref().and_then(|tool| tool.version.clone()).unwrap_or_default();
         // An invalid date stays in the log only, because sessions are sorted by time.
         let date = log.log.date.clone().filter(|date| timestamps::is_valid_time(date));
         let started_at = date.clone().unwrap_or_else(|| self.now.clone());
-        self.sessions.push([
-            id.to_string().into(),
-            IMPORT_KIND.into(),
-            (&placed.card).into(),
-            (&placed.unit).into(),
-            self.shared.add_rig(&group.condition)?.into(),
-            (&source.hash).into(),
-            (&log.content_hash).into(),
-            document.into(),
-            source.name.into(),
-            self.shared.add_recipe(recipe, version, "").into(),
-            NO_SEED.into(),
-            json_text(&group.condition)?.into(),
-            json_text(&condition_origins(&group.condition))?.into(),
-            IMPORTED_IO_PATH.into(),
-            SqlValue::Real(None),
-            "null".into(),
-            "null".into(),
-            env!("CARGO_PKG_VERSION").into(),
-            "".into(),
-            (&started_at).into(),
-            date.into(),
-            SqlValue::Text(None),
-            (&self.now).into(),
-            crate::SessionEnd::Complete.as_str().into(),
-            SqlValue::Text(None),
-        ]);
+        let file = SessionFile {
+            kind: IMPORT_KIND.to_owned(),
+            target: source.name.to_owned(),
+            recipe: Some(FileRecipe { name: recipe, version, text: String::new() }),
+            seed: NO_SEED.to_owned(),
+            condition: condition.clone(),
+            origins: condition_origins(condition),
+            io_path: Some(IMPORTED_IO_PATH.to_owned()),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_at: started_at.clone(),
+            measured_at: date,
+            ended_at: Some(self.now.clone()),
+            ended: Some(crate::SessionEnd::Complete.as_str().to_owned()),
+            log: Some(without_runs(log.log)),
+            content_hash: Some(log.content_hash.clone()),
+            ..SessionFile::default()
+        };
+        let (placed, source, process) = (Some(placed), Some(source.hash.as_str()), String::new());
+        let row = SessionRow { id: &name, file: &file, placed, source, process, document: None };
+        self.sessions.push(row.into_values(&mut self.shared)?);
         self.add_runs(id, group, &setting, &started_at)?;
         Ok(id)
     }

@@ -58,7 +58,7 @@ fn log_with_known_cid_belongs_to_measured_card() {
         let mut start = sessions::start();
         let identity = cardscope_model::identity::HexRegisters { cid: Some(CID), ..Default::default() };
         let piece = cardscope_model::identity::from_hex(identity).unwrap().unit_name().unwrap();
-        start.unit = Some(CardUnit {
+        start.specimen = Some(CardUnit {
             id: unit_id(&piece.unique),
             maker: piece.maker,
             model: piece.model,
@@ -90,7 +90,7 @@ fn log_with_known_cid_belongs_to_measured_card() {
 fn unidentified_cards_do_not_share_figures() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
-        let start = cardscope_store::SessionStart { unit: None, ..sessions::start() };
+        let start = cardscope_model::session_file::SessionFile { specimen: None, ..sessions::start() };
         let ids = [(); 2].map(|()| archive.begin_session(&start).unwrap()).map(|s| card_of(&mut archive, s));
         assert_ne!(ids[0], ids[1]);
         assert_eq!(archive.cards().unwrap()[0].title, "unnamed card of /dev/mmcblk0");

@@ -8,7 +8,6 @@ use cardscope_model::report::{Report, ReportHeader};
 use cardscope_model::session_file::{SessionFile, SessionFileError};
 use cardscope_store::{
     Archive, ArchiveError, AttachmentOwner, ImportedSource, NewAttachment, SessionEnd, SessionId,
-    SessionStart,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -48,7 +47,8 @@ pub(crate) fn own(archive: &mut Archive, runs: u32, samples: u32) -> SessionId {
 
 pub(crate) fn record(archive: &mut Archive, known: bool) -> SessionId {
     let start = sessions::record("verify");
-    let start = SessionStart { unit: start.unit.filter(|_| known), seed: u64::MAX, ..start };
+    let start =
+        SessionFile { specimen: start.specimen.filter(|_| known), seed: u64::MAX.to_string(), ..start };
     let record = archive.begin_session(&start).unwrap();
     let body = json!({ "verdict": "genuine", "seconds": 0.1 });
     archive.finish(record, SessionEnd::Complete, &Report { header: ReportHeader::default(), body }).unwrap();

@@ -101,7 +101,7 @@ fn events_are_exported_with_their_own_unit() {
         let mut other = Archive::open(elsewhere.path().join("other.sqlite")).unwrap();
         let sessions = ["a", "b"].map(|unique| {
             let mut start = sessions::start();
-            start.unit.as_mut().unwrap().id = cardscope_store::unit_id(unique);
+            start.specimen.as_mut().unwrap().id = cardscope_store::unit_id(unique);
             other.begin_session(&start).unwrap()
         });
         let id = card_of(&mut other, sessions[0]);

@@ -33,7 +33,7 @@ fn record_round_trips_with_last_update_and_end() {
         );
         let card = lines[0].card_id.clone().unwrap();
         assert_eq!(archive.card_sessions(&card).unwrap(), lines);
-        let unit = record("verify").unit.unwrap();
+        let unit = record("verify").specimen.unwrap();
         assert_eq!(archive.unit_sessions(&unit.id).unwrap(), lines);
         assert!(archive.unit_sessions("another").unwrap().is_empty());
     });

@@ -29,13 +29,10 @@ fn session_round_trips_after_reopening() {
         let stored = Archive::open(place).unwrap().session(session).unwrap();
         let (begun, file) = (start(), stored.file);
         let unit = file.specimen.unwrap();
-        assert_eq!((&unit.id, &unit.model), begun.unit.as_ref().map(|u| (&u.id, &u.model)).unwrap());
-        assert_eq!(
-            (file.target, file.recipe, file.seed),
-            (begun.target, begun.recipe, begun.seed.to_string())
-        );
+        assert_eq!((&unit.id, &unit.model), begun.specimen.as_ref().map(|u| (&u.id, &u.model)).unwrap());
+        assert_eq!((file.target, file.recipe, file.seed), (begun.target, begun.recipe, begun.seed));
         assert_eq!((file.condition, file.identity, file.host), (begun.condition, begun.identity, begun.host));
-        assert_eq!((file.io_path, file.bus_ceiling_mb_s), (Some(begun.io_path), begun.bus_ceiling_mb_s));
+        assert_eq!((file.io_path, file.bus_ceiling_mb_s), (begun.io_path, begun.bus_ceiling_mb_s));
         // The origins of a condition are stored separately from the report.
         assert_eq!(
             serde_json::to_value(file.report.unwrap()).unwrap(),
@@ -130,7 +127,7 @@ fn sessions_are_listed_oldest_first_and_share_card_and_recipe() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut unknown = start();
-        unknown.unit = None;
+        unknown.specimen = None;
         let begun = [start(), unknown, start()].map(|s| archive.begin_session(&s).unwrap());
         let listed = archive.sessions().unwrap();
         assert_eq!(listed.iter().map(|s| s.id).collect::<Vec<_>>(), begun);

@@ -10,17 +10,17 @@ use cardscope_model::result::{
 };
 use cardscope_model::series::SeriesBucket;
 use cardscope_model::session_file::SampleRecord;
-use cardscope_model::session_file::{CardUnit, FileRecipe};
-use cardscope_store::{Archive, RunStart, SessionId, SessionStart, SessionSummary, unit_id};
+use cardscope_model::session_file::{CardUnit, FileRecipe, SessionFile};
+use cardscope_store::{Archive, RunStart, SessionId, SessionSummary, unit_id};
 
-pub(crate) fn start() -> SessionStart {
+pub(crate) fn start() -> SessionFile {
     let mut condition = Condition::default();
     condition.set("cooling", "passive", ConditionOrigin::Stated);
     condition.set("kernel", "6.18", ConditionOrigin::Read);
-    SessionStart {
+    SessionFile {
         kind: "bench".into(),
         target: "/dev/mmcblk0".into(),
-        unit: Some(CardUnit {
+        specimen: Some(CardUnit {
             id: unit_id("035344534e33324780001a2b3c4d0125"),
             maker: Some("SanDisk".into()),
             model: "SN32G".into(),
@@ -33,20 +33,20 @@ pub(crate) fn start() -> SessionStart {
             version: "1".into(),
             text: "name = \"quick\"\n".into(),
         }),
-        seed: u64::MAX - 1,
+        seed: (u64::MAX - 1).to_string(),
         condition,
-        io_path: "io_uring".into(),
+        io_path: Some("io_uring".into()),
         bus_ceiling_mb_s: Some(104.0),
         identity: serde_json::json!({"cid": {"mid": 3, "pnm": "SN32G"}}),
         host: serde_json::json!({"name": "bench", "kernel": "6.18"}),
         tool_version: "0.1.0".into(),
+        ..SessionFile::default()
     }
 }
 
 /// Start of a record.
-pub(crate) fn record(kind: &str) -> SessionStart {
-    let io_path = String::new();
-    SessionStart { kind: kind.into(), recipe: None, io_path, bus_ceiling_mb_s: None, ..start() }
+pub(crate) fn record(kind: &str) -> SessionFile {
+    SessionFile { kind: kind.into(), recipe: None, io_path: None, bus_ceiling_mb_s: None, ..start() }
 }
 
 /// Sessions whose process ended without finishing them.
@@ -130,9 +130,9 @@ pub(crate) fn report(session: SessionId, runs: Vec<RunResult>) -> BenchReport {
     Report {
         header: ReportHeader {
             target: start.target,
-            seed: start.seed,
+            seed: start.seed.parse().unwrap(),
             condition: start.condition,
-            io_path: start.io_path,
+            io_path: start.io_path.unwrap_or_default(),
             findings: vec![
                 Finding::new("serial-zero", FindingWeight::Hint, 0.5, "The serial number is 0.")
                     .because("psn", 0),

@@ -69,7 +69,7 @@ fn old(place: &Path, more: &str) {
         text += "PRAGMA user_version = 2; PRAGMA application_id = 1129538353;";
     }
     let start = start();
-    let unit = start.unit.unwrap();
+    let unit = start.specimen.unwrap();
     let stamp = "2025-01-02T03:04:05.000000Z";
     text += &format!(
         "INSERT INTO recipe VALUES ('hash', 'quick', '1', 'text');

@@ -68,7 +68,7 @@ mod tests {
         let mut archive = Archive::open(folder.path().join("archive")).unwrap();
         let mut start = recorder::session_start("verify", "sim:constant", 1, &Condition::default(), None);
         let facts = CardFacts { name: Some("Swift".into()), ..CardFacts::default() };
-        start.unit = Some(CardUnit { id: "0123456789abcdef".into(), facts, ..CardUnit::default() });
+        start.specimen = Some(CardUnit { id: "0123456789abcdef".into(), facts, ..CardUnit::default() });
         archive.begin_session(&start).unwrap();
         let card = archive.cards().unwrap().remove(0).id;
         let png = |len: u32| {

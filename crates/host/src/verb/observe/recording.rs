@@ -7,12 +7,12 @@ use cardscope_engine::event::Listener;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::json;
 use cardscope_model::observe::ObserveReport;
+use cardscope_model::session_file::SessionFile;
 use cardscope_session::archive_access::archive_path;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::options::ArchiveAt;
 use cardscope_session::output_file::{FileMark, OutputFile};
 use cardscope_session::recorder::{self, SessionRecorder};
-use cardscope_store::SessionStart;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ const WATCH_MARK: FileMark =
     FileMark::Fields(&["device", "began_uptime_seconds", "every_seconds", "samples"]);
 
 pub(super) struct WatchRecorder {
-    start: SessionStart,
+    start: SessionFile,
     archive: ArchiveAt,
     save: Option<OutputFile>,
     /// Session that began before the watch. None if the archive lies on the watched card.
@@ -97,7 +97,7 @@ impl WatchRecorder {
     }
 }
 
-fn session_start(request: &ObserveRequest, system: &SystemRoots) -> SessionStart {
+fn session_start(request: &ObserveRequest, system: &SystemRoots) -> SessionFile {
     let identity = inspect::inspect_card(system, &request.target).ok();
     let condition = host::host_condition(system, Some(&request.target));
     recorder::session_start("observe", &request.target, 0, &condition, identity.as_ref())
