@@ -10,7 +10,7 @@ use crate::readers::{
 };
 use cardscope_model::run::TestFigure;
 use cardscope_model::test_name::TestOp;
-use cardscope_model::units::{GIB, MB, MIB, mb_per_s, parse_size};
+use cardscope_model::units::{GIB, MB, MIB, parse_size};
 use cardscope_model::untrusted_text::shorten_text;
 use std::collections::VecDeque;
 
@@ -96,7 +96,7 @@ impl FinishedDd {
         if self.has_failed() {
             return None;
         }
-        let mb_s = mb_per_s(self.copied.bytes, self.copied.seconds);
+        let mb_s = self.copied.bytes as f64 / MB / self.copied.seconds;
         let step = (!self.command.direct).then(|| step.to_owned());
         Some(TestFigure { step, mb_s, ..printed_figure(sequential_test(block, op), value, unit, 1.0) })
     }
