@@ -83,13 +83,11 @@ impl<'f> DraftFile<'f> {
             Err(errno) if is_unsupported(errno) => return self.rename_over(name, identity),
             other => other?,
         }
-        match self.folder.remove(&self.name, identity) {
-            Ok(true) => Ok(()),
-            other => {
-                self.rename(name, RenameFlags::EXCHANGE)??;
-                Err(other.err().unwrap_or(FileError::Changed))
-            }
+        let removed = self.folder.remove(&self.name, identity);
+        if !matches!(removed, Ok(true)) {
+            self.rename(name, RenameFlags::EXCHANGE)??;
         }
+        removed?.then_some(()).ok_or(FileError::Changed)
     }
 
     fn rename(&self, name: &OsStr, flags: RenameFlags) -> Result<Result<(), Errno>, FileError> {

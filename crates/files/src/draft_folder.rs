@@ -134,21 +134,17 @@ impl Drop for DraftFolder<'_> {
 
 /// Paths of all files below a folder, relative to it. Fails if anything but files and folders is in there.
 pub fn files_below(folder: &ResolvedFolder) -> Result<BTreeSet<PathBuf>, FileError> {
-    collect_files(folder, Path::new(""), DEEPEST)
+    list_files(folder, Path::new(""), DEEPEST)
 }
 
-fn collect_files(
-    folder: &ResolvedFolder,
-    path: &Path,
-    levels: usize,
-) -> Result<BTreeSet<PathBuf>, FileError> {
+fn list_files(folder: &ResolvedFolder, path: &Path, levels: usize) -> Result<BTreeSet<PathBuf>, FileError> {
     let mut files = BTreeSet::new();
     for name in folder.names()? {
         let Some(stat) = folder.stat(&name)? else { continue };
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => files.extend([path.join(&name)]),
             FileType::Directory if levels > 0 => {
-                files.extend(collect_files(&folder.open_folder(&name)?, &path.join(&name), levels - 1)?);
+                files.extend(list_files(&folder.open_folder(&name)?, &path.join(&name), levels - 1)?);
             }
             FileType::Directory => return Err(FileError::NotPlain("folder")),
             _ => return Err(FileError::NotPlain("link or device")),

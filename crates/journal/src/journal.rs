@@ -223,10 +223,8 @@ impl Journal {
         let marked = self.append_record(RecordKind::Restored, (0, 0), 0, &[]).and_then(|()| self.sync());
         self.remove().map_err(|e| {
             let file = self.path.display();
-            JournalFailure::io_for(
-                format!("the data is restored, but the journal {file} cannot be removed: {e}"),
-                e,
-            )
+            let text = format!("the data is restored, but the journal {file} cannot be removed: {e}");
+            JournalFailure::io_for(text, e)
         })?;
         let _ = self.folder.sync();
         drop(marked);

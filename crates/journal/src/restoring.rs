@@ -445,16 +445,11 @@ impl ComparedSectors {
         self.missing.is_empty()
     }
 
-    /// Adds sectors that differ from the original `was`, which begins at `start`.
-    pub(crate) fn add_unequal(
-        &mut self,
-        start: u64,
-        was: &[u8],
-        sectors: impl IntoIterator<Item = SavedRange>,
-    ) {
+    /// Adds sectors that differ from the original `was`, which begins at `at`.
+    pub(crate) fn add_unequal(&mut self, at: u64, was: &[u8], sectors: impl IntoIterator<Item = SavedRange>) {
         let unequal = merged_ranges(sectors);
         self.unequal.extend(&unequal);
-        unequal.into_iter().for_each(|range| self.add_missing(start, range, was));
+        unequal.into_iter().for_each(|range| self.add_missing(at, range, was));
     }
 
     pub(crate) fn add_failed(&mut self, start: u64, wanted: &[u8]) {

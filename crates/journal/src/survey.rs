@@ -172,11 +172,11 @@ impl CardSurvey {
     fn count_sectors(
         &mut self,
         start: u64,
-        (wanted, found): (&[u8], &[u8]),
+        (was, is): (&[u8], &[u8]),
         salts: &[u64],
         newer: &mut NewerPlaces,
     ) {
-        let sectors = wanted.chunks(SECTOR).zip(found.chunks(SECTOR));
+        let sectors = was.chunks(SECTOR).zip(is.chunks(SECTOR));
         for ((wanted, found), offset) in sectors.zip((start..).step_by(SECTOR)) {
             let place = SavedRange { offset, len: found.len() as u64 };
             self.stamped_before += u64::from(has_own_stamp(offset, wanted, salts));

@@ -198,12 +198,9 @@ impl WriteLimitState {
 
     pub fn refuse_write(&self, what: &str, needed: u64) -> Failure {
         let (most, needed) = (BinarySize(self.bytes_left().unwrap_or_default()), needed.div_ceil(MIB));
-        let why = match &self.system_disk {
-            Some(disk) => {
-                format!("the running system is on this disk ({disk}), which limits writes to {most}")
-            }
-            None => format!("the limit is {most}"),
-        };
+        let limits =
+            |disk| format!("the running system is on this disk ({disk}), which limits writes to {most}");
+        let why = self.system_disk.as_ref().map_or_else(|| format!("the limit is {most}"), limits);
         let advice = format!("give --max-write {needed}M, or use another disk");
         Failure::refused(format!("{what} writes up to {needed} MiB, but {why}; {advice}"))
     }

@@ -40,9 +40,8 @@ fn learn_table<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> SpreadTable {
     for row in rows.filter(|row| row.n >= LEAST_RUNS) {
         let kind = SpreadKind::new(&none, Some(&row.setting), row.test);
         let (_, list) = series.entry(kind.table_key()).or_insert_with(|| (kind, Vec::new()));
-        if list.len() < MOST_SERIES {
-            list.extend(row.sd.and_then(|sd| KnownSeries::from_mean(row.mean, sd, row.n)));
-        }
+        let spread = row.sd.filter(|_| list.len() < MOST_SERIES);
+        list.extend(spread.and_then(|sd| KnownSeries::from_mean(row.mean, sd, row.n)));
     }
     let mut table = SpreadTable::shipped().clone();
     for (name, (kind, seen)) in series {

@@ -53,13 +53,9 @@ pub(super) struct PreservedArea {
 
 impl PassRunner<'_> {
     /// Runs all passes and adds each to the report, also one that ended early. Needs the session's row in the archive.
-    pub(super) fn run(
-        &self,
-        session: &mut VerbSession<'_>,
-        report: &mut BenchReport,
-    ) -> Result<(), ProbeStop> {
+    pub(super) fn run(&self, session: &mut VerbSession<'_>, into: &mut BenchReport) -> Result<(), ProbeStop> {
         let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
-        let ended = self.run_passes(session, &mut recorder, report);
+        let ended = self.run_passes(session, &mut recorder, into);
         session.recorder = Some(recorder);
         ended
     }

@@ -68,26 +68,26 @@ pub(super) fn fit_to_limit(
     request: &BenchRequest,
     recipe: Recipe,
     runs: u32,
-    opened: &OpenTarget,
+    card: &OpenTarget,
 ) -> Result<Recipe> {
-    let Some(left) = opened.limit.bytes_left() else { return Ok(recipe) };
-    if !opened.is_writable {
+    let Some(left) = card.limit.bytes_left() else { return Ok(recipe) };
+    if !card.is_writable {
         return Ok(recipe);
     }
     let what = format!("recipe {}", recipe.name);
-    let writes = WriteEstimate::for_target(&recipe, runs, opened);
+    let writes = WriteEstimate::for_target(&recipe, runs, card);
     if writes.seconds == 0.0 {
-        let refusal = || opened.limit.refuse_write(&what, writes.bytes);
+        let refusal = || card.limit.refuse_write(&what, writes.bytes);
         return if writes.bytes <= left { Ok(recipe) } else { Err(refusal()) };
     }
     // The other half of the limit is for the measurement itself.
     if writes.bytes <= left / 2 {
         return Ok(recipe);
     }
-    let refusal = opened.limit.refuse_write(&what, writes.bytes.saturating_mul(2));
+    let refusal = card.limit.refuse_write(&what, writes.bytes.saturating_mul(2));
     let area = smaller_area(left / u64::from(runs)).filter(|_| request.size.is_none());
     let smaller = area.and_then(|area| request.recipe_with_area(Some(area)).ok());
-    let fits = |recipe: &Recipe| WriteEstimate::for_target(recipe, runs, opened).bytes <= left / 2;
+    let fits = |recipe: &Recipe| WriteEstimate::for_target(recipe, runs, card).bytes <= left / 2;
     smaller.filter(fits).ok_or(refusal)
 }
 

@@ -55,20 +55,17 @@ fn endure_answer(report: &EndureReport) -> Answer {
 fn endure_facts(report: &EndureReport) -> Vec<PageFact> {
     let body = &report.body;
     let written = DecimalSize(body.moved.bytes_written);
-    let begun = !body.rounds.is_empty();
+    let ran = !body.rounds.is_empty();
     let projection = body.projection.as_ref().map(|p| {
         let [low, high] = p.interval;
         let about = format!("about {:.0} cycles (95 %: {low:.0} to {high:.0})", p.cycles);
         format!("{about}, from {} rounds with losses", p.rounds)
     });
-    let reason = body.projection_reason.clone().filter(|_| projection.is_none() && begun);
+    let reason = body.projection_reason.clone().filter(|_| projection.is_none() && ran);
     let facts = [
         ("rounds", Some(format!("{} over {}", body.rounds.len(), DecimalSize(body.span_bytes)))),
         ("written", Some(format!("{written} in {}", duration(body.moved.seconds)))),
-        (
-            "bad in the last round",
-            begun.then(|| format!("{} of the sectors", bad_share_text(body.bad_share))),
-        ),
+        ("bad in the last round", ran.then(|| format!("{} of the sectors", bad_share_text(body.bad_share)))),
         ("ended by", Some(body.ended_by.clone()).filter(|reason| !reason.is_empty())),
         ("went away and came back", (body.returns > 0).then(|| pluralize(body.returns as u64, "time"))),
         ("half of it bad after", projection),

@@ -86,7 +86,7 @@ pub(super) fn run_journal_restore(
     }
     (report.counts, report.io_errors) = (card.counts(), card.io_errors().to_vec());
     drop(card);
-    Ok(finish_journal(journal, report, &survey))
+    Ok(end_restore(journal, report, &survey))
 }
 
 /// Restores what differs and compares. If nothing differs it only compares, in requests unlike those of the survey.
@@ -153,9 +153,7 @@ fn check_identity(journal: &Journal, opened: &OpenTarget, target: &str) -> Resul
             let named = about.card.as_deref().map(|card| format!(" ({card})")).unwrap_or_default();
             Err(another(format!("it has another identity{named}")))
         }
-        Some(true) if !medium.same_part(about) => {
-            Err(another("it is another partition of the card".to_owned()))
-        }
+        Some(true) if !medium.same_part(about) => Err(another("it is another partition of the card".into())),
         named => Ok(named.is_some()),
     }
 }
@@ -214,11 +212,7 @@ fn ranges_to_spare(
 }
 
 /// Removes the journal if nothing needs it any more; otherwise reports why it remains.
-fn finish_journal(
-    journal: Journal,
-    mut report: RestoreReport,
-    survey: &CardSurvey,
-) -> VerbOutcome<RestoreReport> {
+fn end_restore(journal: Journal, mut report: RestoreReport, card: &CardSurvey) -> VerbOutcome<RestoreReport> {
     let lost = report.missing_ranges;
     report.notes.extend(match lost {
         0 => None,
@@ -236,9 +230,7 @@ fn finish_journal(
         () if report.may_lack_more => "its end may be missing",
         () if !report.left.is_empty() => "sectors changed since the test were not restored",
         () if report.is_bad() => "some data could not be restored",
-        () if !is_certain(&journal, &report, survey) => {
-            "a copy of the card, or an empty card, looks the same"
-        }
+        () if !is_sure(&journal, &report, card) => "a copy of the card, or an empty card, looks the same",
         () => return remove_and_report(journal, report),
     };
     report.notes.push(format!("the journal remains, since {why}; remove it when you no longer need it"));
@@ -255,7 +247,7 @@ fn changed_ranges(report: &RestoreReport) -> Vec<SavedRange> {
 
 /// True if the restored content was certainly on this journal's card. An identical copy is ruled out only by the card's
 /// name, by a stamp of the test, or if everything was written back before.
-fn is_certain(journal: &Journal, report: &RestoreReport, survey: &CardSurvey) -> bool {
+fn is_sure(journal: &Journal, report: &RestoreReport, survey: &CardSurvey) -> bool {
     let named = matches!(report.recognised_by, Some(RecognisedBy::Identity | RecognisedBy::Consent));
     named || survey.stamped > 0 || journal.written_back()
 }

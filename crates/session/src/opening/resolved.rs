@@ -53,13 +53,11 @@ impl ResolvedTarget {
 
     /// Type of the target. Refuses kernel files (proc, sysfs), whose reported type and size are meaningless.
     pub(crate) fn target_type(&self) -> Result<TargetType> {
-        Ok(match &self.found {
-            ResolvedKind::Simulated => TargetType::Simulated,
-            ResolvedKind::RealObject(Ok(pinned)) if pinned.is_directory() => TargetType::Directory,
-            ResolvedKind::RealObject(Err(HoldError::KernelFile(why))) => {
-                return Err(Failure::refused(why.clone()));
-            }
-            ResolvedKind::RealObject(_) => TargetType::Card,
-        })
+        match &self.found {
+            ResolvedKind::Simulated => Ok(TargetType::Simulated),
+            ResolvedKind::RealObject(Ok(pinned)) if pinned.is_directory() => Ok(TargetType::Directory),
+            ResolvedKind::RealObject(Err(HoldError::KernelFile(why))) => Err(Failure::refused(why.clone())),
+            ResolvedKind::RealObject(_) => Ok(TargetType::Card),
+        }
     }
 }

@@ -53,19 +53,15 @@ pub struct SeriesStalls {
     pub figures: sustain::CardStalls,
 }
 
-/// Finds stalls in the slices that are not `touched` by interference. `least` is the least length of a stall in each
+/// Finds stalls in the slices that are not `hit` by interference. `least` is the least length of a stall in each
 /// slice. Returns the stalls, and a mask of the slices that they slowed.
-pub(super) fn find_stalls(
-    slices: &[SeriesSlice],
-    touched: &[bool],
-    least: &[f64],
-) -> (SeriesStalls, Vec<bool>) {
+pub(super) fn find_stalls(slices: &[SeriesSlice], hit: &[bool], least: &[f64]) -> (SeriesStalls, Vec<bool>) {
     let speeds: Vec<f64> = slices.iter().map(SeriesSlice::speed).collect();
     let around = running_quantile(&speeds, WINDOW_SLICES, 0.75);
-    let low = short_slow_slices(&speeds, &around, touched);
+    let low = short_slow_slices(&speeds, &around, hit);
     let timed = slices.iter().any(|s| s.ios > 0);
     let stalls = match timed {
-        true => stalls_by_gaps(slices, touched, least),
+        true => stalls_by_gaps(slices, hit, least),
         false => stalls_by_slow_slices(slices, &around, &low),
     };
     let slowed = low.iter().filter(|l| **l).count();
@@ -116,10 +112,9 @@ fn short_slow_slices(speeds: &[f64], around: &[f64], touched: &[bool]) -> Vec<bo
 
 fn stalls_by_slow_slices(slices: &[SeriesSlice], around: &[f64], low: &[bool]) -> Vec<SeriesStall> {
     let lost = |i: usize| slices[i].seconds * (1.0 - slices[i].speed() / around[i].max(1e-9));
-    let stall = |(from, to): (usize, usize)| SeriesStall {
-        at_s: slices[from].at_s,
-        at_bytes: slices[from].at_bytes,
-        seconds: (from..to).map(lost).sum(),
+    let stall = |(from, to): (usize, usize)| {
+        let SeriesSlice { at_s, at_bytes, .. } = slices[from];
+        SeriesStall { at_s, at_bytes, seconds: (from..to).map(lost).sum() }
     };
     true_ranges(low, 0).into_iter().map(stall).filter(|s| s.seconds >= MIN_STALL_S).collect()
 }

@@ -29,7 +29,7 @@ pub(super) fn conclude_run(record: RunRecord, options: &SustainOptions, into: &m
     });
     let main = usize::from(!options.writes());
     if let Some(experiment) = &record.experiment {
-        resolve_ambiguity(&mut sides[main].0, &experiment.proven_causes(), &mut events, &record);
+        events.extend(decide_cause(&mut sides[main].0, &experiment.proven_causes(), &record));
     }
     for ((found, slices), op) in sides.iter().zip(["write", "read"]) {
         into.levels.extend(level_rows(found, slices, op));
@@ -42,7 +42,7 @@ pub(super) fn conclude_run(record: RunRecord, options: &SustainOptions, into: &m
     into.steady_state = series::steady_state(slices, options.round_s());
     events.extend(into.steady_state.and_then(|window| steady_event(slices, window)));
     let (written, writes) = &sides[0];
-    report_cache(written, writes, options, into);
+    add_cache(written, writes, options, into);
     if let Some(experiment) = full_from_the_start(&record, written, writes) {
         report_full_cache(experiment, into);
     }
@@ -63,14 +63,13 @@ pub(super) fn conclude_run(record: RunRecord, options: &SustainOptions, into: &m
 }
 
 /// Uses the pause to decide between heat and a full cache, if the series left it open.
-fn resolve_ambiguity(
+fn decide_cause(
     found: &mut SeriesCauses,
     proven: &[SlowdownCause],
-    events: &mut Vec<SustainEvent>,
     record: &RunRecord,
-) {
+) -> Option<SustainEvent> {
     if !found.is_ambiguous() {
-        return;
+        return None;
     }
     let at_s = record.events.iter().find(|e| e.kind == EventKind::Pause).map_or(0.0, |e| e.at_s);
     let says = match proven {
@@ -79,8 +78,8 @@ fn resolve_ambiguity(
         [SlowdownCause::CacheEnd] => "a cache: writes are faster after the pause, reads are not",
         _ => "heat and a cache: reads and writes are faster after the pause",
     };
-    events.push(SustainEvent::new(EventKind::Experiment, at_s, record.written, 0.9).because("it says", says));
     adjust_confidences(found, proven);
+    Some(SustainEvent::new(EventKind::Experiment, at_s, record.written, 0.9).because("it says", says))
 }
 
 /// Adjusts the confidence of causes to the result of the pause.
@@ -268,12 +267,7 @@ fn throttle_facts(record: &RunRecord, found: &SeriesCauses, slices: &[SeriesSlic
     })
 }
 
-fn report_cache(
-    found: &SeriesCauses,
-    slices: &[SeriesSlice],
-    options: &SustainOptions,
-    to: &mut MeasuredRun,
-) {
+fn add_cache(found: &SeriesCauses, slices: &[SeriesSlice], options: &SustainOptions, to: &mut MeasuredRun) {
     let Some(last) = slices.last() else {
         let why = "only writes fill a cache";
         (to.cache_bytes, to.after_cache_mb_s) = (Property::not_tested(why), Property::not_tested(why));

@@ -5,7 +5,6 @@
 mod conclude;
 mod phases;
 mod record;
-mod regions;
 mod run;
 
 pub use phases::{plan_stages, run_sustain};

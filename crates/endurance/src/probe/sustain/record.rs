@@ -112,13 +112,9 @@ impl RunRecord {
         let bytes = end - first.at_bytes;
         // The first slice after a pause may include the time in which the card wakes up, so the median is used.
         let speed = quantile(&again.iter().take(4).map(|s| s.speed()).collect::<Vec<_>>(), 0.5)?;
-        Some(PauseRecovery {
-            pause_s: self.pause_s,
-            bytes,
-            at_least: slow.is_none(),
-            mb_s: bytes as f64 / 1e6 / self.pause_s.max(1e-9),
-            speed_mb_s: speed / 1e6,
-        })
+        let (pause_s, at_least, speed_mb_s) = (self.pause_s, slow.is_none(), speed / 1e6);
+        let mb_s = bytes as f64 / 1e6 / pause_s.max(1e-9);
+        Some(PauseRecovery { pause_s, bytes, at_least, mb_s, speed_mb_s })
     }
 
     /// Event at which the effect of the pause was used up.

@@ -145,9 +145,7 @@ impl LostCard {
         if bytes == self.bytes && (same_key || same_stamps) {
             return Ok(());
         }
-        Err(Failure::io(
-            "the slot now holds another card; nothing was written to it. Insert the first card and continue \
-             with --resume",
-        ))
+        let advice = "Insert the first card and continue with --resume";
+        Err(Failure::io(format!("the slot now holds another card; nothing was written to it. {advice}")))
     }
 }

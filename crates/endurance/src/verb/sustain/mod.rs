@@ -38,10 +38,7 @@ pub struct AttendedRun<'a> {
 impl SustainRequest {
     /// Writing loses data, wherever it is allowed.
     pub fn needs(&self) -> CardNeeds {
-        match scope::opens_for_writing(self) {
-            true => CardNeeds::Overwrite(self.region),
-            false => CardNeeds::Read,
-        }
+        if scope::opens_for_writing(self) { CardNeeds::Overwrite(self.region) } else { CardNeeds::Read }
     }
 
     /// Prepares the run for execution.
@@ -82,10 +79,8 @@ impl Procedure for AttendedRun<'_> {
             }
         }
         if request.common.is_simulated() && request.cooling.is_some() {
-            return Err(Failure::refused(
-                "set the cooling of a simulated card in its name, e.g. sim:NAME?cooling=passive, not with \
-                 --cooling",
-            ));
+            let place = "in its name, e.g. sim:NAME?cooling=passive, not with --cooling";
+            return Err(Failure::refused(format!("set the cooling of a simulated card {place}")));
         }
         Ok(stated)
     }
@@ -156,10 +151,9 @@ fn bottlenecks(report: &SustainReport, session: &VerbSession<'_>) -> Vec<Finding
     let (measured, reads) = (&report.body.measured, report.body.work == WorkloadKind::Read);
     let op = if reads { "read" } else { "write" };
     let speeds = || measured.levels.iter().filter(|level| level.op == op).map(|level| level.mb_s);
-    let level = |which: &str, mb_s: f64| LimitFacts {
-        test_name: format!("The {which} {op} level"),
-        mb_s,
-        ..LimitFacts::default()
+    let level = |which: &str, mb_s: f64| {
+        let test_name = format!("The {which} {op} level");
+        LimitFacts { test_name, mb_s, ..LimitFacts::default() }
     };
     let promises = !reads && report.body.pattern == WorkloadPattern::Sequential;
     let slowest = speeds().reduce(f64::min).map(|mb_s| LimitFacts {
