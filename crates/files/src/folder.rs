@@ -221,6 +221,12 @@ fn require_plain(about: &Stat) -> Result<(), FileError> {
     })
 }
 
+/// Opens a plain file by its path, as [`ResolvedFolder::parent_of`] and [`ResolvedFolder::open_file`] do.
+pub fn open_file(file: &Path, usage: FileUse) -> Result<File, FileError> {
+    let (folder, name) = ResolvedFolder::parent_of(file)?;
+    folder.open_file(&name, usage)
+}
+
 /// Splits a path at its last slash, by bytes: `Path` would read `x/.` as the file `x`.
 fn split_path(file: &Path) -> Result<(&Path, OsString), FileError> {
     let bytes = file.as_os_str().as_bytes();

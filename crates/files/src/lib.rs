@@ -12,7 +12,9 @@ mod folder;
 
 pub use draft::DraftFile;
 pub use draft_folder::{DraftFolder, files_below};
-pub use folder::{FileIdentity, FileUse, ResolvedFolder, is_plain, is_trusted, require_trusted_owner};
+pub use folder::{
+    FileIdentity, FileUse, ResolvedFolder, is_plain, is_trusted, open_file, require_trusted_owner,
+};
 
 use rustix::io::Errno;
 use std::io;
@@ -72,10 +74,4 @@ impl FileError {
 /// Message of an error without its number.
 pub fn error_text(error: &std::io::Error) -> String {
     error.to_string().split(" (os error").next().unwrap_or_default().to_owned()
-}
-
-/// Opens a plain file by its path, as [`ResolvedFolder::parent_of`] and [`ResolvedFolder::open_file`] do.
-pub fn open_file(file: &std::path::Path, usage: FileUse) -> Result<std::fs::File, FileError> {
-    let (folder, name) = ResolvedFolder::parent_of(file)?;
-    folder.open_file(&name, usage)
 }

@@ -8,11 +8,10 @@ pub use cardscope_model::report::{ExitStatus, Report, ReportBody, ReportDocument
 pub use common::{CommonOptions, SpendLimits};
 
 use crate::consent::{AnnouncingConsent, ConsentSource, ScopedConsent};
-use crate::{archive_access, backups, journals};
-
 use crate::open_target::{OpenTarget, TargetType};
 use crate::opening::{self, ResolvedTarget};
 use crate::recorder::{self, SessionRecorder};
+use crate::{archive_access, backups, journals};
 use cardscope_engine::event::{Listener, NestedListener};
 use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::io_driver::{IoDriver, ProbeStop};
