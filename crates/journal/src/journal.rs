@@ -366,8 +366,7 @@ impl journal::JournalWriter for Journal {
     }
 
     fn saved_ranges(&self) -> Vec<SavedRange> {
-        let mut all: Vec<_> =
-            self.saved.iter().map(|(range, (batch, _))| (Reverse(*batch), *range)).collect();
+        let mut all: Vec<_> = self.saved.iter().map(|(at, (batch, _))| (Reverse(*batch), *at)).collect();
         all.sort_unstable();
         all.into_iter().map(|(_, (offset, len))| SavedRange { offset, len: u64::from(len) }).collect()
     }

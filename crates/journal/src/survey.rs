@@ -169,15 +169,9 @@ impl CardSurvey {
 
     /// Counts the sectors of one read. If the original itself is a stamp of the run, a fake answered for two
     /// addresses, and the true original is in the journal under the other one.
-    fn count_sectors(
-        &mut self,
-        start: u64,
-        (was, is): (&[u8], &[u8]),
-        salts: &[u64],
-        newer: &mut NewerPlaces,
-    ) {
+    fn count_sectors(&mut self, at: u64, (was, is): (&[u8], &[u8]), salts: &[u64], newer: &mut NewerPlaces) {
         let sectors = was.chunks(SECTOR).zip(is.chunks(SECTOR));
-        for ((wanted, found), offset) in sectors.zip((start..).step_by(SECTOR)) {
+        for ((wanted, found), offset) in sectors.zip((at..).step_by(SECTOR)) {
             let place = SavedRange { offset, len: found.len() as u64 };
             self.stamped_before += u64::from(has_own_stamp(offset, wanted, salts));
             if wanted == found {

@@ -53,8 +53,8 @@ impl OutputFile {
     /// Refuses a name that leads to a special file, through a link of another user, to the target, to a file that is not
     /// Cardscope's, or to a folder that is not writable.
     pub fn claim(option: &'static str, name: &Path, target: Option<&str>, mark: FileMark) -> Result<Self> {
-        let failed =
-            |why: ErrorCause| Failure::refused_for(format!("{option} {}: {why}", name.display()), why);
+        let shown = name.display();
+        let failed = |why: ErrorCause| Failure::refused_for(format!("{option} {shown}: {why}"), why);
         let (folder, file_name) =
             ResolvedFolder::parent_of(name).map_err(|e| failed(folder_error(name, e)))?;
         let on_target = target.is_some_and(|target| filesystem::is_on_disk_of(&folder.proc_path(), target));

@@ -38,9 +38,8 @@ pub(super) fn limit_findings(report: &BenchReport, session: &mut VerbSession<'_>
         all.iter().filter(alone).find(|s| s.op == op && s.test.order == IoOrder::Random)
     };
     let (read, write) = (in_order(TestOp::Read), in_order(TestOp::Write));
-    let elsewhere =
-        read.map(|s| speeds_elsewhere(TestName { pattern: s.test, op: s.op }, condition, session));
-    let elsewhere = elsewhere.unwrap_or_default();
+    let name = read.map(|s| TestName { pattern: s.test, op: s.op });
+    let elsewhere = name.map(|test| speeds_elsewhere(test, condition, session)).unwrap_or_default();
     let of = |summary: &Summary| LimitFacts {
         test_name: format!("{} {}", summary.test, summary.op),
         mb_s: summary.median,

@@ -45,7 +45,7 @@ impl Procedure for BenchRequest {
         let runs = checked_runs(self, &recipe)?;
         session.opened.limit_writes(self.limits.max_write());
         report.header.caveats.extend(unprepared_caveat(&recipe, session.opened.is_writable));
-        let recipe = sizing::fit_to_limit(self, recipe, runs, session.opened)?;
+        let recipe = sizing::fit_recipe(self, recipe, runs, session.opened)?;
         crate::request::check_state(&recipe, &session.opened.condition)?;
         let misfit = |e| Failure::refused_for(format!("recipe {} does not fit: {e}", recipe.name), e);
         let area = session.opened.target.area(recipe.area).map_err(misfit)?;

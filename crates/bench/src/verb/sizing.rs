@@ -64,7 +64,7 @@ impl WriteEstimate {
 
 /// Fits a recipe to the write limit: over a smaller area if it measures by time. Refuses, with the bytes needed, what
 /// cannot be made smaller.
-pub(super) fn fit_to_limit(
+pub(super) fn fit_recipe(
     request: &BenchRequest,
     recipe: Recipe,
     runs: u32,

@@ -156,8 +156,7 @@ fn refuse_gaps(unread: &[UnreadRange], file: &Path) -> Result<()> {
         return Ok(());
     }
     let bytes: u64 = unread.iter().map(|range| range.len).sum();
-    let text =
-        |range: &UnreadRange| format!("{} bytes at byte {} ({})", range.len, range.offset, range.reason);
+    let text = |gap: &UnreadRange| format!("{} bytes at byte {} ({})", gap.len, gap.offset, gap.reason);
     let named = unread.iter().take(MAX_LISTED).map(text).collect::<Vec<_>>().join(", ");
     let more = unread.len().saturating_sub(MAX_LISTED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };

@@ -149,8 +149,8 @@ fn recovery_text(recovery: &PauseRecovery) -> String {
 
 fn steady_state_text(steady: &SteadyState, unit: SpeedUnit) -> String {
     let reached = if steady.reached { "reached" } else { "not reached" };
-    let (speed, spread, round) =
-        (unit.with_unit(steady.mb_s), steady.spread * 100.0, duration(steady.round_s));
+    let (speed, round) = (unit.with_unit(steady.mb_s), duration(steady.round_s));
+    let spread = steady.spread * 100.0;
     // Rounding first avoids "-0.0" for tiny negative values.
     let trend = (steady.slope * 1000.0).round() / 10.0 + 0.0;
     format!("{reached}: {speed}, spread {spread:.1} %, trend {trend:+.1} % over five rounds of {round}")

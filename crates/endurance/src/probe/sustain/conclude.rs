@@ -63,15 +63,11 @@ pub(super) fn conclude_run(record: RunRecord, options: &SustainOptions, into: &m
 }
 
 /// Uses the pause to decide between heat and a full cache, if the series left it open.
-fn decide_cause(
-    found: &mut SeriesCauses,
-    proven: &[SlowdownCause],
-    record: &RunRecord,
-) -> Option<SustainEvent> {
+fn decide_cause(found: &mut SeriesCauses, proven: &[SlowdownCause], run: &RunRecord) -> Option<SustainEvent> {
     if !found.is_ambiguous() {
         return None;
     }
-    let at_s = record.events.iter().find(|e| e.kind == EventKind::Pause).map_or(0.0, |e| e.at_s);
+    let at_s = run.events.iter().find(|e| e.kind == EventKind::Pause).map_or(0.0, |e| e.at_s);
     let says = match proven {
         [] => "nothing: the pause did not make the card faster",
         [SlowdownCause::Throttling] => "heat: reads are faster after the pause",
@@ -79,7 +75,7 @@ fn decide_cause(
         _ => "heat and a cache: reads and writes are faster after the pause",
     };
     adjust_confidences(found, proven);
-    Some(SustainEvent::new(EventKind::Experiment, at_s, record.written, 0.9).because("it says", says))
+    Some(SustainEvent::new(EventKind::Experiment, at_s, run.written, 0.9).because("it says", says))
 }
 
 /// Adjusts the confidence of causes to the result of the pause.

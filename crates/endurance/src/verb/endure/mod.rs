@@ -121,9 +121,8 @@ fn round_stages(request: &EndureRequest, report: &EndureReport) -> StagePlan {
     let first = report.body.next_attempt();
     let plan = left.map(|left| {
         let rounds = (first..=u32::MAX).take(left as usize).map(|round| (stage_name(round), 2.0));
-        StagePlan::from_stages(
-            image(backup::SAVING).into_iter().chain(rounds).chain(image(backup::RESTORING)),
-        )
+        let stages = image(backup::SAVING).into_iter().chain(rounds).chain(image(backup::RESTORING));
+        StagePlan::from_stages(stages)
     });
     StagePlan { long: true, ..plan.unwrap_or_default() }.with_budget(request.limits.budget)
 }
