@@ -42,8 +42,7 @@ enum ValueSource {
 }
 
 impl ValueSource {
-    const ALL: [ValueSource; 4] =
-        [ValueSource::Recipes, ValueSource::Jobs, ValueSource::Cards, ValueSource::Targets];
+    const ALL: [Self; 4] = [Self::Recipes, Self::Jobs, Self::Cards, Self::Targets];
 
     /// Kind of names for an argument of a verb.
     fn for_argument(verb: &str, argument: &Arg) -> Option<ValueSource> {
@@ -150,9 +149,8 @@ fn fish_script(script: String, command: &Command) -> Result<String> {
         let (word, list) = (names.placeholder(), names.load_names()?.join(" "));
         script = script.replace(&format!("-f -a \"{word}\\t''\""), &format!("-F -a \"{list}\""));
         for verb in verbs_taking(command, names) {
-            script += &format!(
-                "complete -c cardscope -n \"__fish_seen_subcommand_from {verb}\" -F -a \"{list}\"\n"
-            );
+            let when = format!("__fish_seen_subcommand_from {verb}");
+            script += &format!("complete -c cardscope -n \"{when}\" -F -a \"{list}\"\n");
         }
     }
     Ok(script)

@@ -60,10 +60,8 @@ impl ManualReading for TypedTemperatures {
     fn begin(&mut self, places: &[String], into: ManualThermometer) {
         let (first, several) = (places.first().cloned().unwrap_or_default(), places.len() > 1);
         let how = if several { "PLACE VALUE" } else { "a value" };
-        screen::print_above(&format!(
-            "type {how} in °C and Enter as often as you like: {}",
-            places.join(", ")
-        ));
+        let places = places.join(", ");
+        screen::print_above(&format!("type {how} in °C and Enter as often as you like: {places}"));
         // The thread ends with the program, because a read of the terminal cannot be cancelled.
         std::thread::spawn(move || {
             for line in std::io::stdin().lock().lines().map_while(Result::ok) {

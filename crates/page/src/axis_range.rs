@@ -16,12 +16,8 @@ pub(crate) struct AxisRange<'a> {
 impl<'a> AxisRange<'a> {
     /// Range that covers the values, or None if no value can be drawn. A linear range is extended to whole ticks and down to
     /// 0, because a cut axis makes noise look like a cliff. Temperatures have no meaningful zero, so theirs is not.
-    pub(crate) fn padded(
-        axis: &'a PlotAxis,
-        values: impl Iterator<Item = f64>,
-        ticks: usize,
-    ) -> Option<Self> {
-        AxisRange::with_zero_rule(axis, values, ticks, |_, _| axis.unit != "°C")
+    pub(crate) fn padded(axis: &'a PlotAxis, all: impl Iterator<Item = f64>, ticks: usize) -> Option<Self> {
+        AxisRange::with_zero_rule(axis, all, ticks, |_, _| axis.unit != "°C")
     }
 
     /// Range of the values. It starts at 0 if `from_zero` returns true for their lowest and highest.

@@ -122,9 +122,7 @@ pub fn wrap_text(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in unbreakable_words(text) {
         match lines.last_mut() {
-            Some(line) if line.width() + 1 + word.width() <= columns => {
-                line.extend([" ", &word]);
-            }
+            Some(line) if line.width() + 1 + word.width() <= columns => line.extend([" ", &word]),
             _ => lines.push(word),
         }
     }

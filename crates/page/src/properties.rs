@@ -60,12 +60,8 @@ pub fn geometry_rows(found: &FlashGeometry) -> [PropertyRow; 4] {
     ]
 }
 
-pub fn property_row<T>(
-    name: &'static str,
-    property: &Property<T>,
-    show: impl Fn(&T) -> String,
-) -> PropertyRow {
-    property_row_or("none", name, property, show)
+pub fn property_row<T>(name: &'static str, of: &Property<T>, show: impl Fn(&T) -> String) -> PropertyRow {
+    property_row_or("none", name, of, show)
 }
 
 /// Row of a property. `none` is its value if the test ran and measured nothing.

@@ -33,7 +33,7 @@ fn draw_curves(title: &str, lines: &LineChart) -> String {
     let x = AxisRange::tight(&plot.x, drawn.clone().map(|p| p.0), MOST_TICKS.0);
     let y = AxisRange::padded(&plot.y, drawn.map(|p| p.1), MOST_TICKS.1);
     let (Some(x), Some(y)) = (x, y) else { return format!("{title}: nothing to draw\n") };
-    let mut canvas = TextCanvas::new(PLOT_WIDTH, PLOT_HEIGHT);
+    let mut canvas = TextCanvas { cells: vec![vec![' '; PLOT_WIDTH]; PLOT_HEIGHT], width: PLOT_WIDTH };
     for at in plot.marks.iter().filter_map(|(at, _)| x.position(*at)) {
         canvas.draw_mark(at);
     }
@@ -162,10 +162,6 @@ fn row_of(place: f64, height: usize) -> usize {
 }
 
 impl TextCanvas {
-    fn new(width: usize, height: usize) -> TextCanvas {
-        TextCanvas { cells: vec![vec![' '; width]; height], width }
-    }
-
     fn draw_mark(&mut self, place: f64) {
         let column = column_of(place, self.width);
         self.cells.iter_mut().for_each(|row| row[column] = VERTICAL_MARK);

@@ -44,17 +44,14 @@ pub enum FigureLimit {
 impl FigureLimit {
     /// Name, and advice where there is any.
     fn name_and_advice(self) -> (&'static str, &'static str) {
+        use FigureLimit::{Bus, Card, Heat, Host, Load, Reader};
         match self {
-            FigureLimit::Card => ("the card", ""),
-            FigureLimit::Bus => {
-                ("the bus", "Use a reader or slot with a faster bus before you judge the card.")
-            }
-            FigureLimit::Reader => ("the reader", "Use another reader or port before you judge the card."),
-            FigureLimit::Heat => ("heat", "Cool the card with a fan or a heat sink and measure again."),
-            FigureLimit::Load => {
-                ("other load", "Stop other programs on the card or its bus and measure again.")
-            }
-            FigureLimit::Host => ("this computer", "Run `cardscope doctor` and measure again."),
+            Card => ("the card", ""),
+            Bus => ("the bus", "Use a reader or slot with a faster bus before you judge the card."),
+            Reader => ("the reader", "Use another reader or port before you judge the card."),
+            Heat => ("heat", "Cool the card with a fan or a heat sink and measure again."),
+            Load => ("other load", "Stop other programs on the card or its bus and measure again."),
+            Host => ("this computer", "Run `cardscope doctor` and measure again."),
         }
     }
 }

@@ -85,8 +85,7 @@ impl SparklineHistory {
             let share = if high > low { (value - low) / (high - low) } else { 1.0 };
             format::BLOCKS[((share * 7.0).round() as usize).min(7)]
         };
-        let merged =
-            |part: &[SparklineInterval]| part.iter().copied().reduce(|one, next| one.merge(next, None));
+        let merged = |part: &[SparklineInterval]| part.iter().copied().reduce(|a, b| a.merge(b, None));
         let chunks = self.intervals.chunks(each).filter_map(merged);
         let strip: String = chunks.map(|part| value(&part).map_or(' ', level)).collect();
         Some(format!("{name} {strip} {range}"))

@@ -95,9 +95,7 @@ impl ProgressState {
                 self.reset_part(part.clone());
             }
             ProgressEvent::Bytes(bytes) => self.bytes = Some(*bytes),
-            ProgressEvent::Wait(seconds) => {
-                self.wait = Some((self.now + seconds, self.process.counters.bytes))
-            }
+            ProgressEvent::Wait(s) => self.wait = Some((self.now + s, self.process.counters.bytes)),
             _ => {}
         }
         self.update_estimate();

@@ -275,20 +275,13 @@ fn at_most(what: String, demanded: f64, measured: f64, unit: &str) -> MarkDemand
     measured_part(what, demanded, measured, unit, 1.0 - measured / demanded, CLOSE_RATE)
 }
 
-fn measured_part(
-    what: String,
-    needed: f64,
-    measured: f64,
-    unit: &str,
-    margin: f64,
-    close: f64,
-) -> MarkDemand {
+fn measured_part(what: String, needed: f64, got: f64, unit: &str, margin: f64, close: f64) -> MarkDemand {
     let outcome = if margin >= 0.0 { MarkOutcome::Met } else { MarkOutcome::Missed };
     let borderline = margin.abs() < close;
     MarkDemand {
         what,
         demanded: needed,
-        measured: Some(measured),
+        measured: Some(got),
         unit: unit.to_owned(),
         outcome,
         margin: Some(margin),

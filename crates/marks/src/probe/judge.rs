@@ -135,15 +135,12 @@ fn claim_finding(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> 
     let mark = judged.mark;
     let by = claimant_words(&judged.claimed_by);
     let verdict = |what: &str| format!("{mark} (from {by}) is {what} {}.", judged.because);
+    let note = |claim, what| Finding::new(claim, FindingWeight::Note, 0.9, verdict(what));
     let sure = judged.confidence;
     let finding = match judged.outcome {
         MarkOutcome::Met => return None,
-        MarkOutcome::NotTested => {
-            Finding::new("mark-not-tested", FindingWeight::Note, 0.9, verdict("not tested:"))
-        }
-        MarkOutcome::NotTestable => {
-            Finding::new("mark-not-testable", FindingWeight::Note, 0.9, verdict("not testable here:"))
-        }
+        MarkOutcome::NotTested => note("mark-not-tested", "not tested:"),
+        MarkOutcome::NotTestable => note("mark-not-testable", "not testable here:"),
         MarkOutcome::Borderline => {
             Finding::new("mark-borderline", FindingWeight::Hint, sure, verdict("borderline:"))
                 .with_advice(better_test_advice(found))

@@ -64,9 +64,7 @@ impl FigureMethod {
     pub(super) fn tolerated_cost(self, facts: &DemandFacts<'_>) -> (f64, String) {
         let specified = facts.found.form == TestForm::Specification;
         let (own, why) = match self {
-            FigureMethod::InOrder if specified => {
-                (IN_ORDER_ERASED, "runs on the same card differ by so much")
-            }
+            Self::InOrder if specified => (IN_ORDER_ERASED, "runs on the same card differ by so much"),
             FigureMethod::InOrder => (IN_ORDER, "the specification prepares the allocation units first"),
             FigureMethod::RandomRead | FigureMethod::RandomWrite { .. } if specified => {
                 (0.0, "reader and host take a part of each I/O")

@@ -139,9 +139,8 @@ impl MarkTester<'_, '_, '_> {
         task.depth = bearable_depth(self.context, *task, &mut pool)?;
         if task.depth < wanted {
             let (what, depth) = (direction_word(task.write), task.depth);
-            self.report_skipped(format!(
-                "random {what} with {wanted} in flight: too slow with {depth} already"
-            ));
+            let why = format!("too slow with {depth} already");
+            self.report_skipped(format!("random {what} with {wanted} in flight: {why}"));
         }
         task.null_s = self.into.null_command_s.filter(|_| task.depth == 1);
         let context = &mut *self.context;

@@ -71,8 +71,7 @@ pub fn flash_chart(map: &MapReport) -> Option<Chart> {
 
 /// Speed over the addresses in at most `columns` columns, or None if nothing was measured along them.
 pub fn address_chart(map: &SpeedMap, of: &Condition, columns: usize) -> Option<Chart> {
-    let total =
-        |cells: &[MapCell], of: fn(&MapCell) -> u64| cells.iter().map(of).fold(0, u64::saturating_add);
+    let total = |all: &[MapCell], of: fn(&MapCell) -> u64| all.iter().map(of).fold(0, u64::saturating_add);
     let bytes = total(&map.cells, |c| c.bytes);
     let parts: Vec<&[MapCell]> = map.cells.chunks(map.cells.len().div_ceil(columns).max(1)).collect();
     let column_bytes = parts.first().map_or(0, |part| part.iter().map(|c| c.bytes).sum());

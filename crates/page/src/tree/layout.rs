@@ -85,8 +85,7 @@ fn divide_table(table: &Table, columns: usize) -> Vec<TableLines> {
 fn fitting_widths(table: &Table, columns: usize) -> Option<Vec<usize>> {
     let head = |c: usize| table.columns().get(c).map_or("", |column| column.head.as_str());
     let cells = |c: usize| table.rows().iter().filter_map(move |row| row.get(c)).map(String::as_str);
-    let longest =
-        |text: &str| unbreakable_words(text).iter().map(|word| display_width(word)).max().unwrap_or(0);
+    let longest = |text: &str| unbreakable_words(text).iter().map(|w| display_width(w)).max().unwrap_or(0);
     let widest = |c: usize| {
         // The heads of a side-by-side table may wrap.
         let head = match table.is_side_by_side() {

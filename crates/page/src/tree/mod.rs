@@ -194,9 +194,7 @@ pub fn failed_counts_reason(counts: IoCounts, io_errors: &[IoError]) -> Option<A
     let place = first.map(place).unwrap_or_default();
     let (tone, text) = match (failed_once, failed_twice) {
         (0, 0) => return None,
-        (once, 0) => {
-            (NewsTone::Warning, format!("{} failed once, none twice{place}", pluralize(once, "I/O")))
-        }
+        (n, 0) => (NewsTone::Warning, format!("{} failed once, none twice{place}", pluralize(n, "I/O"))),
         (0, twice) => (NewsTone::Bad, format!("{} failed twice{place}", pluralize(twice, "I/O"))),
         (once, twice) => {
             let once = group_digits(once);
@@ -331,9 +329,7 @@ impl Page {
             let what = to_sentence(&next.what);
             // Advice without a command is already part of the answer.
             match &next.command {
-                Some(command) => {
-                    self.add_step(format!("{}:", what.trim_end_matches('.')), Some(command.clone()))
-                }
+                Some(_) => self.add_step(format!("{}:", what.trim_end_matches('.')), next.command.clone()),
                 None if self.answer.advice() == Some(what.as_str()) => {}
                 None => self.add_step(what, None),
             }

@@ -50,11 +50,11 @@ impl Table {
 
     /// Creates a table with a row for each item, without the columns that are blank in every row.
     pub fn from_items<'a, T: 'a>(
-        things: impl IntoIterator<Item = &'a T>,
+        all: impl IntoIterator<Item = &'a T>,
         columns: &[ItemColumn<'_, T>],
     ) -> Self {
         let mut table = Table::new(columns.iter().map(|(head, _)| *head));
-        things.into_iter().for_each(|thing| table.add_row(columns.iter().map(|(_, show)| show(thing))));
+        all.into_iter().for_each(|item| table.add_row(columns.iter().map(|(_, show)| show(item))));
         table.drop_blank_columns();
         table
     }

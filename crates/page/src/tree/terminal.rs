@@ -56,9 +56,8 @@ pub fn render_lines(page: &Page, screen: &ScreenOptions) -> Vec<StyledLine> {
         out.push_blank();
         out.push_facts(&page.figures);
     }
-    let (details, first): (Vec<&PageSection>, Vec<&PageSection>) =
-        page.sections.iter().partition(|s| s.folded);
-    first.into_iter().for_each(|section| out.push_section_lines(section));
+    let (details, open): (Vec<&PageSection>, Vec<_>) = page.sections.iter().partition(|s| s.folded);
+    open.into_iter().for_each(|section| out.push_section_lines(section));
     out.push_steps(&page.next);
     if screen.details {
         details.iter().for_each(|section| out.push_section_lines(section));
@@ -136,9 +135,7 @@ impl LineBuilder {
             PageBlock::Facts(facts) => self.push_facts(facts),
             PageBlock::Table(table) => self.push_table(table),
             PageBlock::Words(words) => self.push_wrapped(&indent, words, SpanStyle::Plain),
-            PageBlock::Lines(lines) => {
-                lines.iter().for_each(|line| self.push_wrapped(&indent, line, SpanStyle::Plain))
-            }
+            PageBlock::Lines(all) => all.iter().for_each(|l| self.push_wrapped(&indent, l, SpanStyle::Plain)),
             PageBlock::Verbatim(text) => {
                 text.lines().for_each(|line| self.push_line(&expand_tabs(line), SpanStyle::Plain))
             }

@@ -56,14 +56,10 @@ fn queue_finding(table: &AnomalyTable<'_>, op: TestOp) -> Option<Finding> {
         return None;
     }
     let what = if op == TestOp::Write { "writes" } else { "reads" };
-    let as_fast = format!("{ratio:.2} × as fast as one at a time");
+    let as_fast = format!("at once are {ratio:.2} × as fast as one at a time");
     let (claim, weight, text) = match ratio < FAKE_QUEUE {
-        true => {
-            ("fake-queue", FindingWeight::Hint, format!("is fake: 32 random {what} at once are {as_fast}"))
-        }
-        false => {
-            ("queue-slower", FindingWeight::Note, format!("slows random {what}: 32 at once are {as_fast}"))
-        }
+        true => ("fake-queue", FindingWeight::Hint, format!("is fake: 32 random {what} {as_fast}")),
+        false => ("queue-slower", FindingWeight::Note, format!("slows random {what}: 32 {as_fast}")),
     };
     let text = format!("The command queue {text}.");
     let confidence = if single.results.len() > 1 { 0.9 } else { 0.7 };

@@ -102,8 +102,7 @@ pub fn fit_segment(left: &[BoundaryLevel], segments: &[u64]) -> Option<EffectCho
         let bic = single_step_chi2(left, segment, heights[2]) + penalty;
         (weights > 0.0 && heights[2] > 0.0).then_some(UnitAccount { page: 0, unit: segment, heights, bic })
     };
-    let all: Vec<UnitAccount> =
-        std::iter::once(none).chain(segments.iter().filter_map(|s| one(*s))).collect();
+    let all: Vec<UnitAccount> = [none].into_iter().chain(segments.iter().filter_map(|s| one(*s))).collect();
     let best = *best_account(&all).filter(|_| !left.is_empty())?;
     Some(marginal_choice(&all, best, |a| (a.unit, a.heights[2])))
 }

@@ -91,8 +91,7 @@ fn most_tested_block_size(tables: &FlashbenchTables, random: bool) -> Option<u64
 }
 
 fn likeliest_limit(rounds: &BTreeMap<u32, RoundTimes>) -> (u32, f64) {
-    let all: Vec<(u32, f64)> =
-        rounds.keys().map(|limit| (*limit, limit_likelihood(rounds, *limit))).collect();
+    let all: Vec<(u32, f64)> = rounds.keys().map(|n| (*n, limit_likelihood(rounds, *n))).collect();
     let (limit, best) =
         all.iter().copied().fold((0, f64::NEG_INFINITY), |a, b| if b.1 > a.1 { b } else { a });
     let weights: f64 = all.iter().map(|(_, one)| (one - best).exp()).sum();
@@ -112,8 +111,7 @@ fn slow_lines(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> impl Iterator<I
     let mut known = rounds.iter();
     let usual = known.next().map(|(_, first)| first.clone()).unwrap_or_default();
     known.scan((usual, SOFT_LIMIT_RATIO_FIRST), move |(usual, factor), (count, round)| {
-        let slow =
-            round.iter().filter_map(|(block, time)| Some(*time > *factor * usual.get(block)?)).collect();
+        let slow = round.iter().filter_map(|(block, s)| Some(*s > *factor * usual.get(block)?)).collect();
         // Below the limit the slower of the first two rounds becomes the reference.
         if *factor > SOFT_LIMIT_RATIO && *count <= limit {
             round.iter().for_each(|(block, time)| {

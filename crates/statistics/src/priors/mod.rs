@@ -57,12 +57,7 @@ impl UsualSpeed {
     }
 
     /// From a summary of runs in MB/s with unknown order. `deviation` is None for a single run.
-    pub fn from_mean(
-        mean: f64,
-        deviation: Option<f64>,
-        runs: u32,
-        spread: &KindSpread,
-    ) -> Option<UsualSpeed> {
+    pub fn from_mean(mean: f64, deviation: Option<f64>, runs: u32, spread: &KindSpread) -> Option<Self> {
         if !(mean.is_finite() && mean >= 0.0) {
             return None;
         }

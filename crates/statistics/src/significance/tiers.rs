@@ -21,12 +21,9 @@ pub struct RankedValue {
     pub value: f64,
 }
 
-/// Ranks cards. Returns their indices, best first, with place and tier. `notable` gets the indices of the best card of a
+/// Ranks cards. Returns their indices, best first, with place and tier. `apart` gets the indices of the best card of a
 /// tier and another one, and decides whether they differ enough for separate tiers.
-pub fn rank_in_tiers(
-    cards: &[RankedValue],
-    notable: impl Fn(usize, usize) -> bool,
-) -> Vec<(usize, Placement)> {
+pub fn rank_in_tiers(cards: &[RankedValue], apart: impl Fn(usize, usize) -> bool) -> Vec<(usize, Placement)> {
     let mut order: Vec<usize> = (0..cards.len()).collect();
     order.sort_by(|a, b| cards[*b].value.total_cmp(&cards[*a].value));
     let best = probabilities_of_best(cards);
@@ -34,7 +31,7 @@ pub fn rank_in_tiers(
     let (mut from, mut tier) = (0, 0);
     while from < order.len() {
         tier += 1;
-        let to = from + tier_end(&order[from..], cards, &notable);
+        let to = from + tier_end(&order[from..], cards, &apart);
         for (at, entry) in order.iter().copied().enumerate().take(to).skip(from) {
             let same = placed.last().filter(|(before, _)| cards[*before].value == cards[entry].value);
             let place = same.map_or(at as u32 + 1, |(_, before)| before.place);

@@ -72,14 +72,14 @@ impl SpeedSeries {
     pub(super) fn column_values(
         &self,
         columns: usize,
-        value: fn(&SpeedPoint) -> Option<f64>,
+        of: fn(&SpeedPoint) -> Option<f64>,
     ) -> Vec<Option<f64>> {
         let (Some(first), seconds) = (self.points.first(), self.seconds()) else { return Vec::new() };
         let mut sums = vec![(0.0, 0_u32); columns];
         for point in self.points.iter() {
             let share = if seconds > 0.0 { (point.from - first.from) / seconds } else { 0.0 };
             let at = ((share * columns as f64) as usize).min(columns.saturating_sub(1));
-            if let (Some(value), Some((sum, count))) = (value(point), sums.get_mut(at)) {
+            if let (Some(value), Some((sum, count))) = (of(point), sums.get_mut(at)) {
                 (*sum, *count) = (*sum + value, *count + 1);
             }
         }

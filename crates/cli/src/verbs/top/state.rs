@@ -180,16 +180,11 @@ impl TopState {
         rows
     }
 
-    fn row<'a>(
-        &'a self,
-        key: &'a str,
-        device: Option<&'a Device>,
-        task: Option<&'a TaskResource>,
-    ) -> TopRow<'a> {
-        let traffic = device.filter(|_| task.is_none()).and_then(|d| self.traffic.get(&d.info.name));
+    fn row<'a>(&'a self, key: &'a str, on: Option<&'a Device>, task: Option<&'a TaskResource>) -> TopRow<'a> {
+        let traffic = on.filter(|_| task.is_none()).and_then(|device| self.traffic.get(&device.info.name));
         let of_task = task.and_then(|task| self.series_by_task.get(&task.id));
         let series = of_task.or(traffic.map(|(_, series)| series));
-        TopRow { key, device, task, traffic: traffic.map(|(traffic, _)| traffic), series }
+        TopRow { key, device: on, task, traffic: traffic.map(|(traffic, _)| traffic), series }
     }
 
     /// Index of the selected row.

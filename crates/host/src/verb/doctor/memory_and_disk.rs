@@ -26,18 +26,14 @@ const CAP_IPC_LOCK: u32 = 14;
 /// Pressure over ten seconds, in percent, that warns.
 const PRESSURE: f64 = 5.0;
 
-pub(super) fn points(
-    system: &SystemRoots,
-    disk: Option<&str>,
-    archive: &ArchiveAt,
-) -> Result<Vec<DoctorPoint>> {
+pub(super) fn points(system: &SystemRoots, disk: Option<&str>, at: &ArchiveAt) -> Result<Vec<DoctorPoint>> {
     let mut points = vec![memory_point(system)];
     if system.is_live() {
         points.push(locked_memory_point(system));
     }
     points.push(page_cache_point(system));
     if system.is_live() {
-        points.extend([journal_place_point(disk), archive_place_point(disk, archive)?]);
+        points.extend([journal_place_point(disk), archive_place_point(disk, at)?]);
     }
     Ok(points)
 }

@@ -87,9 +87,7 @@ fn pressure_point(system: &SystemRoots, resource: &str, why: &str) -> DoctorPoin
     };
     let seen = format!("tasks waited {now:.1} % of the last 10 s{load}");
     match now {
-        now if now >= PRESSURE.1 => {
-            point.fail(seen, "stop other programs (`top` shows them) and check again")
-        }
+        _ if now >= PRESSURE.1 => point.fail(seen, "stop other programs (`top` shows them) and check again"),
         now if now >= PRESSURE.0 => point.warn(seen, "stop other programs (`top` shows them)"),
         _ => point.ok(seen),
     }

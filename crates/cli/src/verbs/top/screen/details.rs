@@ -39,9 +39,10 @@ struct DetailLines {
 }
 
 impl DetailLines {
-    fn add_heading(&mut self, text: &str) {
-        self.lines.push(Line::default());
-        self.lines.push(styled_line(text, self.strong));
+    fn add_heading_if(&mut self, text: &str, has_lines: bool) {
+        if has_lines {
+            self.lines.extend([Line::default(), styled_line(text, self.strong)]);
+        }
     }
 
     fn add_text(&mut self, text: &str) {
@@ -70,24 +71,18 @@ fn detail_lines(row: &TopRow<'_>, wide: u16, looks: ScreenStyle) -> Vec<Line<'st
 }
 
 fn add_test(page: &mut DetailLines, task: &TaskResource, looks: ScreenStyle) {
-    if !task.findings.is_empty() {
-        page.add_heading("Findings");
-    }
+    page.add_heading_if("Findings", !task.findings.is_empty());
     for found in &task.findings {
         let (word, style) = weight_label(found.weight, looks);
         page.add_styled(&format!("{word}: {}", found.verdict), style);
         found.advice.iter().for_each(|advice| page.add_text(&format!("  {advice}")));
     }
-    if !task.figures.is_empty() {
-        page.add_heading("Figures");
-    }
+    page.add_heading_if("Figures", !task.figures.is_empty());
     for figure in &task.figures {
         let speed = SpeedMbS(figure.mb_s).to_string();
         page.add_text(&format!("{} {speed:>11}", padded_cell(&figure.what, 28, false)));
     }
-    if !task.plan.is_empty() {
-        page.add_heading("Stages");
-    }
+    page.add_heading_if("Stages", !task.plan.is_empty());
     let now = task.moment.as_ref().map_or(0, |moment| moment.stage_number as usize);
     for (number, stage) in (1..).zip(&task.plan) {
         let mark = match number.cmp(&now) {
@@ -98,11 +93,9 @@ fn add_test(page: &mut DetailLines, task: &TaskResource, looks: ScreenStyle) {
         };
         page.add_text(&format!("{number} {} {mark}", padded_cell(&stage.name, 40, false)));
     }
-    if !task.notes.is_empty() {
-        page.add_heading("Notes");
-    }
+    page.add_heading_if("Notes", !task.notes.is_empty());
     task.notes.iter().for_each(|note| page.add_text(note));
-    page.add_heading("Test");
+    page.add_heading_if("Test", true);
     let at = |name: &str, at: Option<&String>| at.map(|at| format!("{name} {at}"));
     let facts = [
         Some(format!("{} {}", task.verb, task.target)),
@@ -115,7 +108,7 @@ fn add_test(page: &mut DetailLines, task: &TaskResource, looks: ScreenStyle) {
 }
 
 fn add_device(page: &mut DetailLines, device: &Device) {
-    page.add_heading("Device");
+    page.add_heading_if("Device", true);
     let removable = if device.info.removable { "removable" } else { "fixed" };
     let writes = if device.info.read_only { ", read-only" } else { "" };
     page.add_text(&format!("{} ({}, {removable}{writes})", device.info.path, device.info.bus));

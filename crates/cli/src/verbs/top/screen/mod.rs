@@ -104,10 +104,9 @@ fn footer_line(state: &TopState, wide: u16, looks: ScreenStyle) -> Line<'static>
 }
 
 fn draw_help(frame: &mut Frame<'_>, area: Rect) {
-    let key_line =
-        |(key, what): &(&str, &str)| plain_line(&format!("  {} {what}", padded_cell(key, 19, false)));
+    let line = |(key, what): &(&str, &str)| plain_line(&format!("  {} {what}", padded_cell(key, 19, false)));
     let mut lines = vec![Line::default()];
-    lines.extend(keys::HELP.iter().map(key_line));
+    lines.extend(keys::HELP.iter().map(line));
     lines.push(Line::default());
     lines.push(plain_line("  ✓ good   ! warning   ✗ bad: the answer of a test that has ended"));
     draw_lines(frame, &lines, area);
