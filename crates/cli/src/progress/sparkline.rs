@@ -2,7 +2,7 @@
 
 use super::format;
 use cardscope_engine::io_counters::IoCounters;
-use cardscope_model::thinned_series::{Thinned, ThinnedSeries};
+use cardscope_model::series::{Thinned, ThinnedSeries};
 use cardscope_model::units::{MB, SpeedMbS, three_digits};
 
 /// Initial length of an interval in seconds.
