@@ -7,7 +7,7 @@
 
 use cardscope_model::shell::shell_quote_path;
 use cardscope_session::frame::Failure;
-use cardscope_session::private_file;
+use cardscope_session::secret_file;
 use cardscope_session::state_file::StateFile;
 use constant_time_eq::constant_time_eq;
 use hmac::{Hmac, KeyInit, Mac};
@@ -37,7 +37,7 @@ impl fmt::Debug for AccessToken {
 impl AccessToken {
     /// Returns the token of this user's running server on this computer. Fails if others can read or change its file.
     pub fn of_running_server() -> Result<Option<Self>, Failure> {
-        let text = private_file::read_secret(&StateFile::with_name(TOKEN_FILE)?.path())?;
+        let text = secret_file::read_secret(&StateFile::with_name(TOKEN_FILE)?.path())?;
         Ok(text.and_then(|text| AccessToken::parse(&text)))
     }
 
@@ -45,10 +45,10 @@ impl AccessToken {
     pub(crate) fn for_start(file: Option<&Path>) -> Result<Self, Failure> {
         let Some(file) = file else {
             // An earlier server's token is not reused, but its file must be private, since the new token is written there.
-            StateFile::with_name(TOKEN_FILE).map_or(Ok(None), |f| private_file::read_secret(&f.path()))?;
+            StateFile::with_name(TOKEN_FILE).map_or(Ok(None), |f| secret_file::read_secret(&f.path()))?;
             return AccessToken::random();
         };
-        match private_file::read_secret(file)? {
+        match secret_file::read_secret(file)? {
             Some(text) => AccessToken::parse(&text).ok_or_else(|| {
                 let name = shell_quote_path(file);
                 Failure::refused(format!(
@@ -57,7 +57,7 @@ impl AccessToken {
             }),
             None => {
                 let token = AccessToken::random()?;
-                private_file::create_secret(file, token.text())?;
+                secret_file::create_secret(file, token.text())?;
                 Ok(token)
             }
         }
@@ -112,14 +112,14 @@ pub(crate) fn write_redirect_page(address: SocketAddr, link: &str) -> Result<Pat
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
          <meta http-equiv=\"refresh\" content=\"0; url={link}\">\n<title>Cardscope</title>\n<p><a href=\"{link}\">Open Cardscope</a>\n"
     );
-    private_file::replace_secret(&path, &page)?;
+    secret_file::replace_secret(&path, &page)?;
     Ok(path)
 }
 
 /// Removes the page if it still holds this token: it was used, or its server has ended.
 pub(crate) fn remove_redirect_page(address: SocketAddr, token: &AccessToken) {
     if let Some(path) = page_path(address) {
-        private_file::remove_secret(&path, token.text());
+        secret_file::remove_secret(&path, token.text());
     }
 }
 
