@@ -130,7 +130,7 @@ impl KnownFacts {
 }
 
 fn cid_lines(p: &mut KnownFacts, cid: &Cid) {
-    p.add_value("raw", &cid.raw);
+    p.add_value("raw", cid.raw);
     let note = cid.maker_note.as_deref().map(|n| format!(" ({n})")).unwrap_or_default();
     let maker = cid.maker.as_deref().unwrap_or("unknown maker");
     p.add_value("maker (MID)", format!("0x{:02x}: {maker}{note}", cid.mid));
@@ -159,7 +159,7 @@ fn capacity_lines(p: &mut KnownFacts, identity: &Identity) {
 }
 
 fn csd_lines(p: &mut KnownFacts, csd: &Csd) {
-    p.add_value("raw", &csd.raw);
+    p.add_value("raw", csd.raw);
     p.add_known("structure", csd.csd_version.as_deref());
     p.add_known("family", csd.family.as_ref());
     p.add_value("command classes (CCC)", csd.ccc_names.join(", "));
@@ -177,7 +177,7 @@ fn csd_lines(p: &mut KnownFacts, csd: &Csd) {
 }
 
 fn scr_lines(p: &mut KnownFacts, scr: &Scr) {
-    p.add_value("raw", &scr.raw);
+    p.add_value("raw", scr.raw);
     p.add_known("specification", scr.version.as_deref());
     p.add_known("security", scr.sd_security_text.as_deref());
     p.add_value("bus widths", widths(scr));
@@ -212,7 +212,7 @@ fn ssr_lines(p: &mut KnownFacts, ssr: &Ssr) {
 }
 
 fn ocr_lines(p: &mut KnownFacts, ocr: &Ocr) {
-    p.add_value("raw", &ocr.raw);
+    p.add_value("raw", ocr.raw);
     p.add_known("supply", supply(ocr));
     let flags = [
         ("1.8 V signalling accepted", ocr.s18a),

@@ -35,7 +35,7 @@ fn rig_finding(places: &[RankedCard]) -> Option<Finding> {
         format!("The cards were measured under different conditions ({words}), which affects their order.");
     let finding = Finding::new("not-the-card-alone", FindingWeight::Hint, 1.0, verdict);
     let finding = finding.with_advice("Select one with --condition WORD=VALUE.");
-    (!words.is_empty()).then(|| Finding { evidence: differing, ..finding })
+    (!words.is_empty()).then_some(Finding { evidence: differing, ..finding })
 }
 
 /// Values of a word, if there are several; unknown counts as one.
