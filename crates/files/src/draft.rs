@@ -64,7 +64,8 @@ impl<'f> DraftFile<'f> {
 
     fn place_new(&self, name: &OsStr) -> Result<(), FileError> {
         self.file.sync_all()?;
-        match self.rename(name, RenameFlags::NOREPLACE)? {
+        let name = single_component(name)?;
+        match self.rename(name, RenameFlags::NOREPLACE) {
             Err(errno) if is_unsupported(errno) => {
                 // Without RENAME_NOREPLACE an exclusively created empty file reserves the name.
                 let empty = FileIdentity::of_file(self.folder.create(name, 0o600)?)?;
@@ -79,19 +80,23 @@ impl<'f> DraftFile<'f> {
         copy_owner(&self.file, old)?;
         self.file.sync_all()?;
         // Swaps the two names. The old file can then be checked where nobody else exchanges it.
-        match self.rename(name, RenameFlags::EXCHANGE)? {
+        let name = single_component(name)?;
+        match self.rename(name, RenameFlags::EXCHANGE) {
             Err(errno) if is_unsupported(errno) => return self.rename_over(name, identity),
-            other => other?,
+            swapped => swapped?,
         }
-        let removed = self.folder.remove(&self.name, identity);
-        if !matches!(removed, Ok(true)) {
-            self.rename(name, RenameFlags::EXCHANGE)??;
+        match self.folder.remove(&self.name, identity) {
+            Ok(true) => Ok(()),
+            // It is another file, or cannot be checked: both get their names back.
+            kept => {
+                self.rename(name, RenameFlags::EXCHANGE)?;
+                kept.and(Err(FileError::Changed))
+            }
         }
-        removed?.then_some(()).ok_or(FileError::Changed)
     }
 
-    fn rename(&self, name: &OsStr, flags: RenameFlags) -> Result<Result<(), Errno>, FileError> {
-        Ok(renameat_with(self.folder, &self.name, self.folder, single_component(name)?, flags))
+    fn rename(&self, name: &OsStr, flags: RenameFlags) -> Result<(), Errno> {
+        renameat_with(self.folder, &self.name, self.folder, name, flags)
     }
 
     /// For file systems without RENAME_EXCHANGE (NFS, older FAT). A short race between check and rename remains.
