@@ -58,11 +58,12 @@ impl AlignedBuffer {
         self.len == 0
     }
 
-    /// Address of the byte at `offset`; panics outside.
+    /// Address of `len` bytes at `offset`; panics if they are not all inside.
     #[inline]
-    pub fn ptr(&self, offset: usize) -> *mut u8 {
-        assert!(offset < self.len, "offset {offset} outside a buffer of {} bytes", self.len);
-        // SAFETY: the offset was just checked to lie within the mapping.
+    pub fn ptr(&self, offset: usize, len: usize) -> *mut u8 {
+        let size = self.len;
+        assert!(offset <= size && len <= size - offset, "{len} bytes at {offset} of a buffer of {size}");
+        // SAFETY: the range was just checked to lie within the mapping.
         unsafe { self.start.as_ptr().add(offset) }
     }
 
@@ -72,10 +73,9 @@ impl AlignedBuffer {
     /// While the slice lives, nothing else may access that part: no other slice of it, no I/O in flight.
     #[expect(clippy::mut_from_ref, reason = "interior memory; exclusion is the caller's duty, as documented")]
     pub unsafe fn slice(&self, offset: usize, len: usize) -> &mut [u8] {
-        let size = self.len;
-        assert!(offset <= size && len <= size - offset, "{len} bytes at {offset} of a buffer of {size}");
+        let start = self.ptr(offset, len);
         // SAFETY: inside the mapping, initialised (zeroed by the kernel), exclusive by this function's contract.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(offset), len) }
+        unsafe { std::slice::from_raw_parts_mut(start, len) }
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
     fn buffer_is_page_aligned_and_zeroed() {
         for bytes in [0, 1, 512, 4096, 4097, 3 << 20] {
             let buffer = AlignedBuffer::new(bytes).unwrap();
-            assert_eq!(buffer.ptr(0) as usize % PAGE, 0);
+            assert_eq!(buffer.ptr(0, 1) as usize % PAGE, 0);
             assert!(buffer.len() >= bytes && buffer.len().is_multiple_of(PAGE) && !buffer.is_empty());
             // SAFETY: the buffer is local to this test.
             let all = unsafe { buffer.slice(0, buffer.len()) };

@@ -32,7 +32,8 @@ impl TransferContext {
 
     fn transfer(&self, op: &TransferOp) -> Result<usize, Errno> {
         // Slots may share memory, so no reference is formed to what other threads read into or write from.
-        let (fd, memory, len) = (self.file.as_raw_fd(), self.memory.ptr(op.at).cast(), op.len as usize);
+        let (fd, len) = (self.file.as_raw_fd(), op.len as usize);
+        let memory = self.memory.ptr(op.at, len).cast();
         let (offset, part) = (op.offset as i64, libc::iovec { iov_base: memory, iov_len: len });
         // SAFETY: the slot is busy until this operation has been reported, so the `len` bytes of its memory stay mapped,
         // and nothing else uses them but operations of the same kind that share them.

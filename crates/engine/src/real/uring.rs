@@ -107,7 +107,7 @@ impl UringBackend {
         let mut queue = self.ring.submission();
         for op in ops {
             let buffer = fixed.then(|| (op.at / self.chunk) as u16);
-            let entry = queue_entry(op, self.memory.ptr(op.at), buffer).flags(flags);
+            let entry = queue_entry(op, self.memory.ptr(op.at, op.len as usize), buffer).flags(flags);
             // SAFETY: the memory stays mapped while the kernel has the entry (`Drop`), and the slot is busy until its
             // completion, so nothing else uses its part.
             unsafe { queue.push(&entry) }
@@ -131,8 +131,10 @@ impl UringBackend {
             let _ = submitter.register_iowq_max_workers(&mut [self.depth, 0]);
         }
         let (memory, bytes) = (&self.memory, self.memory.len());
-        let chunk =
-            |at: usize| libc::iovec { iov_base: memory.ptr(at).cast(), iov_len: self.chunk.min(bytes - at) };
+        let chunk = |at: usize| {
+            let iov_len = self.chunk.min(bytes - at);
+            libc::iovec { iov_base: memory.ptr(at, iov_len).cast(), iov_len }
+        };
         let chunks: Vec<libc::iovec> = (0..bytes).step_by(self.chunk).map(chunk).collect();
         // SAFETY: the chunks lie in the mapping, which outlives the ring.
         self.refused_buffers = unsafe { submitter.register_buffers(&chunks) }.err().map(|e| to_errno(&e));
