@@ -6,7 +6,7 @@ use crate::events::{self, add_event_row, event_rows, last_prices, require_row};
 use crate::naming::CardNames;
 use crate::resolver::{mark_stale, update_card, write_names};
 use crate::stored_files::{self, AttachmentOwner, NewAttachment};
-use crate::{Archive, SessionId, timestamps};
+use crate::{Archive, SessionId, measurement_writing, timestamps};
 use cardscope_model::archive_rows::StoredCard;
 use cardscope_model::card::{CardEvent, CardFacts};
 use cardscope_model::condition::Condition;
@@ -208,6 +208,13 @@ impl Archive {
         }
         self.run_write(async |c| merge_rows(c, from, into).await).map_err(|e| e.for_card(from))
     }
+
+    /// Removes a session or record for good. The imported file goes with its last session, so that it can be imported
+    /// again. The card stays unless it has no name and nothing else refers to it.
+    pub fn remove_session(&mut self, session: SessionId) -> Result<()> {
+        self.run_write(async |c| remove_session(c, &session.to_string()).await)
+            .map_err(|e| e.for_session(session))
+    }
 }
 
 /// Returns all cards, unsorted, with their last price.
@@ -313,8 +320,37 @@ async fn merge_rows(c: &mut Connection, from: &str, into: &str) -> SqlResult<()>
     mark_stale(c, &[into.to_owned()].into()).await
 }
 
+/// An unnamed card without sessions, units, events and attachments.
+const SELECT_EMPTY_CARD: &str = "SELECT id FROM card WHERE id = $1 AND NOT named \
+    AND NOT EXISTS (SELECT 1 FROM session WHERE card_id = $1) \
+    AND NOT EXISTS (SELECT 1 FROM specimen WHERE card_id = $1) \
+    AND NOT EXISTS (SELECT 1 FROM event WHERE card_id = $1) \
+    AND NOT EXISTS (SELECT 1 FROM attached WHERE card_id = $1)";
+
+/// Removes a session with what only it refers to.
+async fn remove_session(c: &mut Connection, id: &str) -> SqlResult<()> {
+    let keys = statement("SELECT card_id, source_hash FROM session WHERE id = $1").bind(id);
+    let read = |row: &SqlRow| Ok((row.get(0)?, row.get(1)?));
+    let (card, source): (Option<String>, Option<String>) = c.fetch_one(keys, read).await?;
+    measurement_writing::delete_measurements(c, id).await?;
+    c.execute(statement("DELETE FROM attached WHERE session_id = $1").bind(id)).await?;
+    c.execute(statement("DELETE FROM session WHERE id = $1").bind(id)).await?;
+    // Equal files share one row, which is removed with its last owner.
+    let unused = "DELETE FROM attachment AS a WHERE NOT EXISTS (SELECT 1 FROM attached WHERE hash = a.hash)";
+    c.execute(statement(unused)).await?;
+    if let Some(source) = source {
+        let last = "DELETE FROM source WHERE hash = $1 AND NOT EXISTS (SELECT 1 FROM session WHERE source_hash = $1)";
+        c.execute(statement(last).bind(source)).await?;
+    }
+    let Some(card) = card else { return Ok(()) };
+    match c.fetch_optional(statement(SELECT_EMPTY_CARD).bind(&card), |_| Ok(())).await? {
+        Some(()) => delete_card(c, &card).await,
+        None => mark_stale(c, &[card].into()).await,
+    }
+}
+
 /// Removes a card that only derived rows refer to.
-pub(crate) async fn delete_card(c: &mut Connection, id: &str) -> SqlResult<()> {
+async fn delete_card(c: &mut Connection, id: &str) -> SqlResult<()> {
     for table in ["summary", "stale", "known_as"] {
         c.execute(dynamic_statement(format!("DELETE FROM {table} WHERE card_id = $1")).bind(id)).await?;
     }

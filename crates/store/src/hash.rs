@@ -12,6 +12,11 @@ pub(crate) fn short_hash(parts: &[&str]) -> String {
     hex
 }
 
+/// Id of a unit: BLAKE3 in hex of its unique identity, such as the CID in hex.
+pub fn unit_id(identity: &str) -> String {
+    hash_bytes(identity.as_bytes())
+}
+
 /// Hash of bytes in 64 hex digits.
 pub(crate) fn hash_bytes(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()

@@ -5,11 +5,10 @@ use crate::connection::{
     statement,
 };
 use crate::deduplication::{self, SampledTest};
-use crate::error::Result;
 use crate::record::{RunStart, SessionEnd, SessionId};
 use crate::resolver::{CardResolver, ResolvedSighting, mark_stale};
 use crate::shared_settings::SharedSettings;
-use crate::{Archive, cards, figure_json, naming, process, sql, timestamps};
+use crate::{figure_json, naming, process, sql, timestamps};
 use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::finding::Finding;
 use cardscope_model::report::ReportHeader;
@@ -276,43 +275,6 @@ pub(crate) async fn insert_findings(c: &mut Connection, id: &str, findings: &[Fi
 /// Origin of each word of a condition, which the condition's own stored form lacks.
 pub(crate) fn condition_origins(condition: &Condition) -> BTreeMap<String, ConditionOrigin> {
     condition.iter().filter_map(|(word, _)| Some((word.to_owned(), condition.origin(word)?))).collect()
-}
-
-/// An unnamed card without sessions, units, events and attachments.
-const SELECT_EMPTY_CARD: &str = "SELECT id FROM card WHERE id = $1 AND NOT named \
-    AND NOT EXISTS (SELECT 1 FROM session WHERE card_id = $1) \
-    AND NOT EXISTS (SELECT 1 FROM specimen WHERE card_id = $1) \
-    AND NOT EXISTS (SELECT 1 FROM event WHERE card_id = $1) \
-    AND NOT EXISTS (SELECT 1 FROM attached WHERE card_id = $1)";
-
-impl Archive {
-    /// Removes a session or record for good. The imported file goes with its last session, so that it can be imported
-    /// again. The card stays unless it has no name and nothing else refers to it.
-    pub fn remove_session(&mut self, session: SessionId) -> Result<()> {
-        self.run_write(async |c| remove_rows(c, &session.to_string()).await)
-            .map_err(|e| e.for_session(session))
-    }
-}
-
-async fn remove_rows(c: &mut Connection, id: &str) -> SqlResult<()> {
-    let keys = statement("SELECT card_id, source_hash FROM session WHERE id = $1").bind(id);
-    let read = |row: &SqlRow| Ok((row.get(0)?, row.get(1)?));
-    let (card, source): (Option<String>, Option<String>) = c.fetch_one(keys, read).await?;
-    delete_measurements(c, id).await?;
-    c.execute(statement("DELETE FROM attached WHERE session_id = $1").bind(id)).await?;
-    c.execute(statement("DELETE FROM session WHERE id = $1").bind(id)).await?;
-    // Equal files share one row, which is removed with its last owner.
-    let unused = "DELETE FROM attachment AS a WHERE NOT EXISTS (SELECT 1 FROM attached WHERE hash = a.hash)";
-    c.execute(statement(unused)).await?;
-    if let Some(source) = source {
-        let last = "DELETE FROM source WHERE hash = $1 AND NOT EXISTS (SELECT 1 FROM session WHERE source_hash = $1)";
-        c.execute(statement(last).bind(source)).await?;
-    }
-    let Some(card) = card else { return Ok(()) };
-    match c.fetch_optional(statement(SELECT_EMPTY_CARD).bind(&card), |_| Ok(())).await? {
-        Some(()) => cards::delete_card(c, &card).await,
-        None => mark_stale(c, &[card].into()).await,
-    }
 }
 
 /// Removes samples, findings and runs of a session.

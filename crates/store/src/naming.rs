@@ -4,8 +4,7 @@
 //! name, size). Makers sell different flash under one name, so contradicting facts make two cards of one name.
 //! `docs/archive.md` has the rules and their limits.
 
-use crate::hash;
-use crate::record::unit_id;
+use crate::hash::{self, unit_id};
 use cardscope_model::card::CardFacts;
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
 use cardscope_model::log::CardLog;

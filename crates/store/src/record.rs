@@ -35,11 +35,6 @@ impl FromStr for SessionId {
     }
 }
 
-/// Id of a unit: BLAKE3 in hex of its unique identity, such as the CID in hex.
-pub fn unit_id(identity: &str) -> String {
-    crate::hash::hash_bytes(identity.as_bytes())
-}
-
 /// Facts about a run at its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunStart {

@@ -11,7 +11,7 @@ mod survey;
 
 pub use refusal::GuardRefusal;
 pub use survey::UseSurvey;
-pub(crate) use survey::is_system_point;
+pub(crate) use survey::{Checked, is_system_point};
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::bus;
@@ -20,9 +20,6 @@ use crate::open;
 use crate::system::{SystemRoots, read_text};
 use cardscope_files::FileIdentity;
 use std::path::{Path, PathBuf};
-
-/// Result of the guards.
-pub(crate) type Checked<T = ()> = Result<T, GuardRefusal>;
 
 /// Device that may be written to, at the time of the check. Open it exclusively at once.
 #[derive(Debug, Clone, PartialEq, Eq)]

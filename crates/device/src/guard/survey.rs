@@ -3,7 +3,6 @@
 //! A mount names one device, which may be a volume of LVM on LUKS on RAID, or a loop device over a file on a mounted
 //! disk: each use is followed through `slaves` and backing files down to the disks.
 
-use super::Checked;
 use super::refusal::GuardRefusal;
 use crate::block::BlockDevice;
 use crate::mounts::{MountEntry, MountTable, btrfs_members, device_at, swap_paths};
@@ -11,6 +10,9 @@ use crate::open::{self, OpenError};
 use crate::system::{SystemRoots, read_text};
 use std::collections::BTreeSet;
 use std::path::Path;
+
+/// Result of the guards.
+pub(crate) type Checked<T = ()> = Result<T, GuardRefusal>;
 
 /// Mount points that the system needs to run or to boot. `/boot/…` covers `efi` and `firmware`.
 const SYSTEM_POINTS: &[&str] = &["/", "/boot", "/efi", "/usr", "/var", "/etc", "/home", "/nix", "/opt"];
