@@ -69,20 +69,22 @@ pub enum NotCard {
 }
 
 impl NotCard {
+    /// The kind as a tag: `simulated`, `loop device`.
     pub fn label(self) -> &'static str {
-        match self {
-            NotCard::Simulated => "simulated",
-            other => other.reason().trim_start_matches("a "),
-        }
+        self.words().0
     }
 
     /// The kind with its article: `a simulated card`, `a loop device`.
     pub fn reason(self) -> &'static str {
+        self.words().1
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            NotCard::Simulated => "a simulated card",
-            NotCard::LoopDevice => "a loop device",
-            NotCard::NetworkBlockDevice => "a network block device",
-            NotCard::RamDisk => "a RAM disk",
+            NotCard::Simulated => ("simulated", "a simulated card"),
+            NotCard::LoopDevice => ("loop device", "a loop device"),
+            NotCard::NetworkBlockDevice => ("network block device", "a network block device"),
+            NotCard::RamDisk => ("RAM disk", "a RAM disk"),
         }
     }
 }
