@@ -154,8 +154,10 @@ fn genuine_text(found: &Verification) -> String {
         (TestMethod::Full, Some(sure)) => ("every byte verified", format!("{announced}, {sure}")),
         (TestMethod::Files, None) => (FREE_SPACE_HOLDS, proven.as_part_of(announced)),
         (TestMethod::Files, Some(sure)) => (FREE_SPACE_HOLDS, format!("short test, {sure}")),
-        (_, None) => (NOTHING_MISSING, format!("quick test, {}", proven.as_part_of(announced))),
-        (_, Some(sure)) => (NOTHING_MISSING, format!("short test, {sure}")),
+        (TestMethod::Quick, None) => {
+            (NOTHING_MISSING, format!("quick test, {}", proven.as_part_of(announced)))
+        }
+        (TestMethod::Quick, Some(sure)) => (NOTHING_MISSING, format!("short test, {sure}")),
     };
     format!("{claim} ({extent}).")
 }

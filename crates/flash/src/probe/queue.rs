@@ -256,11 +256,10 @@ pub(super) fn measure_write_queues(bench: &mut WriteTester) -> Result<()> {
 /// Replaces the gain of queued reads by one of newly written data. Reads from a fast cache gain less than those
 /// from flash, and benchmarks read data that they just wrote.
 fn measure_fresh_reads(bench: &mut WriteTester) -> Result<()> {
-    if bench.into.queue_depth_effective.value.is_none() {
-        return Ok(());
-    }
+    // Drawn in any case: a seed places later writes the same, whatever was found so far.
     let start = bench.slots.random_span(FRESH_BYTES, &mut bench.context.random);
-    let Some(start) = start else { return Ok(()) };
+    let queued = bench.into.queue_depth_effective.value;
+    let (Some(start), Some(_)) = (start, queued) else { return Ok(()) };
     bench.require_time(3.0 * FRESH_SECONDS * PAIRS as f64)?;
     bench.context.set_queue(MAX_WRITE, 1)?;
     bench.write_in_order(start, FRESH_BYTES)?;
@@ -331,9 +330,10 @@ fn time_slice_pairs(bench: &mut WriteTester, area: (u64, u64)) -> Result<Option<
             if pair < MIN_PAIRS && !bench.has_time(expected) {
                 // A single slice of each proves only a queue that was not drained in time: all of its groups are
                 // slow then, which no single stall causes.
-                let slow = first.seconds > SLICE_SECONDS;
-                let rates = slow.then(|| (alone.group_rates(), first.group_rates()));
-                return rates.map(Some).ok_or(ProbeStop::Limit);
+                return match first.seconds > SLICE_SECONDS {
+                    true => Ok(Some((alone.group_rates(), first.group_rates()))),
+                    false => Err(ProbeStop::Limit),
+                };
             }
             // Complete pairs are valid even if the time ends.
             if !bench.has_time(expected) {
@@ -342,7 +342,8 @@ fn time_slice_pairs(bench: &mut WriteTester, area: (u64, u64)) -> Result<Option<
                 return Ok(Some((one, many)));
             }
             let rate = write_slice(bench, area, depth)?.map(|s| s.rate(s.ends.len() > 2 * DEPTH as usize));
-            if depth == 1 { &mut one } else { &mut many }.extend(rate);
+            let rates = if depth == 1 { &mut one } else { &mut many };
+            rates.extend(rate);
         }
     }
     Ok(Some((one, many)))

@@ -198,10 +198,11 @@ fn find_data_end(file: &File, bytes: u64) -> io::Result<u64> {
     let mut chunk = vec![0u8; CHUNK_BYTES as usize];
     while end > 0 {
         let start = (end - 1) / CHUNK_BYTES * CHUNK_BYTES;
-        // A file system without SEEK_DATA reports the whole file as data; after the last data it fails with ENXIO.
+        // After the last data it fails with ENXIO. Any other error only means that holes cannot be skipped: reading shows
+        // whether the file can be read.
         let data = match rustix::fs::seek(file, SeekFrom::Data(start)) {
             Err(Errno::NXIO) => end,
-            found => found?,
+            found => found.unwrap_or(start),
         };
         if data < end {
             let part = &mut chunk[..(end - start) as usize];

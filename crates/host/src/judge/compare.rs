@@ -106,7 +106,8 @@ fn comparison_findings(was: &ComparedWatch, is: &ComparedWatch) -> Vec<Finding> 
         ((SettledStatus::AtLeast, a), (_, b)) | ((_, a), (SettledStatus::AtMost, b)) if b > a => 0,
         ((_, a), (_, b)) => compare_times(a, b),
     };
-    let (claim, text) = match if settled == 0 { compare_times(waits_was, waits_is) } else { settled } {
+    let change = if settled == 0 { compare_times(waits_was, waits_is) } else { settled };
+    let (claim, text) = match change {
         1 => ("start-faster", "The system waits less for the card than before."),
         -1 => ("start-slower", "The system waits longer for the card than before."),
         _ => ("start-alike", "The system waits about as long as before."),

@@ -299,8 +299,10 @@ impl FullPass<'_, '_> {
             if bad * 10 < beyond.len() * 9 {
                 return Ok(None);
             }
-            let below = if from > 0 { spread(0, from) } else { Vec::new() };
-            let below = read_samples(self.card, below, stamped)?;
+            if from == 0 {
+                return Ok(Some(WriteEnd::EndsAt(0)));
+            }
+            let below = read_samples(self.card, spread(0, from), stamped)?;
             let bad = below.iter().filter(|s| !s.is_good());
             // Samples are coarse, so the end may lie slightly below the lowest bad one.
             if bad.clone().count() * 20 <= below.len() {

@@ -41,7 +41,7 @@ const SLOW_BLOCK_S: f64 = 0.02;
 /// Reduced queue depth: one I/O active and one waiting.
 const SLOW_DEPTH: u32 = 2;
 
-/// Consecutive slices without a success after which the run ends: 5 s, in which a reader that was reset is back.
+/// Number of consecutive slices without a success that ends the run: 5 s, enough for a reader to return from a reset.
 const MAX_EMPTY_SLICES: u32 = 20;
 
 /// Seconds without a success after which two slices suffice, since each I/O may take long to fail.
@@ -219,7 +219,10 @@ impl<'s, 't> SustainRun<'s, 't> {
     }
 
     fn count_bytes(&mut self, writes: bool, bytes: u64) {
-        *(if writes { &mut self.record.written } else { &mut self.record.read }) += bytes;
+        match writes {
+            true => self.record.written += bytes,
+            false => self.record.read += bytes,
+        }
     }
 
     /// Runs the workload for a quarter of a second.
@@ -403,7 +406,7 @@ impl RegionParts {
         RegionParts { reads, work, small, pattern: options.pattern, next: [0, 0], random }
     }
 
-    /// Next extent of the workload. It starts over at the end of the region.
+    /// Advances to the next extent of the workload, and starts over at the end of the region.
     pub(super) fn next_extent(&mut self, writes: bool) -> CardExtent {
         if self.pattern == WorkloadPattern::Sequential {
             return self.next_in_order(writes);
