@@ -152,6 +152,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn root_is_not_advised_to_use_sudo() {
+        assert!(not_permitted(false).contains("sudo"));
+        assert!(!not_permitted(true).contains("sudo"));
+    }
+
+    #[test]
     fn recorded_tree_is_sys_or_its_parent() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("sys/block")).unwrap();

@@ -5,6 +5,7 @@
 
 use super::hex::from_hex;
 use super::raw::{BlankRegister, RawRegister, text_of_code};
+use super::{Csd, CsdFamily};
 use serde::{Deserialize, Serialize};
 
 const KIB: u64 = 1 << 10;
@@ -85,6 +86,17 @@ decoded! {
 
 from_hex!(Ssr, "SSR", "128");
 
+impl Ssr {
+    /// Returns the protected area in bytes. On SDSC the field counts blocks, whose size is in the CSD.
+    pub fn protected_area_bytes(&self, csd: &Csd) -> u64 {
+        let size = u64::from(self.size_of_protected_area);
+        match (csd.family, csd.c_size_mult) {
+            (Some(CsdFamily::Sdsc), Some(mult)) => size << (u32::from(mult) + 2 + u32::from(csd.read_bl_len)),
+            _ => size,
+        }
+    }
+}
+
 fn au_bytes(code: u8) -> Option<u64> {
     AU_KIB.get(usize::from(code)).map(|kib| kib * KIB).filter(|bytes| *bytes > 0)
 }
@@ -146,6 +158,15 @@ mod tests {
         {
             assert_eq!(speed_unit_bytes(au), su.map(|mib: u64| mib * MIB), "{au}");
         }
+    }
+
+    #[test]
+    fn sdsc_protected_area_counts_blocks() {
+        let sdsc = Csd::from_hex("002600325f5983c8befbcfff924040d7").unwrap();
+        let sdhc = Csd::from_hex("400e00325b5900001d8a7f800a4040b9").unwrap();
+        let ssr = ssr("800000000000002802");
+        // 40 x 2^(7+2) x 2^9 on the SDSC card.
+        assert_eq!((ssr.protected_area_bytes(&sdsc), ssr.protected_area_bytes(&sdhc)), (40 << 18, 40));
     }
 
     proptest::proptest! {
