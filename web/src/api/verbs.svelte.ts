@@ -5,6 +5,15 @@ import type { OptionDescription, VerbDescription } from './types';
 
 class Verbs {
   all = $state.raw<VerbDescription[]>([]);
+  #first: Promise<void> | null = null;
+
+  /** Waits until the verbs were loaded once: before that, a test has no label. */
+  ready(): Promise<void> {
+    return (this.#first ??= this.load().catch((thrown: unknown) => {
+      this.#first = null;
+      throw thrown;
+    }));
+  }
 
   async load(): Promise<void> {
     this.all = (await getJson<{ verbs: VerbDescription[] }>('/api/verbs')).verbs;

@@ -128,7 +128,7 @@ class Tasks {
   /** Takes an answer under the number of its question: the test may have ended, or been removed, before it comes. */
   async #answer(asked: Promise<Task>): Promise<Task> {
     const number = ++this.#last;
-    const task = await asked;
+    const [task] = await Promise.all([asked, verbs.ready().catch(() => undefined)]);
     this.add(task, number);
     return task;
   }
@@ -159,6 +159,7 @@ class Tasks {
 
   async #open(): Promise<void> {
     await connection.ready();
+    await verbs.ready().catch(() => undefined);
     if (document.hidden || !this.#wanted || this.#stream) return;
     const stream = new EventSource('/api/events');
     this.#stream = stream;
