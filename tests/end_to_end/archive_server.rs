@@ -150,7 +150,7 @@ fn invalid_address_error_hides_the_password() {
         command.args(["archive", "list", "--archive", &address]).current_dir(home.path(""));
         kept_quiet(crate::common::binary::Running::of(command).finish(), 3, &[]);
     }
-    assert_eq!(home.names(), [""; 0], "no address is taken for the name of a file");
+    assert_eq!(home.names(), [""; 0], "no address is taken for a file");
 }
 
 /// Folder of a server's socket and cluster.

@@ -597,6 +597,6 @@ fn journal_in_use_is_listed_with_its_process() {
     assert_eq!((&journal["announced_bytes"], journal.get("command")), (&(24 * MIB).into(), None));
     let process = format!("(process {})", journal["process"]);
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(shown.contains("in use by a running test") && !shown.contains("cardscope restore"), "{shown}");
+    assert!(shown.contains("by a running test") && !shown.contains("cardscope restore"), "{shown}");
     assert!(shown.contains(&process), "{shown}");
 }

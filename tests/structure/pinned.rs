@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 /// Words in a row that make a sentence known again.
 const WORDS: usize = 5;
 
+/// Runs of words alone: numbers, signs and placeholders are of logs and recipes, or differ from case to case.
 fn runs_of_words(text: &str) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.windows(WORDS).map(|run| run.join(" ")).collect()
+    let is_word = |word: &&str| word.trim_end_matches(['.', ',', ';', ':']).chars().all(char::is_alphabetic);
+    words.windows(WORDS).filter(|run| run.iter().all(is_word)).map(|run| run.join(" ")).collect()
 }
 
 /// Literals of a source's tests: of the whole file, or of its test modules.

@@ -276,7 +276,7 @@ mod tests {
         std::fs::write(&path, "[1, 2]").unwrap();
         let name = path.to_str().unwrap();
         assert_eq!(read_file(name, 6), Ok(serde_json::json!([1, 2])));
-        assert!(read_file(name, 5).unwrap_err().to_string().contains("longer than the limit of 5"));
+        assert!(read_file(name, 5).unwrap_err().to_string().contains("limit of 5"));
         assert!(read_file("/dev/zero", 6).unwrap_err().to_string().contains("not a plain file"));
         assert!(load_baseline::<Value>(folder.path().to_str().unwrap(), None, "sustain").is_err());
     }

@@ -220,10 +220,10 @@ mod tests {
         let timed_out = page(&nothing_for(TIME_LIMIT_REASON));
         assert_eq!(timed_out.answer, "NOT TESTED: the time limit ended quick before its first result.");
         assert!(timed_out.next.is_empty(), "what to do next is the verb's to say");
-        let failed = page(&nothing_for("the card answers no more reads"));
-        assert_eq!(failed.answer, "NOT TESTED: the card answers no more reads.");
+        let failed = page(&nothing_for("the reader is gone"));
+        assert_eq!(failed.answer, "NOT TESTED: the reader is gone.");
         let mut stopped = nothing_for(TIME_LIMIT_REASON);
-        stopped.header.error = Some("interrupted; the results so far are stored".to_owned());
+        stopped.header.error = Some("interrupted; results are stored".to_owned());
         assert_eq!(page(&stopped).answer, "NOT TESTED: interrupted.");
     }
 }

@@ -121,7 +121,7 @@ fn blank_and_foreign_blocks_are_refused() {
     assert_eq!(CardHealth::decode(mbr), Err(HealthError::Unknown([0xfa, 0xb8])));
     assert!(CardHealth::decode(mbr).unwrap_err().to_string().contains("begins with fa b8"));
     let error = CardHealth::from_hex("4453").unwrap_err().to_string();
-    assert!(error.contains("the health page has 4 hex digits; it should have 1024"), "{error}");
+    assert!(error.contains("the health page has 4 hex digits") && error.contains("1024"), "{error}");
 }
 
 #[test]

@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn caveat_of_the_advised_card_is_stated() {
         let mut ranking = sample::ranking(2);
-        let collapse = "writes with 32 requests in flight collapse to 0.0302 MB/s (one at a time: 1.16 MB/s)";
+        let collapse = "queued writes collapse to 0.0302 MB/s";
         for place in &mut ranking.places {
             place.caveat = Some(collapse.to_owned());
         }

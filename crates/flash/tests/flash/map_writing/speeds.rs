@@ -63,8 +63,8 @@ fn start_of_run(name: &str, seed: u64) -> Option<String> {
 #[test]
 fn start_of_run_distinguishes_order_from_place() {
     for (name, verdict) in [
-        ("lexar-16g-c10", Some("an effect of order, not of place.")),
-        ("wb6-hard3", Some("of the card: an effect of place")),
+        ("lexar-16g-c10", Some("order, not of place.")),
+        ("wb6-hard3", Some("place, not of order.")),
         ("pro-64g-u3", None),
     ] {
         let said = start_of_run(&format!("sim:{name}"), 6);
