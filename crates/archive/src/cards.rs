@@ -24,7 +24,7 @@ pub struct CardPage {
     pub attachments: Vec<Attachment>,
     /// Ids of its sessions; records, which hold a verb's document and no runs, come last.
     pub sessions_and_records: Vec<String>,
-    /// The same sessions, oldest first, each with its result.
+    /// Sessions of the card, oldest first, each with its result.
     #[serde(default)]
     pub session_lines: Vec<SessionLine>,
 }

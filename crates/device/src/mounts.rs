@@ -24,7 +24,7 @@ pub(crate) struct MountEntry {
     pub(crate) in_other_namespace: bool,
 }
 
-/// Limit of devices on top of each other, since garbage may form a loop.
+/// Most layers of block devices that are followed (partition, dm, loop); damaged data may form a loop.
 const DEEPEST: usize = 16;
 
 /// Mounts of a computer, and the devices that they lead to.

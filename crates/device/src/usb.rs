@@ -34,7 +34,7 @@ pub(crate) fn usb_path(system: &SystemRoots, device: &BlockDevice) -> Option<Usb
     Some(UsbPath { device: ancestors[at].clone(), interface })
 }
 
-/// A tree copied without links has no way up, so each USB device is searched downwards.
+/// Finds the USB device of a disk from above, in trees copied without links.
 fn search_down(system: &SystemRoots, disk: &str) -> Option<UsbPath> {
     if system.is_live() {
         return None;

@@ -20,7 +20,7 @@ const NEIGHBOURHOOD: u64 = 16 * MIB;
 /// Seconds of the card's clock for places without any sign of test data.
 const SPARE_SECONDS: f64 = 60.0;
 
-/// Same, if the journal may be incomplete.
+/// Seconds of the card's clock for places without any sign of test data, if the journal may be incomplete.
 const DOUBT_SECONDS: f64 = 600.0;
 
 const SECTOR: usize = 512;

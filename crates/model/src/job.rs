@@ -252,7 +252,8 @@ pub fn score_with_upper_bounds(job: &Job, figures: &Figures, at_best: &[Figure])
     }
 }
 
-/// Returns the score alone. Rankings call this a dozen times per card for their intervals.
+/// Returns the score, 0 to 100, without the details of [`score_job`]; `None` if too few figures are known. Rankings
+/// call this a dozen times per card for their intervals.
 pub fn clamped_points(job: &Job, figures: &Figures) -> Option<f64> {
     weighted_points(job, figures, |points| points.clamp(0.0, 100.0))
 }

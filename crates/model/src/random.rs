@@ -130,7 +130,7 @@ fn bit_mask(bits: u32) -> u64 {
     (1 << bits) - 1
 }
 
-/// Cheaper than [`mix_bits`]; four rounds of it scramble enough for positions on a card.
+/// Hashes one round of the permutation. Cheaper than [`mix_bits`]; four rounds scramble enough for positions on a card.
 #[inline]
 fn round_hash(x: u64, key: u64) -> u64 {
     let z = (x ^ key).wrapping_mul(GOLDEN);

@@ -377,7 +377,7 @@ impl<'t> Deref for ProbeContext<'_, 't> {
 }
 
 impl Drop for ProbeContext<'_, '_> {
-    /// Restoring the data afterwards must not be cut short by the limits of the probe.
+    /// Removes the deadline, so that it does not cut short the restoring that follows.
     fn drop(&mut self) {
         self.card.set_deadline(None);
     }

@@ -102,7 +102,8 @@ fn cookie_secret<'a>(server: &ServerState, headers: &'a HeaderMap) -> Option<&'a
     pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-/// Set-Cookie header for requests that cannot send a header: pictures, downloads, the event stream.
+/// Value of Set-Cookie with the read token, for requests that cannot send a header: pictures, downloads, the event
+/// stream.
 pub(crate) fn cookie_header(server: &ServerState) -> String {
     format!("{}={}; Path=/; HttpOnly; SameSite=Strict", cookie_name(server), server.read_token.text())
 }

@@ -59,7 +59,7 @@ impl ConsentSource for PreservingConsent {
     }
 }
 
-/// The same, but requests for a password are announced to the user.
+/// Source of consent that announces requests for a password to the user.
 pub struct AnnouncingConsent<'a>(pub &'a mut dyn ConsentSource);
 
 impl ConsentSource for AnnouncingConsent<'_> {

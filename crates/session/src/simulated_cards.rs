@@ -76,7 +76,7 @@ pub fn explain_for_client(target: &str) -> Result<ExplainedCard> {
 /// Memory limit of a card that a client requests, in bytes.
 const MAX_CLIENT_MEMORY: u64 = 256 << 20;
 
-/// Parses `NAME…` or `sim:NAME…`.
+/// Parses the name of a simulated card with its overrides, with or without the prefix `sim:`.
 fn parse_spec(name: &str) -> Result<TargetSpec> {
     let full = match target_spec::is_simulated(name) {
         true => name.to_owned(),

@@ -114,7 +114,7 @@ impl RiggedCard {
         self.slow = Some(WriteSlowdown { factor, by_itself: 0.0, free: 0.0 });
     }
 
-    /// Command of the measuring tool at `now`; returns its end.
+    /// Executes a command of the measuring tool at `now`; returns its end.
     #[inline]
     pub(crate) fn command(&mut self, now: f64, command: CardCommand) -> f64 {
         if self.is_transparent {

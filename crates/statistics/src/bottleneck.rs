@@ -11,7 +11,7 @@ use cardscope_model::units::SpeedMbS;
 /// Limit of confidence in a result from few figures.
 const MAX_PROBABILITY: f64 = 0.99;
 
-/// Ratio from which two speeds count as equal.
+/// Least ratio of two speeds that count as equal.
 const SAME_RATIO: f64 = 0.9;
 
 /// Odds of a cause that a series names: right in 95 of 100 cases (`docs/accuracy.md`, causes in a time series).

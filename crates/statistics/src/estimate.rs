@@ -5,7 +5,7 @@ use cardscope_model::statistics::{mean, quantile_of_sorted, sample_deviation, so
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::sync::OnceLock;
 
-/// Summary of several values of one quantity, in their unit. The best is the greatest, as for speeds.
+/// Summary of several values of one quantity, in its unit. `best` is the largest, as for speeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     pub n: u32,

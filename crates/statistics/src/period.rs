@@ -9,7 +9,8 @@ pub struct PeriodStrength {
     pub chance: f64,
 }
 
-/// Strongest of the given periods. None for fewer than five places or no periods.
+/// Period of `periods` that the phases of `places` agree with best, the longest of equals; `None` for fewer than five
+/// places or no periods.
 pub fn strongest_period(places: &[f64], periods: &[f64]) -> Option<PeriodStrength> {
     if places.len() < 5 {
         return None;

@@ -143,7 +143,7 @@ async fn apply_migration(c: &mut Connection, migration: &Migration) -> SqlResult
 
 // Data migration to version 3: facts of cards, figures and settings of runs, which SQL alone cannot compute.
 
-/// Version whose new tables [`fill_version_3`] fills.
+/// Schema version that adds the tables of card facts, figures and settings.
 const CARDS_VERSION: i64 = 3;
 
 /// Fills the tables of version 3 within the transaction that creates them.

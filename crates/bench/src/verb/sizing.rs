@@ -28,7 +28,7 @@ impl WriteEstimate {
     /// Estimate for a recipe on a target.
     pub(crate) fn for_target(recipe: &Recipe, runs: u32, opened: &OpenTarget) -> WriteEstimate {
         let mut writes = WriteEstimate::for_card(recipe, runs, opened.target.info().bytes);
-        // The test file is created once, not once a run.
+        // Added once: the test file is created once, not for each run.
         writes.bytes = writes.bytes.saturating_add(opened.growth_bytes(recipe.area));
         writes
     }

@@ -127,7 +127,7 @@ fn inconclusive_reason(request: &VerifyRequest, open: &OpenTarget, spent: f64, e
     }
 }
 
-/// Share of the time budget from which the budget counts as the reason of an early end.
+/// Least used share of the time budget at which it counts as the cause of an early end.
 const SPENT_SHARE: f64 = 0.8;
 
 /// True if failed I/Os indicate faults of the card. They do not if it was removed during the test.

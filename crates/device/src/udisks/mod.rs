@@ -117,7 +117,7 @@ fn failed_open(name: &Path, text: &str) -> OpenError {
 const FILESYSTEM: &str = "org.freedesktop.UDisks2.Filesystem";
 
 /// Undoes one mount through UDisks2, as file managers do: for mounts of another user after polkit's dialog. UDisks2
-/// also removes the folder that it created for the mount. `number` is that or partition; `point` is for the announcement.
+/// also removes the folder that it created for the mount. `number` is that of the disk or partition; `point` is for the announcement.
 pub(crate) fn unmount_through_udisks(
     number: DeviceNumber,
     point: &Path,

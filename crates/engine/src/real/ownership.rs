@@ -72,7 +72,7 @@ impl OwnershipTimer {
             .run_limited(move || state.run_check())
     }
 
-    /// Result so far, without a new check: cheap enough for every write.
+    /// Returns the result of the last check without a new one; cheap enough for every write.
     #[inline]
     pub(super) fn write_allowed(&self) -> Result<(), ObjectChange> {
         match &self.state {

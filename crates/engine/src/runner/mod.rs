@@ -194,7 +194,7 @@ impl RecipePass<'_> {
             TestSpan::Device => TargetRegion { start: 0, len: test.size.min(self.target.info().bytes) },
         };
         let (writes, block) = (test.name.op.writes(), test.name.pattern.block);
-        // One loop must write at least its preparation and a block.
+        // A loop writes at least its preparation and one block; the quota must have room for both.
         let prepared = if test.prepare.is_some() { region.len } else { 0 };
         if self.lacks_quota(prepared + if writes { block } else { 0 }) {
             self.recorder.not_measured(index, NO_MORE_BYTES.to_owned());

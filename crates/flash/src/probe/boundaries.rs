@@ -23,7 +23,8 @@ const BEYOND_DOUBT: f64 = 12.0;
 /// Smaller effects, as a share of a read's time, count as none. The smallest on NVMe cards are 0.5 %.
 const NO_EFFECT: f64 = 0.003;
 
-/// The same after [`SHORT_SEARCH_S`] on cards that scatter more: the smallest effect on SD cards is 4.7 %.
+/// Smallest effect that counts after [`SHORT_SEARCH_S`] on cards that scatter more, as a share of a read's time: SD
+/// cards have 4.7 % or more.
 const NO_EFFECT_ON_SD: f64 = 0.02;
 
 /// Seconds after which [`NO_EFFECT_ON_SD`] applies. Cards with as little scatter as NVMe cards are tested longer.

@@ -13,7 +13,7 @@ const SIZES: [u64; 3] = [64 * KIB, 120 * KIB, 128 * KIB];
 /// Fewest and most rounds of the three sizes.
 const ROUNDS: (usize, usize) = (8, 64);
 
-/// Rounds with a failed write after which the test ends.
+/// Number of rounds with a failed write that ends the test.
 const MAX_FAILED_ROUNDS: usize = ROUNDS.0;
 
 /// Seconds after which the test ends. Fast cards get more rounds in it, as a split costs them little.

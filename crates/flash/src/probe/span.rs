@@ -30,7 +30,7 @@ const FIRST_BATCH: usize = 8;
 /// Seconds from which a write is slow: [`BATCH`] of them would exceed the time of a span.
 const SLOW_WRITE: f64 = 0.05;
 
-/// Factor of the mean time from which a span no longer keeps the speed.
+/// Least factor of the mean time at which a span counts as slower.
 const SLOWER_FACTOR: f64 = 1.6;
 
 /// Factor over a sequential write from which random writes are slow at any span.

@@ -221,7 +221,7 @@ impl RandomBlocks {
         if self.left < size * n as u64 {
             self.places = bench.take_positions(self.n as usize).unwrap_or_default();
             self.left = (u64::from(self.n) * unit / WORN_DIVISOR).max(size * n as u64);
-            // Opening the blocks closes those of earlier tests, so these writes are not timed.
+            // Not timed: opening these blocks also closes those of earlier tests.
             bench.open_blocks(&self.places)?;
         }
         self.left -= size * n as u64;

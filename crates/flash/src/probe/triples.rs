@@ -16,7 +16,7 @@ const MAX_DRAWS: usize = 24;
 
 const MIN_TRIPLES: usize = 4;
 
-/// Triples from which a level uses its own scatter where that is larger than the common one.
+/// Least triples for which a level's own scatter replaces the common one, if larger.
 const OWN_SCATTER_TRIPLES: usize = 24;
 
 /// Least error of a level, as a share of a read's time.

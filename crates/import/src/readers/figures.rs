@@ -18,7 +18,7 @@ use cardscope_model::untrusted_text::{shorten_message, shorten_text};
 use cardscope_sd::label;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Doubts of one table that are listed; the rest are counted.
+/// Most doubts listed for one table; the rest are counted.
 const MOST_DOUBTS: usize = 8;
 
 /// Separator of the values of several settings in a report, which does not state the runs they belong to.

@@ -20,7 +20,7 @@ const LONGEST_NOTE: usize = 300;
 /// Longest word for a way of cooling, in bytes, since every run of a log has it.
 const LONGEST_COOLING: usize = 40;
 
-/// Bytes after which no note is added: only a broken log has as many.
+/// Largest size of all notes in bytes; only a broken log has more.
 const LONGEST_NOTES: usize = 4000;
 
 pub(crate) fn new_log(tool: &str, version: Option<&str>) -> CardLog {

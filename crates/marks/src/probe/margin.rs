@@ -32,8 +32,9 @@ const MOST_ALIKE: f64 = 0.9;
 /// Small writes between large ones, which background activity of the host can delay.
 const SMALL: f64 = 0.5;
 
-/// USB readers, which split writes into 120 KiB and multiply the time by 1.2 to 2.3
-/// (docs/reference/linux.md#usb-readers), and files, whose position in allocation units is unknown.
+/// Margin behind a USB reader, which splits writes into 120 KiB and multiplies their time by 1.2 to 2.3
+/// (docs/reference/linux.md#usb-readers), and for files, whose position in allocation units is unknown. As a share of
+/// the rate.
 const INDIRECT: f64 = 0.5;
 
 /// Facts that the demands of a mark are judged by.

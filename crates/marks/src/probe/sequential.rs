@@ -19,7 +19,7 @@ const PART: u64 = 4 * MIB;
 /// Allocation units written by default, and most bytes of them if data is preserved.
 const UNITS: u64 = 4;
 const MOST_KEPT: u64 = 128 * MIB;
-/// Same if content may be lost. A classes demand 1 GiB.
+/// Allocation units written, and least bytes of them, if content may be lost; A classes demand 1 GiB.
 const UNITS_THOROUGH: u64 = 16;
 const LEAST_THOROUGH: u64 = 1024 * MIB;
 /// Share of the median speed below which a unit is written again.

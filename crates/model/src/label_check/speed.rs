@@ -12,7 +12,7 @@ const WRITING: &str = "writing";
 
 pub(super) const SPEED: &str = "label-speed";
 
-/// Share from which a printed speed counts as reached; the bus overhead takes the rest.
+/// Least share of a printed speed that a run must reach: bus overhead takes up to 20 %.
 const REACHED_SHARE: f64 = 0.8;
 /// Share below which a run is far from the printed speed.
 const FAR_BELOW_SHARE: f64 = 0.5;

@@ -70,7 +70,8 @@ const END_TOLERANCE: u64 = 4 * MIB;
 
 /// Shares of a printed size that cards have (docs/reference/sd.md#printed-sizes), with a margin.
 const USUAL_SHARE: std::ops::RangeInclusive<f64> = 0.93..=1.08;
-/// Shares without the margin, for sizes that are only inferred.
+/// Share of a printed size that genuine cards have (docs/reference/sd.md#printed-sizes), without the margin of
+/// [`USUAL_SHARE`]; for printed sizes that are only inferred.
 const MEASURED_SHARE: std::ops::RangeInclusive<f64> = 0.968..=1.016;
 
 impl CapacityCause {

@@ -203,7 +203,7 @@ pub fn failures_at_rate(ios: u64, per_million: f64) -> u64 {
     poisson_quantile(ios as f64 * per_million / 1e6, ACCUSED_BY_CHANCE).max(1)
 }
 
-/// Returns the number that a Poisson distribution exceeds with a chance of at most `tail`.
+/// Returns the least count that a Poisson variable with mean `expected` exceeds with a probability of at most `tail`.
 fn poisson_quantile(expected: f64, tail: f64) -> u64 {
     // For large numbers the normal distribution is close enough; both tails used here are below 3.1 standard
     // deviations.

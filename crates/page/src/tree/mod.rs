@@ -183,7 +183,7 @@ pub fn failed_io_reason(moved: &IoTotals) -> Option<AnswerReason> {
     failed_counts_reason(moved.counts, &moved.io_errors)
 }
 
-/// The same from counts and a list of errors.
+/// Reason for failed I/Os, from their counts and a list of errors.
 pub fn failed_counts_reason(counts: IoCounts, io_errors: &[IoError]) -> Option<AnswerReason> {
     let IoCounts { failed_once, failed_twice, .. } = counts;
     let first = io_errors.iter().find(|error| !error.recovered).or(io_errors.first());

@@ -107,7 +107,7 @@ impl LineBuilder {
         self.push_marked(before, SpanStyle::Plain, text, style);
     }
 
-    /// The same with a style for the mark.
+    /// Appends a marked line, with a style of its own for the mark.
     fn push_marked(&mut self, mark: &str, mark_style: SpanStyle, text: &str, style: SpanStyle) {
         let room = self.columns.saturating_sub(display_width(mark));
         for (number, line) in wrap_text(text, room).into_iter().enumerate() {

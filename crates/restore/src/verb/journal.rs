@@ -259,7 +259,7 @@ fn remove_and_report(journal: Journal, mut report: RestoreReport) -> VerbOutcome
     VerbOutcome::from_report(report, failure)
 }
 
-/// Failure after which the journal remains and can be restored again.
+/// Converts a stop into a failure; the journal remains and can be restored again.
 fn restore_failure(stop: ProbeStop, file: &Path) -> Failure {
     match stop {
         ProbeStop::Interrupted => Failure::Interrupted,

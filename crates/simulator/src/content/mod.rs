@@ -105,7 +105,7 @@ impl CardMedium {
         }
     }
 
-    /// Writes the start content once, in order, past any cache.
+    /// Writes a new card's content to the flash in address order, bypassing the cache.
     fn write_start_content(&mut self, card: &Archetype, seed: u64) {
         for range in mapped_ranges(card, seed) {
             let end = self.occupy_pool(&range);

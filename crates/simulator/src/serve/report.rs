@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Median lag in µs from which on a card's times suffer (at 1000 I/Os per second).
 const GOOD_P50_US: f64 = 30.0;
-/// The same for the 99th percentile.
+/// 99th percentile of the lag in µs from which on a card's times suffer.
 const GOOD_P99_US: f64 = 300.0;
 
 /// Counters of a card since it was inserted.

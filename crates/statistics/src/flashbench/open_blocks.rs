@@ -31,7 +31,7 @@ const MIN_SHARPNESS: f64 = 3.0;
 
 type RoundTimes = BTreeMap<u64, f64>;
 
-/// Largest number of blocks without extra cost, for sequential or random writes.
+/// Largest number of blocks open at once that costs nothing extra, for sequential or random writes.
 pub(super) fn open_block_limit(tables: &FlashbenchTables, random: bool) -> Property<u32> {
     let rounds = rounds_by_count(tables, random);
     let counts: Vec<u32> = rounds.keys().copied().collect();

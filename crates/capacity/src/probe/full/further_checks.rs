@@ -24,7 +24,7 @@ use cardscope_probing::sector::SECTOR;
 const CARD_CHECK_SAMPLES: u64 = 16;
 const MIN_LOST_SAMPLES: usize = 8;
 
-/// Fewest sentinels beyond a suspected end for a proof. With fewer, so little is left that it can be written.
+/// Least number of sentinels beyond a suspected end that prove it; with fewer, the rest is small enough to write.
 const MIN_SENTINELS: u64 = 8;
 
 /// Bytes written at the end of each further period, and in all of them: more than any cache holds of the data lost

@@ -68,7 +68,7 @@ const SENTINELS_PER_MISS: u64 = 20;
 /// Largest intact share after the first loss on a pooled card: data in the same unit as a sentinel.
 const MAX_INTACT_SHARE: f64 = 0.1;
 
-/// Lost share from which a range counts as lost as a whole.
+/// Least lost share of a range that counts as wholly lost.
 const LOST_SHARE: f64 = 0.999;
 
 /// Verdict with usable and good bytes, period and confidence.

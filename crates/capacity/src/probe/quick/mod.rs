@@ -77,7 +77,7 @@ const MAX_MARKERS: u32 = 256;
 /// Seconds for markers. A card that merges an allocation unit for each gets eight of them.
 const MARKER_SECONDS: f64 = 5.0;
 
-/// The same if their original data must be restored as well.
+/// Seconds for markers whose original data must be restored.
 const MARKER_SECONDS_KEPT: f64 = 2.0;
 
 /// Markers per batch, small so that their cost is measured early.

@@ -17,7 +17,8 @@ pub(super) struct ServerAddress {
 }
 
 impl ServerAddress {
-    /// Local server at a port, or the URL as `serve` prints it, which may contain the token. Refuses other URLs.
+    /// Address of this computer's server at `port`, or of `url` as `serve` prints it, its token included. Refuses other
+    /// URLs.
     pub(super) fn from_arguments(port: u16, url: Option<&str>, token: Option<String>) -> Result<Self> {
         let Some(named) = url else {
             let url = format!("http://127.0.0.1:{port}");

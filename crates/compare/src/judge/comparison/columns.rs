@@ -180,7 +180,7 @@ pub(super) fn displayed_value(word: &str, value: Option<String>) -> String {
     }
 }
 
-/// Builds a column. The first `shared` words of its key are those of its series.
+/// Builds the column of the runs of `card`. `key` names it; its first `shared` words name its series.
 fn build_column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) -> ComparedColumn {
     let series = column_name(card, &key[..shared]);
     let counted = runs.iter().filter(|run| run.run.counted);

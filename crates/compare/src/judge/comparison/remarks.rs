@@ -25,7 +25,7 @@ const DEEP_QUEUE: u32 = 32;
 const FAKE_QUEUE_SHARE: f64 = 0.5;
 const QUEUE_GAIN: f64 = 1.3;
 
-/// Least ratio of random blocks of 512 KiB to sequential transfers that is remarkable.
+/// Least ratio of the speed of random 512 KiB blocks to the sequential speed that is remarked on.
 const RANDOM_GAIN: f64 = 1.1;
 
 /// Random reads and writes of 4 KiB a second that the application classes require (Physical Layer Specification 4.16).
@@ -164,7 +164,8 @@ fn class_remark(column: &ComparedColumn) -> Option<String> {
     }
 }
 
-/// Sequential writes over the largest area that miss the highest mark in every setting, unless the bus limits them.
+/// Remark that sequential writes over the largest area miss the highest mark in every setting; `None` if they reach it
+/// or the bus is the limit.
 fn missed_mark_remark(own: &[&ComparedColumn]) -> Option<String> {
     let largest = own.iter().map(|column| areas::area_bytes(column)).max()?;
     let nearest = own.iter().filter(|column| areas::area_bytes(column) == largest);

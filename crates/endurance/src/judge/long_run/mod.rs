@@ -96,7 +96,7 @@ fn refused_io_finding(measured: &MeasuredRun, bytes_written: u64) -> Option<Find
     Some(finding)
 }
 
-/// The card did not answer for so long that hosts reset it or give it up.
+/// Reports a time without an answer after which hosts reset the card or give it up.
 fn no_answer_finding(measured: &MeasuredRun) -> Option<Finding> {
     let event = find_event(measured, EventKind::NoAnswer)?;
     let (_, length) = event.evidence.first()?;

@@ -35,7 +35,6 @@ const MAX_STALL_SHARE: f64 = 0.5;
 /// Longest dip in seconds that is not a level.
 const MAX_DIP_S: f64 = 8.0;
 
-/// Cause of a slowdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SlowdownCause {
     /// The write cache is full.

@@ -89,7 +89,7 @@ impl SpeedRow {
     }
 }
 
-/// Slices that a level needs for reliable read times.
+/// Least slices of a level whose read times are judged.
 pub(super) const MIN_READ_SLICES: usize = BLOCK_SLICES * MIN_LEVEL_BLOCKS;
 
 /// Levels of a series, in order. Slices in `skip` (stalls, bursts) do not count. Writes may be fast for less than the

@@ -105,7 +105,7 @@ fn extent_at(order: &Permutation, at: u64, block: u64, span: u64) -> CardExtent 
     CardExtent { offset, len: block.min(span - offset) as u32 }
 }
 
-/// Fails once the time is over.
+/// Fails with [`ProbeStop::Limit`] from `end_s` on, in seconds of the card.
 fn check_time(card: &mut IoDriver<'_>, end_s: f64) -> Result<(), ProbeStop> {
     if card.seconds() < end_s { Ok(()) } else { Err(ProbeStop::Limit) }
 }

@@ -6,7 +6,7 @@
 use cardscope_model::endure::{EndureRound, WearProjection};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Least rounds with growing losses for a line.
+/// Least number of rounds with growing losses for a fitted line.
 const MIN_GROWING_ROUNDS: usize = 4;
 
 /// 95 % quantile of t. The value for many rounds is used, so the interval is approximate.

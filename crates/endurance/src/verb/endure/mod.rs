@@ -293,7 +293,7 @@ fn add_end_finding(report: &mut EndureReport, ended: Option<CardEnd>) {
     header.findings.push(finding);
 }
 
-/// Progress line after a round.
+/// Formats the progress line of a finished round.
 fn round_line(report: &EndureReport) -> String {
     let body = &report.body;
     let Some(round) = body.rounds.last() else { return String::new() };

@@ -103,8 +103,8 @@ fn quarter_closings(bench: &mut WriteTester, limit: u32, unit: u64, usual: f64) 
     Ok(closings)
 }
 
-/// Writes `bytes` sequentially, then opens blocks until the written one is closed. Returns the seconds of the
-/// closing write, or `None` without enough unused positions.
+/// Writes `bytes` in order at `place`, then opens `limit` other blocks, so that the card closes the first. Returns the
+/// seconds of the last opening; `None` if fewer positions are unused.
 fn close_block(bench: &mut WriteTester, place: u64, bytes: u64, limit: u32) -> Result<Option<f64>> {
     let Some(others) = bench.take_positions(limit as usize) else { return Ok(None) };
     bench.write_in_order(place, bytes)?;

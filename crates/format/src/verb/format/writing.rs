@@ -204,7 +204,8 @@ fn discard_card(card: &mut IoDriver<'_>, events: &mut dyn Listener) -> Result<Di
     Ok(if unchanged { DiscardOutcome::NoEffect } else { DiscardOutcome::Done })
 }
 
-/// Samples spread over the card, except those of one repeated byte, which a discard would not change visibly.
+/// Reads samples spread over the card, by offset. Samples of one repeated byte are left out, as a discard may not
+/// change them.
 fn sample_data(card: &mut IoDriver<'_>) -> Result<BTreeMap<u64, Vec<u8>>> {
     let step = (card.bytes() / DISCARD_PLACES).next_multiple_of(DISCARD_SAMPLE.into());
     let len = u64::from(DISCARD_SAMPLE);

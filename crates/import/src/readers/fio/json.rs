@@ -107,7 +107,7 @@ const FIELD_CHOICE: JsonChoice = JsonChoice {
     packs: |list| list == "jobs" || list == "client_stats",
 };
 
-/// Reports of one start of fio, one for each computer that took part.
+/// Splits the JSON of one start of fio into a document for each computer.
 fn documents_by_host(value: &Value) -> Vec<FioDocument> {
     let entries = value.get("jobs").or_else(|| value.get("client_stats")).and_then(Value::as_array);
     let read = entries.into_iter().flatten().take(MOST_JOBS).filter_map(|entry| {

@@ -102,7 +102,8 @@ fn canonical_name(name: &str) -> Option<&'static str> {
     REGISTER_NAMES.split(' ').find(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Register that the next line prints: `# cat /sys/block/mmcblk0/device/cid`, `==> /sys/…/cid <==`.
+/// Name of the register whose value follows a header line, `# cat /sys/block/mmcblk0/device/cid` or `==> /sys/…/cid
+/// <==`; `None` for other lines.
 fn printed_register(line: &str) -> Option<&'static str> {
     let path = match line.strip_prefix("==> ").and_then(|rest| rest.strip_suffix(" <==")) {
         Some(path) => path,

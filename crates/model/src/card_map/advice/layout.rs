@@ -26,7 +26,7 @@ const SAFE_START: u64 = 64 * MIB;
 const SAFE_START_SMALL: u64 = 4 * MIB;
 const SMALL_CARD: u64 = 32 << 30;
 
-/// Largest disk with an MBR, which counts sectors of 512 bytes in 32 bits.
+/// Largest card in bytes with an MBR: 2^32 sectors of 512 bytes.
 const MOST_MBR: u64 = 1 << 41;
 
 pub(super) fn advise_layout(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {

@@ -11,7 +11,7 @@ use crate::priors::{NormalMixture, SpreadTable, UsualSpeed, noticed_log};
 use cardscope_model::comparison::{ChanceGrade, PairVerdict};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Runs of each card without which there is neither p nor significance. Two runs that agree may share one state of the card.
+/// Least runs of each card for a p value; two runs that agree may share one state of the card.
 pub const MIN_RUNS: u32 = 3;
 
 /// Limit of further runs. If more are needed, runs are not the problem.
@@ -20,7 +20,7 @@ const MAX_MORE_RUNS: u32 = 100;
 /// Standard errors beyond the limit for a power of 80 % (normal quantile).
 const POWER_QUANTILE: f64 = 0.8416;
 
-/// Probability of two levels from which the other card may have two as well.
+/// Least probability of two levels on one card at which the other is assumed to have two.
 const LIKELY_JUMPS: f64 = 0.8;
 
 /// Limit of the ratio, for cards of which one stands still.
