@@ -1,7 +1,7 @@
 //! Output to stdout and stderr: documents, pages, failures. A closed pipe on stdout is not an error.
 //!
-//! All output goes through this module, which quotes control characters of foreign text (`model::outside`), so that no
-//! verb can steer the terminal by it.
+//! The result of each verb goes through this module, which quotes control characters of foreign text (`untrusted_text` in
+//! `model`), so that none steers the terminal. `progress` and `top` draw by themselves and quote in the same way.
 
 use cardscope_engine::pending::{PendingGuard, register_cleanup};
 use cardscope_model::report::{ExitStatus, NewsTone, ReportDocument};

@@ -1,5 +1,5 @@
 //! `import`: stores logs of other tools, and session files of other archives, in the archive. Files are found (`collect`),
-//! unpacked (`unpack`), parsed (`readers`) and stored in batches (`intake`): a file is stored whole or not at all, and a
+//! unpacked (`unpack`), parsed (`readers`) and stored in batches (`batch_writer`): a file is stored whole or not at all, and a
 //! damaged file does not stop the others.
 
 mod batch_writer;

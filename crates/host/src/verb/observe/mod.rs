@@ -1,6 +1,6 @@
 //! `observe`: watches a system in use, without I/O on the card, and finds its bottleneck.
 //!
-//! Counters come from `device::watching`, their evaluation from `judge`. Results are not written to the watched card
+//! Counters come from `device::device_counters`, their evaluation from `judge`. Results are not written to the watched card
 //! during the watch, but kept in memory until its end.
 
 mod recording;

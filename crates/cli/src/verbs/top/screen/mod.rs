@@ -1,4 +1,4 @@
-//! Layout of the screen: header, table, panel and footer. Foreign text is quoted as in `model::outside`.
+//! Layout of the screen: header, table, panel and footer. Foreign text is quoted as in `model::untrusted_text`.
 
 mod card_table;
 mod chart;
